@@ -1,0 +1,27 @@
+# Two commands do everything: `make demo` shows the product at work, `make test` proves it.
+.PHONY: demo demo-down test chaos bench environment
+
+environment:
+	@tests/tools/environment
+
+demo: environment
+	@tests/demo/run
+
+demo-down: environment
+	@tests/demo/down
+
+# Some stages alone: make test STAGES="ruff unit"
+test: environment
+	@.venv/bin/python tests/run.py $(STAGES)
+
+# As long as asked: make chaos SECONDS=3600 SEED=7
+SECONDS ?= 600
+SEED ?= 1
+chaos: environment
+	@tests/tools/docker-engine up
+	@.venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
+
+bench: environment
+	@tests/tools/docker-engine up
+	@.venv/bin/python tests/bench/client.py
+	@.venv/bin/python tests/bench/healthy_fleet.py

@@ -1,0 +1,107 @@
+"""Runs the project's tests, stage by stage: a line for each as it starts and ends, its output where it fails.
+
+All stages, or those named: `python tests/run.py ruff unit`. Each stage's output is kept in .cache/test-logs.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+LOGS = ROOT / ".cache" / "test-logs"
+
+
+class Stage(NamedTuple):
+    name: str
+    command: str
+
+
+# The lanes go on side by side: what works on the code keeps the processor busy, what works on labs mostly waits.
+CODE = (
+    Stage("ruff", "ruff check . && ruff format --check ."),
+    Stage("mypy", "tests/tools/mypy"),
+    Stage("python-3.6", "vermin --quiet --no-tips --target=3.6- --violations $(tests/tools/host-code)"),
+    Stage("yamllint", "yamllint --strict ."),
+    Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
+    Stage("changelog", "antsibull-changelog lint"),
+    Stage("unit", "pytest tests/unit"),
+    Stage("client", "pytest tests/hostile"),
+    Stage("sanity", "tests/tools/sanity"),
+)
+LABS = (
+    Stage("molecule", "tests/tools/molecule"),
+    Stage("lab", "pytest tests/lab/tests"),
+    Stage("host", "pytest tests/integration/host"),
+    Stage("examples", "pytest tests/integration/test_examples.py"),
+    Stage("interfaces", "pytest tests/integration/interfaces"),
+)
+FLEETS = (
+    Stage("deployment", "pytest tests/integration/deployment"),
+    Stage("chaos", "python tests/chaos/run.py --seconds 120 --seed 1"),
+)
+DOCKER = Stage("docker", "tests/tools/inotify-room && tests/tools/docker-engine up")
+LANES = (CODE, LABS, FLEETS)
+STAGES = (DOCKER, *CODE, *LABS, *FLEETS)
+
+
+def environment() -> dict[str, str]:
+    return dict(
+        os.environ,
+        PATH=f"{BIN}:{os.environ['PATH']}",
+        ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".cache" / "dev"),
+        ANSIBLE_FORCE_COLOR="0",
+        NO_COLOR="1",
+    )
+
+
+def run(stage: Stage) -> bool:
+    log = LOGS / f"{stage.name}.log"
+    print(f"==> {stage.name}: {stage.command}", flush=True)
+    begin = time.monotonic()
+    with log.open("wb") as output:
+        status = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", stage.command],
+            cwd=ROOT,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        ).returncode
+    seconds = time.monotonic() - begin
+    text = log.read_text(errors="replace").rstrip()
+    if status == 0:
+        last = text.splitlines()[-1][:120] if text else ""
+        print(f"    {stage.name} passed in {seconds:.0f} s  {last}", flush=True)
+        return True
+    print(f"{text}\n    {stage.name} FAILED in {seconds:.0f} s (status {status}); all of its output: {log}", flush=True)
+    return False
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - {stage.name for stage in STAGES}
+    if unknown:
+        print(f"Unknown stages: {shlex.join(unknown)}. Known: {' '.join(stage.name for stage in STAGES)}.")
+        return 2
+    LOGS.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    lanes = [[stage for stage in lane if not names or stage.name in names] for lane in LANES]
+    results = [run(DOCKER)] if any(lanes[1:]) or DOCKER.name in names else []
+    with ThreadPoolExecutor() as side_by_side:
+        for passed in side_by_side.map(lambda lane: [run(stage) for stage in lane], lanes):
+            results += passed
+    print(f"All stages took {(time.monotonic() - begin) / 60:.1f} minutes.")
+    print(f"{results.count(True)} passed, {results.count(False)} failed")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
