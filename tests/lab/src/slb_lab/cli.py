@@ -1,0 +1,158 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command slb-lab."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+from slb_lab import docker, folder, progress, status
+from slb_lab.errors import LabError
+from slb_lab.hosts import containers, images
+from slb_lab.lab import Lab
+from slb_lab.topology import Topology
+
+
+class _Commands(click.Group):
+    """Turns the lab's error into one sentence and exit status 1."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except LabError as error:
+            raise click.ClickException(str(error)) from None
+
+
+def _console() -> Console:
+    """Tables and lines keep their width where they are not read on a terminal."""
+    return Console(width=None if sys.stdout.isatty() else 200)
+
+
+_name = click.option("--name", default="default", show_default=True, help="Which lab.")
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Engine hosts and a management node on this machine, to try the collection slb.fleet for real."""
+
+
+@main.command()
+@_name
+@click.option(
+    "--file", "file", type=click.Path(dir_okay=False, path_type=Path), help="A topology (YAML); see the README."
+)
+def up(name: str, file: Path | None) -> None:
+    """Make the lab, or make it again what it should be. What is as wanted stays as it is."""
+    lab = Lab(name)
+    console = _console()
+    with progress.shown(console) as report:
+        lab.up(Topology.load(file) if file else None, report)
+    _print_status(lab, console)
+
+
+@main.command()
+@_name
+@click.option("--all", "every", is_flag=True, help="All labs of this machine, wherever they are kept.")
+@click.option("--images", "with_images", is_flag=True, help="Remove the images too, which otherwise stay as a cache.")
+def down(name: str, every: bool, with_images: bool) -> None:
+    """Remove the lab: hosts, network, management node and all that it kept."""
+    folders = _all_labs() if every else [folder.Folder(name)]
+    with progress.shown(_console()) as report:
+        for each in folders:
+            Lab(each.name, each).down(report)
+        if with_images:
+            images.remove_all(report)
+
+
+@main.command("status")
+@_name
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def show_status(name: str, as_json: bool) -> None:
+    """Show what there is and in what state."""
+    lab = Lab.load(name)
+    if as_json:
+        click.echo(json.dumps(status.of(lab), indent=2))
+    else:
+        _print_status(lab, _console())
+
+
+@main.command()
+@_name
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help="A file to write; default: standard output."
+)
+def inventory(name: str, output: Path | None) -> None:
+    """Write an Ansible inventory of the lab (YAML; it holds the management node's password)."""
+    text = yaml.safe_dump(Lab.load(name).inventory(), sort_keys=False, width=1000)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        try:
+            folder.write(output, text.encode())
+        except OSError as error:
+            raise LabError(f"The inventory cannot be written to {output}: {error.strerror}.") from None
+
+
+@main.command()
+@_name
+@click.option("--clear", is_flag=True, help="Switch all faults off.")
+@click.argument("settings", nargs=-1, metavar="[KEY=VALUE]...")
+def fault(name: str, clear: bool, settings: tuple[str, ...]) -> None:
+    """Switch faults of the management node on or off; without arguments, show them."""
+    node = Lab.load(name).management_node
+    chosen: dict[str, Any] = {} if clear else node.faults()
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not key or not equals:
+            raise click.UsageError(f"{setting!r} is not KEY=VALUE, such as stuck_front_end=true.")
+        chosen[key] = yaml.safe_load(value)
+    faults = node.set_faults(chosen) if clear or settings else chosen
+    for key, value in faults.items():
+        click.echo(f"{key}={json.dumps(value) if not isinstance(value, str) else value}")
+
+
+@main.command("exec", context_settings={"ignore_unknown_options": True})
+@_name
+@click.argument("host")
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def execute(name: str, host: str, command: tuple[str, ...]) -> None:
+    """Run COMMAND as root on HOST, past its network."""
+    container = Lab.load(name).host(host).container
+    terminal = ["--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
+    sys.stdout.flush()
+    os.execvp("docker", ["docker", "exec", "--interactive", *terminal, container, *command])
+
+
+@main.command("console")
+@_name
+def web_console(name: str) -> None:
+    """Print where the web console is and who may log in."""
+    node = Lab.load(name).management_node
+    click.echo(f"{node.base_url}/\nuser name: {node.username}\npassword: {node.password}")
+    click.echo(f"SHA-256 of its certificate: {node.tls_fingerprint}")
+
+
+def _all_labs() -> list[folder.Folder]:
+    docker.require_engine()
+    known = [folder.Folder(path.name, path.parent) for path in containers.labs().values()]
+    return sorted({*folder.existing(), *known}, key=lambda each: each.path)
+
+
+def _print_status(lab: Lab, console: Console) -> None:
+    seen = status.of(lab)
+    table = Table(box=None, pad_edge=False)
+    columns = ("host", "release", "address", "state", "engine container", "made with")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in seen["hosts"]:
+        table.add_row(*(str(row[column.replace(" ", "_")]) for column in columns))
+    node = seen["management_node"]
+    console.print(table, f"management node: {node['state']} {node['base_url']}", sep="\n", highlight=False)

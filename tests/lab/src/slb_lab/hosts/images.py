@@ -1,0 +1,109 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The images of the engine hosts, cached by their content."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from slb_lab import docker
+from slb_lab.errors import LabError
+from slb_lab.progress import Report
+from slb_lab.topology import Release
+
+_CONTEXT = Path(__file__).with_name("image")
+_LOCKS = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "slb-lab"
+_REPOSITORIES = ("slb-lab-host", "slb-lab-base")
+
+
+def host_image(release: Release) -> str:
+    """The name of the image of RELEASE's hosts, whether it is there already or not."""
+    digest = hashlib.sha256()
+    for path in sorted(_CONTEXT.rglob("*")):
+        if path.is_file():
+            executable = os.access(path, os.X_OK)
+            digest.update(f"{path.relative_to(_CONTEXT)}\0{executable}\0".encode() + path.read_bytes() + b"\0")
+    return f"slb-lab-host:{release}-{digest.hexdigest()[:12]}"
+
+
+def ensure_host_image(release: Release, report: Report) -> None:
+    """Make RELEASE's image unless it is there."""
+    image = host_image(release)
+    if docker.exists("image", image):
+        return
+    with _one_builder(release):
+        if docker.exists("image", image):
+            return
+        base = _ensure_base_image(release, report)
+        report(f"image {release}", "building the host's image (about a minute)")
+        arguments = ["--build-arg", f"BASE={base}", "--build-arg", f"RELEASE={release}", "--label", docker.LABEL]
+        docker.run(["build", "--network", "host", "--tag", image, *arguments, str(_CONTEXT)], timeout=1200)
+        report(f"image {release}", "built", done=True)
+
+
+def remove_all(report: Report) -> None:
+    """Remove all images of the lab that no container uses."""
+    for repository in _REPOSITORIES:
+        for image in docker.run(["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", repository]).split():
+            outcome = docker.attempt(["image", "rm", image])
+            report(image, "removed" if outcome.returncode == 0 else outcome.stderr.strip(), done=True)
+
+
+def _ensure_base_image(release: Release, report: Report) -> str:
+    base = f"slb-lab-base:{release}"
+    if docker.exists("image", base):
+        return base
+    official = f"debian:{release}"
+    if docker.exists("image", official) or _registry_has(official):
+        report(f"image {release}", f"pulling {official}")
+        docker.run(["pull", official], timeout=900)
+        docker.run(["tag", official, base])
+    else:
+        report(f"image {release}", "no registry answers: making Debian with debootstrap (about a minute)")
+        _bootstrap(release, base)
+    return base
+
+
+def _registry_has(image: str) -> bool:
+    try:
+        return docker.attempt(["manifest", "inspect", image], timeout=8).returncode == 0
+    except LabError:
+        return False
+
+
+def _bootstrap(release: Release, image: str) -> None:
+    if os.geteuid() != 0 or shutil.which("debootstrap") is None:
+        raise LabError(
+            f"The image debian:{release} cannot be had: no container registry answers, and debootstrap is "
+            "not installed or not run by root. Connect to a registry, or install debootstrap and run as root."
+        )
+    with tempfile.TemporaryDirectory(prefix="slb-lab-", dir="/var/tmp") as folder:
+        made = subprocess.run(
+            ["debootstrap", "--variant=minbase", release, folder],
+            capture_output=True,
+            text=True,
+            timeout=900,
+            check=False,
+        )
+        if made.returncode != 0:
+            raise LabError(f"debootstrap of {release} failed: {' '.join(made.stdout.splitlines()[-3:])}")
+        with subprocess.Popen(["tar", "-C", folder, "-c", "."], stdout=subprocess.PIPE) as tar:
+            subprocess.run(
+                ["docker", "import", "-", image], stdin=tar.stdout, capture_output=True, timeout=300, check=True
+            )
+
+
+@contextmanager
+def _one_builder(release: Release) -> Iterator[None]:
+    """Labs that come up side by side wait for each other's images instead of building them twice."""
+    _LOCKS.mkdir(parents=True, exist_ok=True)
+    with (_LOCKS / f"image-{release}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,105 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The web console: one page for people, and the data that it keeps asking for."""
+
+from ipaddress import ip_address
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from slb_lab.management_node import interfaces, messages
+from slb_lab.management_node.answers import failure, success
+from slb_lab.management_node.errors import ConsoleError
+from slb_lab.management_node.interface import LOGIN_PATH
+from slb_lab.management_node.node import NODE, Node
+from slb_lab.management_node.texts import TEXTS
+
+DEFAULT_CREDENTIAL = 1
+
+_templates = Environment(
+    loader=PackageLoader("slb_lab.management_node"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+)
+
+
+def add_routes(app: web.Application) -> None:
+    app.router.add_get("/", _page, name="page")
+    app.router.add_get(LOGIN_PATH, _login_page, name="login_page")
+    app.router.add_post("/console/logout", _logout, name="logout")
+    app.router.add_get("/console/engines", _engines, name="engines")
+    app.router.add_get("/console/hosts/{address}/interfaces", _interfaces, name="interfaces")
+
+
+async def _page(request: web.Request) -> web.Response:
+    node = request.app[NODE]
+    if not node.has_session(request):
+        return await _login_page(request)
+    return _render(
+        node,
+        "console.html",
+        engines=await _items(node),
+        credentials=[{"id": c.id, "username": c.username} for c in node.config.credentials],
+    )
+
+
+async def _login_page(request: web.Request) -> web.Response:
+    return _render(request.app[NODE], "login.html")
+
+
+async def _logout(request: web.Request) -> web.Response:
+    request.app[NODE].sessions.end(request.cookies.get("sessionid", ""))
+    response = web.HTTPSeeOther("/")
+    response.del_cookie("sessionid")
+    raise response
+
+
+async def _engines(request: web.Request) -> web.Response:
+    node = request.app[NODE]
+    if not node.has_session(request):
+        return _session_gone(node)
+    return success("", {"items": await _items(node)})
+
+
+async def _interfaces(request: web.Request) -> web.Response:
+    """Asked of the host at this moment, with the credential that its engine was installed with."""
+    node = request.app[NODE]
+    if not node.has_session(request):
+        return _session_gone(node)
+    try:
+        address = str(ip_address(request.match_info["address"]))
+    except ValueError as error:
+        return failure(400, messages.BAD_REQUEST.say(node.language, detail=error), status=400)
+    used = [engine.credential for engine in await node.store.engines() if engine.address == address]
+    credential = node.config.credential(used[0] if used else DEFAULT_CREDENTIAL)
+    if credential is None:
+        sentence = messages.UNKNOWN_CREDENTIAL.say(node.language, credential=DEFAULT_CREDENTIAL)
+        return failure(400, sentence, status=400)
+    try:
+        items = await interfaces.selectable(address, credential)
+    except ConsoleError as error:
+        return failure(502, error.say(node.language), status=502)
+    return web.json_response({"items": items})
+
+
+async def _items(node: Node) -> list[dict[str, Any]]:
+    return [
+        {
+            "engine_name": engine.name,
+            "ip": engine.address,
+            "status": engine.shown_status,
+            "progress": engine.progress,
+            "message": engine.message,
+        }
+        for engine in await node.store.engines()
+        if engine.listed
+    ]
+
+
+def _session_gone(node: Node) -> web.Response:
+    return failure(401, messages.SESSION_GONE.say(node.language), status=401)
+
+
+def _render(node: Node, template: str, **values: object) -> web.Response:
+    page = _templates.get_template(template).render(language=node.language, text=TEXTS[node.language], **values)
+    return web.Response(text=page, content_type="text/html", headers={"Cache-Control": "no-store"})

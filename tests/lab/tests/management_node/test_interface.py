@@ -1,0 +1,133 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The three documented endpoints."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+import ssl
+from http.cookies import SimpleCookie
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from .node_process import LICENSE, NOBODY, PASSWORD
+
+if TYPE_CHECKING:
+    from .client import Client
+    from .node_process import NodeProcess
+
+
+def test_login_sets_the_session_cookie(client: Client) -> None:
+    answer = client.login()
+
+    assert answer.status_code == 200
+    cookie = SimpleCookie(answer.headers["Set-Cookie"])["sessionid"]
+    assert len(cookie.value) == 32
+    assert (cookie["path"], cookie["httponly"], cookie["secure"]) == ("/", True, True)
+
+
+@pytest.mark.parametrize(("username", "password"), [("admin", "wrong"), ("root", PASSWORD), ("", "")])
+def test_wrong_credentials_get_an_error_and_no_cookie(client: Client, username: str, password: str) -> None:
+    answer = client.login(username, password)
+
+    assert answer.status_code == 401
+    assert answer.json()["msg"] == "The username or the password is wrong."
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_login_wants_json(client: Client) -> None:
+    answer = client.call("POST", "/account/login/", data={"username": "admin", "password": PASSWORD})
+
+    assert answer.status_code == 400
+    assert "application/json" in answer.json()["msg"]
+
+
+def test_login_that_cannot_be_used_is_not_echoed(client: Client) -> None:
+    answer = client.call("POST", "/account/login/", json={"username": "admin", "password": [PASSWORD]})
+
+    assert answer.status_code == 400
+    assert "password" in answer.json()["msg"]
+    assert PASSWORD not in answer.text
+
+
+def test_license_is_the_body(admin: Client) -> None:
+    answer = admin.license()
+
+    assert answer.status_code == 200
+    assert answer.content == LICENSE.encode()
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+
+
+@pytest.mark.parametrize("path", ["/system/license/apply/", "/system/add_slb_engine/"])
+def test_without_a_session_the_way_leads_to_the_login(client: Client, path: str) -> None:
+    answer = client.call("GET" if "license" in path else "POST", path)
+
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == f"/account/login/?next={path}"
+
+
+def test_an_install_is_accepted_and_seen_in_the_console(admin: Client) -> None:
+    answer = admin.install("edge-1", NOBODY)
+
+    assert answer.status_code == 200
+    assert answer.json() == {"code": 0, "msg": "The installation of the engine edge-1 has started."}
+    item = admin.ended("edge-1")
+    assert (item["ip"], item["status"]) == (NOBODY, "failed")
+    assert item["message"].startswith(f"Cannot log in to {NOBODY} over SSH: ")
+
+
+def test_a_failed_engine_can_be_added_again(admin: Client) -> None:
+    admin.install("edge-1", NOBODY)
+    admin.ended("edge-1")
+
+    assert admin.install("edge-1", NOBODY).json()["code"] == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", ""),
+        ("name", "a; reboot"),
+        ("name", None),
+        ("is_change_hostname", "no"),
+        ("manage_ip", "10.0.0.300"),
+        ("manage_ip", "$(reboot)"),
+        ("user_credential_id", "1"),
+        ("user_credential_id", True),
+    ],
+)
+def test_an_unusable_install_request_is_refused_by_field(admin: Client, field: str, value: object) -> None:
+    body = {"name": "edge-1", "is_change_hostname": False, "manage_ip": NOBODY, "user_credential_id": 1}
+    answer = admin.call("POST", "/system/add_slb_engine/", json=body | {field: value})
+
+    assert answer.status_code == 400
+    assert field in answer.json()["msg"]
+    assert admin.engines() == {}
+
+
+def test_an_install_request_without_json_is_refused(admin: Client) -> None:
+    assert admin.call("POST", "/system/add_slb_engine/", data=b"name=edge-1").status_code == 400
+
+
+def test_an_unknown_credential_is_refused(admin: Client) -> None:
+    answer = admin.install("edge-1", NOBODY, credential=7)
+
+    assert answer.status_code == 400
+    assert answer.json()["msg"] == "No stored credential has the id 7."
+
+
+def test_the_announced_fingerprint_is_that_of_the_certificate_served(node: NodeProcess) -> None:
+    address = urlsplit(node.ready()["base_url"])
+    context = ssl.create_default_context(cafile=str(node.state / "tls.crt"))
+    with (
+        socket.create_connection((address.hostname, address.port), timeout=5) as plain,
+        context.wrap_socket(plain, server_hostname=address.hostname) as secured,
+    ):
+        served = secured.getpeercert(binary_form=True)
+
+    assert served is not None
+    assert hashlib.sha256(served).hexdigest() == node.ready()["tls_fingerprint"]
