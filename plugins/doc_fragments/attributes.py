@@ -1,0 +1,40 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the modules say of check mode, diff mode and where they run."""
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options: {}
+attributes:
+  check_mode:
+    description: Can run in check mode and tells what would change, without changing it.
+  diff_mode:
+    description: Returns what changed, or in check mode what would change, when run with C(--diff).
+  platform:
+    description: The systems on which the task can run.
+    platforms: posix
+    support: full
+"""
+
+    ENGINE_HOST = r"""
+options: {}
+attributes:
+  where:
+    description:
+      - Runs on the engine host, with Python 3.6 or later and nothing but its standard library.
+      - Needs root there, so C(become) where the connection is made as another user.
+    support: full
+"""
+
+    CONTROLLER = r"""
+options: {}
+attributes:
+  where:
+    description:
+      - Runs in the controller's own process, without C(delegate_to) and without C(become).
+      - Where the task is delegated to a host other than the controller, it runs there as a plain module
+        and needs Python 3.10 or later and the Python package C(requests) on that host.
+    support: full
+"""

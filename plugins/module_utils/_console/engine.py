@@ -1,0 +1,176 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the module ``engine`` does."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._console import answers
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
+from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
+from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request, UnansweredError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+if TYPE_CHECKING:
+    from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply
+    from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
+
+EXISTS_PATTERNS = [
+    r"already\s+(been\s+)?(exist|added|installed|registered|deployed)",
+    r"exists\s+already",
+    r"duplicate[ds]?\b",
+    r"已经?(存在|被?添加|被?安装|被?部署)",
+    r"重复(添加|安装|部署)|(名称|引擎|地址|IP)重复",
+]
+PORT_OCCUPIED_PATTERNS = [
+    r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken|busy|being\s+used|already\s+used|unavailable)\b",
+    r"\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b",
+    r"address\s+already\s+in\s+use",
+    r"端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)",
+    r"(?<!未)(?<!没有)占用[^\n;。]{0,10}端口",
+]
+ARGUMENTS = {
+    **CONNECTION_ARGUMENTS,
+    "name": {"type": "str", "required": True},
+    "manage_ip": {"type": "str", "required": True},
+    "user_credential_id": {"type": "int", "default": 1},
+    "is_change_hostname": {"type": "bool", "default": False},
+    "exists_patterns": {"type": "list", "elements": "str", "default": EXISTS_PATTERNS},
+    "port_occupied_patterns": {"type": "list", "elements": "str", "default": PORT_OCCUPIED_PATTERNS},
+}
+
+# Compiled once, in the process from which the workers of a run are forked.
+_BUILT_IN = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in EXISTS_PATTERNS + PORT_OCCUPIED_PATTERNS}
+_INSTALL_PATH = "/system/add_slb_engine/"
+_LONGEST_NAME = 255
+_HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine to be installed; its fields are those of the request."""
+
+    name: str
+    is_change_hostname: bool
+    manage_ip: str
+    user_credential_id: int
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> Engine:
+        """Raises OptionError for a value that the management node should never see."""
+        if params["user_credential_id"] < 1:
+            raise OptionError(
+                "user_credential_id",
+                params["user_credential_id"],
+                "it is not a positive number",
+                "Use the number of a stored credential; 1 is the default one.",
+            )
+        return cls(
+            name=_name(params["name"], params["is_change_hostname"]),
+            is_change_hostname=params["is_change_hostname"],
+            manage_ip=_manage_ip(params["manage_ip"]),
+            user_credential_id=params["user_credential_id"],
+        )
+
+
+def engine(params: dict[str, Any], check_mode: bool, store: SessionStore | None = None) -> Result:
+    """Asks for the install of one engine. Every error after the check of the options has an ``outcome``."""
+    wanted = Engine.from_params(params)
+    exists = _compiled(params, "exists_patterns")
+    port_occupied = _compiled(params, "port_occupied_patterns")
+    connection = Connection.from_params(params)
+    try:
+        console = Console(connection, store)
+        console.session()
+        if check_mode:
+            return Result(True, {"msg": f"Would ask for the install of {wanted.name} on {wanted.manage_ip}."})
+        reply = console.call(Request("POST", _INSTALL_PATH, asdict(wanted), is_repeatable=False))
+    except ConsoleError as error:
+        was_sent = isinstance(error, UnansweredError) and error.request.path == _INSTALL_PATH
+        error.values["outcome"] = answers.UNKNOWN if was_sent else answers.REFUSED
+        raise
+    own_words = (wanted.name, wanted.manage_ip)
+    outcome = answers.install_outcome(reply.answer, reply.content, exists, port_occupied, own_words)
+    return _result(outcome, wanted, reply, console.base_url)
+
+
+def _result(outcome: str, wanted: Engine, reply: Reply, base_url: str) -> Result:
+    evidence = {"outcome": outcome, "status_code": reply.answer.status, "answer": reply.excerpt}
+    what = f"the install of {wanted.name} on {wanted.manage_ip}"
+    if outcome == answers.REQUESTED:
+        return Result(True, {**evidence, "msg": f"Asked for {what}."})
+    if outcome == answers.EXISTS:
+        return Result(False, {**evidence, "msg": f"{base_url} says that {wanted.name} already exists."})
+    happened, remedy = {
+        answers.PORT_OCCUPIED: (
+            f"{base_url} did not begin {what}, because a port is occupied",
+            "Look for what holds the port on the host: a leftover of an earlier deployment, or something else.",
+        ),
+        answers.REFUSED: (f"{base_url} refused {what}", "Correct what it complains about."),
+        answers.UNKNOWN: (
+            f"{base_url} did not say whether it began {what}",
+            "Look at the host, or at the web console, before asking again.",
+        ),
+    }[outcome]
+    raise ConsoleError(f"{happened}: it answered {reply.described()}.", remedy, **evidence)
+
+
+def _compiled(params: dict[str, Any], option: str) -> list[re.Pattern[str]]:
+    return [_pattern(option, pattern) for pattern in params[option]]
+
+
+def _pattern(option: str, pattern: str) -> re.Pattern[str]:
+    try:
+        return _BUILT_IN.get(pattern) or re.compile(pattern, re.IGNORECASE)
+    except re.error as error:
+        raise OptionError(option, pattern, f"it is not a regular expression ({error})", "Correct it.") from None
+
+
+def _name(value: str, becomes_hostname: bool) -> str:
+    if not value.strip() or value != value.strip() or len(value) > _LONGEST_NAME or not value.isprintable():
+        raise OptionError(
+            "name",
+            value,
+            "an engine's name is 1 to 255 printable characters without a space at either end",
+            "Choose another name.",
+        )
+    if becomes_hostname and not _HOST_NAME.fullmatch(value):
+        raise OptionError(
+            "name",
+            value,
+            "with 'is_change_hostname' it becomes the host's name, and it is not a valid one",
+            "Use letters, digits, hyphens and dots, at most 64 characters.",
+        )
+    return value
+
+
+def _manage_ip(value: str) -> str:
+    try:
+        address = ipaddress.ip_address(value.strip())
+    except ValueError:
+        raise OptionError(
+            "manage_ip",
+            value,
+            "it is not an IP address",
+            "Give the IPv4 or IPv6 address of the engine host, not its name.",
+        ) from None
+    if (
+        address.is_unspecified
+        or address.is_loopback
+        or address.is_multicast
+        or "%" in value
+        or str(address) == "255.255.255.255"
+    ):
+        raise OptionError(
+            "manage_ip",
+            value,
+            "no engine host can be reached under it from the management node",
+            "Give the address under which the management node reaches the host over SSH.",
+        )
+    return str(address)

@@ -1,0 +1,58 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Says in words why a connection failed. Never the text of an exception, which may quote a request or a proxy."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def certificate_complaint(error: BaseException) -> str:
+    """What is wrong with the certificate; empty when the failure is another one."""
+    for cause in _chain(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return str(cause.verify_message or "it cannot be verified")
+        # urllib3's own error, from before it left this check to OpenSSL.
+        if type(cause).__name__ == "CertificateError":
+            return "it was issued for another name"
+    return ""
+
+
+def reason(error: BaseException) -> str:
+    """Completes the sentence 'the request failed: …'."""
+    causes = list(_chain(error))
+    for kind, words in (
+        (socket.gaierror, "its name cannot be resolved"),
+        (ConnectionRefusedError, "the connection was refused"),
+        (TimeoutError, "no answer came in time"),
+        (ConnectionError, "the connection was closed without an answer"),
+    ):
+        if any(isinstance(cause, kind) for cause in causes):
+            return words
+    for cause in causes:
+        if "Timeout" in type(cause).__name__:
+            return "no answer came in time"
+        if isinstance(cause, ssl.SSLError):
+            return f"TLS failed ({cause.reason or 'handshake'})"
+    for cause in causes:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror[:1].lower() + cause.strerror[1:]
+    return f"the connection failed ({type(causes[-1]).__name__})"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    pending, seen = [error], set()
+    while pending:
+        cause = pending.pop(0)
+        if id(cause) in seen:
+            continue
+        seen.add(id(cause))
+        yield cause
+        wrapped = (cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args)
+        pending += [inner for inner in wrapped if isinstance(inner, BaseException)]

@@ -1,0 +1,104 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Owner, group and mode of a file, given as for ansible.builtin.copy."""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import re
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_NEW_FILE = 0o600
+_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwx]*)")
+_SHIFTS = {"u": 6, "g": 3, "o": 0}
+_BITS = {"r": 4, "w": 2, "x": 1}
+
+
+@dataclass(frozen=True)
+class FileAttributes:
+    """What a file shall have; None leaves as it is what is there. ``mode`` is octal or symbolic."""
+
+    owner: int | None
+    group: int | None
+    mode: int | str | None
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> FileAttributes:
+        """Raises OptionError for a value that cannot be used."""
+        return cls(
+            owner=_id("owner", params["owner"], lambda name: pwd.getpwnam(name).pw_uid),
+            group=_id("group", params["group"], lambda name: grp.getgrnam(name).gr_gid),
+            mode=_mode(params["mode"]),
+        )
+
+    def wanted(self, present: os.stat_result | None) -> dict[str, int]:
+        """``mode``, and ``owner`` and ``group`` as ids, for the file that is there or a new one."""
+        old_mode = stat.S_IMODE(present.st_mode) if present else _NEW_FILE
+        return {
+            "owner": _first(self.owner, present.st_uid if present else os.geteuid()),
+            "group": _first(self.group, present.st_gid if present else os.getegid()),
+            "mode": _applied(self.mode, old_mode) if isinstance(self.mode, str) else _first(self.mode, old_mode),
+        }
+
+
+def present_attributes(present: os.stat_result) -> dict[str, int]:
+    return {"owner": present.st_uid, "group": present.st_gid, "mode": stat.S_IMODE(present.st_mode)}
+
+
+def apply_attributes(path: Path, attributes: dict[str, int]) -> None:
+    """Changes what differs. Raises OSError."""
+    present = present_attributes(path.stat())
+    if (present["owner"], present["group"]) != (attributes["owner"], attributes["group"]):
+        os.chown(path, attributes["owner"], attributes["group"])
+    # A change of the owner may clear bits, so the mode comes last.
+    if stat.S_IMODE(path.stat().st_mode) != attributes["mode"]:
+        path.chmod(attributes["mode"])
+
+
+def _first(given: int | None, otherwise: int) -> int:
+    return otherwise if given is None else given
+
+
+def _id(option: str, value: str | None, look_up: Callable[[str], int]) -> int | None:
+    if not value:
+        return None
+    try:
+        return int(value) if value.isdigit() else look_up(value)
+    except KeyError:
+        raise OptionError(
+            option, value, "this machine does not know it", "Give a name or a number that exists here."
+        ) from None
+
+
+def _mode(value: object) -> int | str | None:
+    if value in (None, ""):
+        return None
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 0o7777:
+        return value
+    text = str(value)
+    if re.fullmatch(r"[0-7]{3,5}", text) and int(text, 8) <= 0o7777:
+        return int(text, 8)
+    if all(_CLAUSE.fullmatch(clause) for clause in text.split(",")):
+        return text
+    raise OptionError("mode", value, "it is no file mode", "Give it as a quoted octal number or as in u=rw,g=r.")
+
+
+def _applied(symbolic: str, mode: int) -> int:
+    for who, how, what in _CLAUSE.findall(symbolic):
+        bits = sum(_BITS[letter] for letter in set(what))
+        for shift in (_SHIFTS[letter] for letter in (who.replace("a", "ugo") or "ugo")):
+            if how == "=":
+                mode &= ~(7 << shift)
+            mode = mode & ~(bits << shift) if how == "-" else mode | bits << shift
+    return mode

@@ -1,0 +1,172 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The connection options: one argument spec, and what it gives after one check at the door."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import ssl
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from ansible.module_utils.basic import env_fallback
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
+
+
+def _option(environment: str, **rules: object) -> dict[str, Any]:
+    return dict(rules, fallback=(env_fallback, [environment]))
+
+
+CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "base_url": _option("SLB_BASE_URL", type="str", required=True),
+    "username": _option("SLB_USERNAME", type="str"),
+    "password": _option("SLB_PASSWORD", type="str", no_log=True),
+    "sessionid": {"type": "str", "no_log": True},
+    "validate_certs": _option("SLB_VALIDATE_CERTS", type="bool", default=True),
+    "ca_path": _option("SLB_CA_PATH", type="path"),
+    "tls_fingerprint": _option("SLB_TLS_FINGERPRINT", type="str"),
+    "timeout": {"type": "int", "default": 30},
+    "retries": {"type": "int", "default": 3},
+}
+SECRET_OPTIONS = ("password", "sessionid")
+
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+_HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
+_USERINFO = re.compile(r"//[^/?#]*@")
+_UNUSABLE = re.compile(r"[\x00-\x20\x7f\\]")
+_FINGERPRINT_LABEL = re.compile(r"^\s*sha-?256( fingerprint)?\s*[:=]", re.IGNORECASE)
+_SEPARATORS = re.compile(r"[\s:]")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_MAX_TIMEOUT = 3600
+_MAX_RETRIES = 20
+
+
+@dataclass(frozen=True)
+class Connection:
+    """How to reach one management node, and as whom. ``base_url`` is normalised and has no final slash.
+
+    ``timeout``: seconds for a connection and for each wait for the next bytes of an answer.
+    ``tls_fingerprint``: SHA-256 of the certificate, 64 lower-case hexadecimal digits, or empty.
+    """
+
+    base_url: str
+    username: str = ""
+    password: str = field(default="", repr=False)
+    sessionid: str = field(default="", repr=False)
+    validate_certs: bool = True
+    ca_path: str = ""
+    tls_fingerprint: str = ""
+    timeout: int = 30
+    retries: int = 3
+
+    @property
+    def total_timeout(self) -> int:
+        """Seconds that one call may take, its retries and the pauses between them included."""
+        return self.timeout * (self.retries + 1)
+
+    @classmethod
+    def from_params(cls, params: dict[str, Any]) -> Connection:
+        """Raises OptionError for a value that cannot be used."""
+        sessionid = params["sessionid"] or ""
+        if sessionid and not (_TOKEN.fullmatch(sessionid) and not set(sessionid) & set('";,\\')):
+            raise OptionError(
+                "sessionid", "(hidden)", "it holds characters that no cookie can", "Use what slb.fleet.login returned."
+            )
+        if not sessionid:
+            for option in ("username", "password"):
+                if not params[option]:
+                    raise FleetError(
+                        f"The option {option!r} is missing.",
+                        f"Set it, or the environment variable SLB_{option.upper()}, or give a 'sessionid'.",
+                    )
+        return cls(
+            base_url=_base_url(params["base_url"]),
+            username=params["username"] or "",
+            password=params["password"] or "",
+            sessionid=sessionid,
+            validate_certs=params["validate_certs"],
+            ca_path=_ca_path(params["ca_path"] or ""),
+            tls_fingerprint=_fingerprint(params["tls_fingerprint"] or ""),
+            timeout=_between("timeout", params["timeout"], 1, _MAX_TIMEOUT),
+            retries=_between("retries", params["retries"], 0, _MAX_RETRIES),
+        )
+
+
+def _between(option: str, value: int, least: int, most: int) -> int:
+    if not least <= value <= most:
+        raise OptionError(option, value, f"it is not between {least} and {most}", "Choose a value in that range.")
+    return value
+
+
+def _base_url(value: str) -> str:
+    remedy = (
+        "Give the address of the web console, such as https://console.example or https://[2001:db8::5]:8443/prefix."
+    )
+    try:
+        parts = urlsplit(value.strip())
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise OptionError("base_url", _without_userinfo(value), "it is not a URL", remedy) from None
+    shown = _without_userinfo(value)
+    if parts.username is not None or parts.password is not None:
+        raise OptionError("base_url", shown, "it holds credentials", "Use the options 'username' and 'password'.")
+    if parts.scheme != "https":
+        raise OptionError("base_url", shown, "it does not begin with https://", remedy)
+    if parts.query or parts.fragment:
+        raise OptionError("base_url", shown, "it has a query or a fragment", remedy)
+    if _UNUSABLE.search(value.strip()) or "/../" in f"{parts.path}/":
+        raise OptionError("base_url", shown, "it holds characters or path steps that no address needs", remedy)
+    return urlunsplit(("https", _authority(host, port, shown, remedy), parts.path.rstrip("/"), "", ""))
+
+
+def _authority(host: str, port: int | None, shown: str, remedy: str) -> str:
+    if ":" in host or "[" in shown:
+        try:
+            host = f"[{ipaddress.IPv6Address(host)}]"
+        except ValueError:
+            raise OptionError("base_url", shown, "its host is not an IPv6 address", remedy) from None
+    else:
+        try:
+            host = host.encode("idna").decode().lower()
+        except UnicodeError:
+            host = ""
+        if not _HOST_NAME.fullmatch(host):
+            raise OptionError("base_url", shown, "it names no host", remedy)
+    return host if port in (None, 443) else f"{host}:{port}"
+
+
+def _without_userinfo(value: str) -> str:
+    return _USERINFO.sub("//(hidden)@", value)
+
+
+def _fingerprint(value: str) -> str:
+    digits = _SEPARATORS.sub("", _FINGERPRINT_LABEL.sub("", value)).lower()
+    if value and not _SHA256.fullmatch(digits):
+        raise OptionError(
+            "tls_fingerprint",
+            value,
+            "it is not a SHA-256 fingerprint",
+            "Give 64 hexadecimal digits, with or without colons, as openssl x509 -fingerprint -sha256 prints them.",
+        )
+    return digits
+
+
+def _ca_path(value: str) -> str:
+    path = Path(value)
+    if not value or path.is_dir():
+        return value
+    try:
+        ssl.create_default_context(cafile=value)
+    except OSError as error:
+        raise OptionError(
+            "ca_path",
+            value,
+            f"no CA certificates can be read from it ({error.strerror or 'not in PEM format'})",
+            "Give a PEM file, or a folder prepared by 'openssl rehash'.",
+        ) from None
+    return value

@@ -1,0 +1,273 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sends requests to the management node: TLS, deadlines, retries. Knows nothing of sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import random
+import ssl
+import time
+import traceback
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+try:
+    import requests
+    from requests.utils import get_environ_proxies, prepend_scheme_if_needed, select_proxy
+    from urllib3.exceptions import HTTPError, InsecureRequestWarning
+    from urllib3.util.retry import Retry
+    from urllib3.util.ssl_ import create_urllib3_context
+except ImportError:
+    REQUESTS_IMPORT_ERROR: str | None = traceback.format_exc()
+else:
+    REQUESTS_IMPORT_ERROR = None
+    # Made once, in the process from which the workers of a run are forked. With one of its own, urllib3 would load
+    # all CA certificates of the system for each connection, which costs more than the request.
+    _UNVERIFYING = create_urllib3_context(cert_reqs=ssl.CERT_NONE)
+
+from ansible.module_utils.basic import missing_required_lib
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.body import read_body
+from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
+from ansible_collections.slb.fleet.plugins.module_utils._console.failure import certificate_complaint, reason
+from ansible_collections.slb.fleet.plugins.module_utils._console.wire import (
+    CutAt,
+    HandshakeDoneError,
+    PinMismatchError,
+    Wire,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
+
+_ANSWER_LIMIT = 1024 * 1024
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 30.0
+_TOO_MANY_REQUESTS = 429
+_HEADERS = {
+    "Accept": "application/json, */*;q=0.8",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "User-Agent": "slb.fleet",
+}
+
+
+class UnreachableError(ConsoleError):
+    """No connection came about: no byte of the request has left."""
+
+
+class UnansweredError(ConsoleError):
+    """``request`` may have arrived, and no answer came."""
+
+    def __init__(self, request: Request, what: str, remedy: str) -> None:
+        super().__init__(what, remedy)
+        self.request = request
+
+
+class UntrustedError(ConsoleError):
+    """The certificate is not to be trusted: no byte of the request has left."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. ``path`` begins with a slash and is relative to ``base_url``; ``body`` is sent as JSON.
+
+    ``is_repeatable``: may be sent again although an earlier sending may have arrived.
+    ``limit``: bytes that the body of the answer may have.
+    """
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    is_repeatable: bool = True
+    limit: int = _ANSWER_LIMIT
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. ``defect`` says why ``body`` is not whole; ``is_cut``: because the connection ended.
+
+    ``cookies``: those that the answer set and did not delete.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
+    defect: str = ""
+    is_cut: bool = False
+
+    def is_server_trouble(self) -> bool:
+        return self.status == _TOO_MANY_REQUESTS or self.status >= 500
+
+
+def _is_worth_repeating(answer: Answer) -> bool:
+    return answer.is_server_trouble() or answer.is_cut
+
+
+class Transport:
+    """Sends requests over connections of its own, one for each request."""
+
+    def __init__(self, connection: Connection, *, handshake_only: bool = False) -> None:
+        if REQUESTS_IMPORT_ERROR:
+            raise ConsoleError(
+                missing_required_lib("requests") + ".",
+                "Install it for the Python that runs this task.",
+                exception=REQUESTS_IMPORT_ERROR,
+            )
+        self._connection = connection
+        self._wire = Wire(connection.tls_fingerprint, handshake_only)
+        # Not a requests.Session: that one reads the body of a redirect without a limit, takes CA bundles and the
+        # passwords of a .netrc from the environment, and sends its cookies unasked.
+        self._adapter = requests.adapters.HTTPAdapter()
+        self._proxies = get_environ_proxies(connection.base_url)
+        for manager in self._pool_managers():
+            manager.pool_classes_by_scheme = dict(manager.pool_classes_by_scheme, https=self._wire.pool_class())
+            if self._verify() is False:
+                manager.connection_pool_kw["ssl_context"] = _UNVERIFYING
+
+    @property
+    def tls_fingerprint(self) -> str:
+        """Of the certificate that was seen last; empty before the first connection."""
+        return self._wire.fingerprint
+
+    def send(
+        self,
+        request: Request,
+        headers: Mapping[str, str] | None = None,
+        is_worth_repeating: Callable[[Answer], bool] = _is_worth_repeating,
+    ) -> Answer:
+        """Returns the last answer, whatever its status; redirects are not followed.
+
+        Raises UntrustedError, UnreachableError or UnansweredError when none came. A request that is not
+        repeatable is sent again only while nothing of it has left.
+        """
+        deadline = Deadline(self._connection.total_timeout)
+        for pause in self._pauses():
+            result = self._attempt(request, headers or {}, deadline)
+            if isinstance(result, UntrustedError):
+                raise result
+            if isinstance(result, Answer):
+                wants_repeat = request.is_repeatable and is_worth_repeating(result)
+            else:
+                wants_repeat = request.is_repeatable or isinstance(result, UnreachableError)
+            wait = max(pause, _retry_after(result)) if pause is not None else 0.0
+            if pause is None or not wants_repeat or wait >= deadline.remaining():
+                break
+            time.sleep(wait)
+        if isinstance(result, ConsoleError):
+            raise result
+        return result
+
+    def _pool_managers(self) -> Iterator[Any]:
+        yield self._adapter.poolmanager
+        proxy = select_proxy(self._connection.base_url, self._proxies)
+        if proxy:
+            yield self._adapter.proxy_manager_for(prepend_scheme_if_needed(proxy, "http"))  # type: ignore[no-untyped-call]
+
+    def _pauses(self) -> Iterator[float | None]:
+        for attempt in range(self._connection.retries):
+            yield min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311
+        yield None
+
+    def _attempt(self, request: Request, headers: Mapping[str, str], deadline: Deadline) -> Answer | ConsoleError:
+        self._wire.sent = False
+        with CutAt(self._wire, deadline.remaining()) as cut, warnings.catch_warnings():
+            # Without validate_certs this was asked for.
+            warnings.simplefilter("ignore", InsecureRequestWarning)
+            try:
+                with self._adapter.send(
+                    self._prepared(request, headers),
+                    stream=True,
+                    timeout=max(0.001, min(self._connection.timeout, deadline.remaining())),
+                    verify=self._verify(),
+                    proxies=self._proxies,
+                ) as response:
+                    return _answer(response, request.limit, deadline, cut)
+            except PinMismatchError:
+                return self._changed_certificate()
+            except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+                return self._no_answer(error, request, deadline if cut.happened else None)
+            finally:
+                # A kept connection could die just as the next request is written to it; then nobody could
+                # tell whether that request arrived.
+                self._adapter.close()
+
+    def _prepared(self, request: Request, headers: Mapping[str, str]) -> requests.PreparedRequest:
+        body = None if request.body is None else json.dumps(request.body).encode()
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        url = self._connection.base_url + request.path
+        return requests.Request(request.method, url, headers={**_HEADERS, **kind, **headers}, data=body).prepare()
+
+    def _verify(self) -> bool | str:
+        if self._connection.tls_fingerprint or not self._connection.validate_certs:
+            return False
+        return self._connection.ca_path or True
+
+    def _changed_certificate(self) -> UntrustedError:
+        seen, pinned = self._wire.fingerprint, self._connection.tls_fingerprint
+        return UntrustedError(
+            f"{self._connection.base_url} presented a certificate with the fingerprint {seen}, but 'tls_fingerprint' "
+            f"is {pinned}: the certificate was changed, or somebody stands in between. Nothing was sent.",
+            f"If you know of the change, set tls_fingerprint: {seen}",
+            tls_fingerprint=seen,
+        )
+
+    def _untrusted_certificate(self, complaint: str) -> UntrustedError:
+        probe = Transport(replace(self._connection, validate_certs=False, tls_fingerprint=""), handshake_only=True)
+        with contextlib.suppress(HandshakeDoneError):
+            probe._attempt(Request("GET", "/"), {}, Deadline(self._connection.timeout))
+        seen = probe.tls_fingerprint or "unknown"
+        return UntrustedError(
+            f"The certificate of {self._connection.base_url} is not trusted: {complaint}. Nothing was sent. "
+            f"Its SHA-256 fingerprint is {seen}.",
+            f"If that is the management node's, set tls_fingerprint: {seen} ; or name its CA in 'ca_path'.",
+            tls_fingerprint=seen,
+        )
+
+    def _no_answer(self, error: Exception, request: Request, cut_at: Deadline | None) -> ConsoleError:
+        complaint = certificate_complaint(error)
+        if complaint and not self._wire.sent:
+            return self._untrusted_certificate(complaint)
+        why = f"no whole answer came within {cut_at.seconds:.0f} s" if cut_at else reason(error)
+        if self._wire.sent:
+            return UnansweredError(
+                request,
+                f"{request.method} {self._connection.base_url}{request.path} was sent, but {why}.",
+                "Look at the management node and at what lies between; raise 'timeout' if it is only slow.",
+            )
+        via = " through the proxy that the environment names" if self._proxies else ""
+        return UnreachableError(
+            f"{self._connection.base_url} cannot be reached{via}: {why}.",
+            "Check 'base_url', the network and the proxy settings, and that the management node is up.",
+        )
+
+
+def _answer(response: requests.Response, limit: int, deadline: Deadline, cut: CutAt) -> Answer:
+    body = read_body(response.raw, response.headers, limit)
+    defect = f"did not end within {deadline.seconds:.0f} s" if cut.happened else body.defect
+    return Answer(
+        status=response.status_code,
+        headers=response.headers,
+        body=body.content,
+        cookies={cookie.name: value for cookie in response.cookies if (value := (cookie.value or "").strip('"'))},
+        defect=defect,
+        is_cut=body.is_cut,
+    )
+
+
+def _retry_after(result: Answer | ConsoleError) -> float:
+    value = result.headers.get("Retry-After") if isinstance(result, Answer) else None
+    if not value:
+        return 0.0
+    try:
+        return float(Retry().parse_retry_after(value))
+    except HTTPError:
+        return 0.0

@@ -1,0 +1,83 @@
+#!/usr/bin/python
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: login
+short_description: Check the credentials of the management node
+version_added: 0.1.0
+description:
+  - Logs in to the management node and returns the session.
+  - No other task needs it, because each logs in by itself when it has to. It is for checking credentials and
+    the certificate before anything else is done, and for a session that is handed to another host.
+  - Where a task of the same run has logged in already, that session is returned and no second login happens.
+author: slb.fleet contributors (@slb-fleet)
+extends_documentation_fragment:
+  - slb.fleet.attributes
+  - slb.fleet.attributes.controller
+  - slb.fleet.management_node
+requirements:
+  - requests
+attributes:
+  check_mode:
+    support: full
+    details: Logs in as it does otherwise, because nothing but the session changes.
+  diff_mode:
+    support: none
+    details: There is nothing to compare.
+seealso:
+  - module: slb.fleet.license
+  - module: slb.fleet.engine
+"""
+
+EXAMPLES = r"""
+- name: Check the credentials before the fleet is touched
+  slb.fleet.login:
+    base_url: https://console.example
+    username: admin
+    password: "{{ vault_slb_password }}"
+    tls_fingerprint: "{{ slb_tls_fingerprint }}"
+  run_once: true
+  register: login
+
+- name: Hand the session to a host that downloads the license for itself
+  slb.fleet.license:
+    base_url: https://console.example
+    sessionid: "{{ login.sessionid }}"
+    dest: /etc/slb/license
+  delegate_to: backup.example
+"""
+
+RETURN = r"""
+sessionid:
+  description: The session. The callbacks do not show the result of this task, so that it stays out of the logs.
+  returned: success
+  type: str
+tls_fingerprint:
+  description: The SHA-256 fingerprint of the certificate that the management node presented.
+  returned: success
+  type: str
+  sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+status_code:
+  description: The HTTP status of an answer that is a refusal.
+  returned: failure, if there was an answer
+  type: int
+  sample: 401
+answer:
+  description: An excerpt of that answer, without secrets.
+  returned: failure, if there was an answer
+  type: str
+  sample: Wrong user name or password
+"""
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.login import ARGUMENTS, login
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+
+
+def main() -> None:
+    run_module(ARGUMENTS, login)
+
+
+if __name__ == "__main__":
+    main()

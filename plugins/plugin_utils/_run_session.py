@@ -1,0 +1,193 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One session for a whole run: shared by the worker processes through a file under a lock.
+
+The file is readable by its owner alone and lies in the run's own temporary folder, which ansible-core makes before
+it forks its workers and removes when the run ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError, Session
+from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
+
+_POLL_SECONDS = 0.02
+_GRACE_SECONDS = 10
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """A login that failed. ``is_final``: for the whole run, and not only for those who were waiting for it."""
+
+    what: str
+    remedy: str
+    values: dict[str, Any]
+    is_final: bool
+    at: float
+
+    def error(self) -> ConsoleError:
+        kind = LoginRefusedError if self.is_final else ConsoleError
+        return kind(self.what, self.remedy, **self.values)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What the workers know. ``proof`` tells whether they mean the same password, without holding it."""
+
+    salt: str
+    proof: str
+    session: Session | None = None
+    failure: _Failure | None = None
+
+    def encoded(self) -> str:
+        return json.dumps(asdict(self), default=list)
+
+    @classmethod
+    def decoded(cls, text: str) -> _State:
+        fields = json.loads(text)
+        session, failure = fields.pop("session"), fields.pop("failure")
+        if session:
+            session = Session(**{**session, "unproved_at": frozenset(session["unproved_at"])})
+        return cls(**fields, session=session, failure=_Failure(**failure) if failure else None)
+
+
+class RunSession:
+    """A SessionStore whose sessions all workers of a run share. ``folder``: the run's own temporary one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def current(self, connection: Connection, log_in: Callable[[], Session]) -> Session:
+        """The run's session. Raises the error of the one attempt that was made, if it failed."""
+        began = time.monotonic()
+        # The file is replaced as a whole, so that reading it needs no lock.
+        session = self._checked(self._read(connection), began, connection)
+        if session:
+            return session
+        with self._locked(connection):
+            state = self._read(connection)
+            return self._checked(state, began, connection) or self._logged_in(connection, state, log_in)
+
+    def renewed(
+        self, connection: Connection, stale: Session, path: str, log_in: Callable[[], Session]
+    ) -> Session | None:
+        began = time.monotonic()
+        with self._locked(connection):
+            state = self._read(connection)
+            session = self._checked(state, began, connection)
+            if session and session.sessionid != stale.sessionid:
+                return session
+            if session and path in session.unproved_at:
+                return None
+            return self._logged_in(connection, state, log_in, unproved_at=frozenset({path}))
+
+    def note_success(self, connection: Connection, session: Session, path: str) -> None:
+        with self._locked(connection):
+            state = self._read(connection)
+            if state and state.session and state.session.sessionid == session.sessionid:
+                proved = replace(state.session, unproved_at=state.session.unproved_at - {path})
+                self._write(connection, replace(state, session=proved))
+
+    def _checked(self, state: _State | None, began: float, connection: Connection) -> Session | None:
+        """The session in ``state``. Raises what stands against using it or against making another one."""
+        if state is None:
+            return None
+        if state.proof != _proof(state.salt, connection.password):
+            raise LoginRefusedError(
+                f"This run has already used another password for {connection.username!r} on {connection.base_url}.",
+                "Give all hosts of that management node the same one: a second one would count as a failed attempt.",
+            )
+        if state.failure and (state.failure.is_final or state.failure.at >= began):
+            raise state.failure.error()
+        return state.session
+
+    def _logged_in(
+        self,
+        connection: Connection,
+        state: _State | None,
+        log_in: Callable[[], Session],
+        unproved_at: frozenset[str] = frozenset(),
+    ) -> Session:
+        salt = state.salt if state else secrets.token_hex()
+        state = _State(salt, _proof(salt, connection.password))
+        try:
+            session = replace(log_in(), unproved_at=unproved_at)
+        except ConsoleError as error:
+            is_final = isinstance(error, LoginRefusedError)
+            failure = _Failure(error.what, error.remedy, error.values, is_final, time.monotonic())
+            self._write(connection, replace(state, failure=failure))
+            raise
+        self._write(connection, replace(state, session=session))
+        return session
+
+    def _path(self, connection: Connection) -> Path:
+        key = "\0".join((connection.base_url, connection.username, connection.tls_fingerprint))
+        return self._folder / f"slb-fleet-session-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+
+    def _read(self, connection: Connection) -> _State | None:
+        try:
+            return _State.decoded(self._path(connection).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+
+    def _write(self, connection: Connection, state: _State) -> None:
+        path = self._path(connection)
+        new = path.with_suffix(".new")
+        with _opened(new, os.O_WRONLY | os.O_TRUNC) as descriptor:
+            os.write(descriptor, state.encoded().encode())
+        new.replace(path)
+
+    @contextlib.contextmanager
+    def _locked(self, connection: Connection) -> Iterator[None]:
+        """Waits as long as a login by somebody else may take."""
+        deadline = Deadline(connection.total_timeout + _GRACE_SECONDS)
+        with _opened(self._path(connection).with_suffix(".lock"), os.O_RDWR) as descriptor:
+            while not _lock(descriptor):
+                if deadline.is_over():
+                    raise ConsoleError(
+                        f"Another task of this run has been logging in to {connection.base_url} for "
+                        f"{deadline.seconds:.0f} s.",
+                        "Look at the management node; lower 'timeout' or 'retries' to be told earlier.",
+                    )
+                time.sleep(_POLL_SECONDS)
+            yield
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _proof(salt: str, password: str) -> str:
+    return hmac.new(salt.encode(), password.encode("utf-8", "surrogatepass"), "sha256").hexdigest()

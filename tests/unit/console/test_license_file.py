@@ -1,0 +1,232 @@
+"""The license on disk: old or new, whole, and nothing beside it."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import resource
+import signal
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.slb.fleet.plugins.module_utils._console import file_attributes, license_file
+from ansible_collections.slb.fleet.plugins.module_utils._console.license_file import LicenseFile
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+OLD, NEW = b"old" * 1000, b"new" * 2000
+
+
+def update(dest: Path, content: bytes, check_mode: bool = False, **params: Any) -> Result:
+    given_params = {"dest": str(dest), "owner": None, "group": None, "mode": "0600", "backup": False, **params}
+    return LicenseFile.from_params(given_params).update(content, check_mode)
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@given(
+    old=st.none() | st.binary(max_size=200),
+    new=st.binary(min_size=1, max_size=200),
+    mode=st.sampled_from(["0600", "0640", 0o644, "u=rw,g=r", "g+w", None]),
+    backup=st.booleans(),
+    check_mode=st.booleans(),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_update(
+    tmp_path_factory: pytest.TempPathFactory, old: bytes | None, new: bytes, mode: Any, backup: bool, check_mode: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("license")
+    dest = folder / "license"
+    if old is not None:
+        dest.write_bytes(old)
+        dest.chmod(0o640)
+    before = dest.stat() if old is not None else None
+    result = update(dest, new, check_mode, mode=mode, backup=backup)
+    assert result.values["checksum"] == hashlib.sha256(new).hexdigest()
+    assert result.values["size"] == len(new)
+    if check_mode:
+        assert [path.name for path in folder.iterdir()] == (["license"] if before else [])
+        assert before is None or (dest.stat().st_ino, dest.read_bytes()) == (before.st_ino, old)
+    else:
+        assert dest.read_bytes() == new
+        again = update(dest, new, mode=mode, backup=backup)
+        assert not again.changed
+        assert again.diff is not None
+        assert again.diff["before"] == again.diff["after"]
+    backups = [path for path in folder.iterdir() if path.name.endswith("~")]
+    assert [str(path) for path in backups] == [name for key, name in result.values.items() if key == "backup_file"]
+    assert len(backups) == (backup and not check_mode and old is not None and old != new)
+    assert all(path.read_bytes() == old and mode_of(path) == 0o640 for path in backups)
+
+
+def test_a_new_file_is_private(tmp_path: Path) -> None:
+    update(tmp_path / "license", NEW)
+    assert mode_of(tmp_path / "license") == 0o600
+
+
+def test_only_the_mode_differs(tmp_path: Path) -> None:
+    dest = tmp_path / "license"
+    dest.write_bytes(NEW)
+    dest.chmod(0o644)
+    inode = dest.stat().st_ino
+    assert update(dest, NEW, backup=True).changed
+    assert (mode_of(dest), dest.stat().st_ino) == (0o600, inode)
+    assert list(tmp_path.iterdir()) == [dest]
+
+
+@pytest.mark.parametrize(
+    ("mode", "octal"),
+    [
+        ("0640", 0o640),
+        ("640", 0o640),
+        (0o640, 0o640),
+        ("u=rw,g=r,o=", 0o640),
+        ("a=r", 0o444),
+        ("+x", 0o755),
+        ("g-r,o-r", 0o600),
+    ],
+)
+def test_modes(tmp_path: Path, mode: Any, octal: int) -> None:
+    dest = tmp_path / "license"
+    dest.write_bytes(OLD)
+    dest.chmod(0o644)
+    update(dest, NEW, mode=mode)
+    assert mode_of(dest) == octal
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_owner_and_group(tmp_path: Path) -> None:
+    dest = tmp_path / "license"
+    update(dest, NEW, owner="nobody", group="65534")
+    assert (dest.stat().st_uid, dest.stat().st_gid) == (65534, 65534)
+    update(dest, OLD)
+    assert (dest.stat().st_uid, dest.stat().st_gid) == (65534, 65534)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"mode": "rw"},
+        {"mode": "0999"},
+        {"mode": True},
+        {"mode": -1},
+        {"owner": "no-such-user"},
+        {"group": "no-such-group"},
+    ],
+)
+def test_attributes_that_cannot_be(tmp_path: Path, params: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=next(iter(params))):
+        update(tmp_path / "license", NEW, **params)
+
+
+@pytest.mark.parametrize("dest", ["folder", "folder/", "missing/license", "fifo"])
+def test_places_that_cannot_be(tmp_path: Path, dest: str) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(OptionError, match="dest"):
+        LicenseFile.from_params(
+            {"dest": f"{tmp_path}/{dest}", "owner": None, "group": None, "mode": None, "backup": False}
+        )
+
+
+def test_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:
+    target, dest = tmp_path / "target", tmp_path / "license"
+    target.write_bytes(OLD)
+    dest.symlink_to(target)
+    update(dest, NEW)
+    assert (target.read_bytes(), dest.read_bytes(), dest.is_symlink()) == (OLD, NEW, False)
+
+
+def in_child(action: Callable[[], object]) -> int:
+    """The wait status of a process that does ``action``."""
+    child = os.fork()
+    if child == 0:
+        try:
+            action()
+        except FleetError:
+            os._exit(7)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+@pytest.mark.parametrize("backup", [False, True])
+def test_a_full_disk(tmp_path: Path, backup: bool) -> None:
+    dest = tmp_path / "license"
+    for limit in (0, 1, len(NEW) // 2, len(NEW) - 1):
+        dest.write_bytes(OLD)
+
+        def update_within_the_limit(limit: int = limit) -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            update(dest, NEW, backup=backup)
+
+        assert os.waitstatus_to_exitcode(in_child(update_within_the_limit)) == 7
+        assert dest.read_bytes() == OLD
+        assert all(path == dest or path.read_bytes() == OLD for path in tmp_path.iterdir())
+        assert not list(tmp_path.glob("*.part"))
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def test_a_disk_that_is_full_only_when_it_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dest = tmp_path / "license"
+    dest.write_bytes(OLD)
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(FleetError, match="No space left on device"):
+        update(dest, NEW)
+    assert dest.read_bytes() == OLD
+    assert list(tmp_path.iterdir()) == [dest]
+
+
+@pytest.mark.parametrize("backup", [False, True])
+def test_killed_at_any_moment(tmp_path: Path, backup: bool) -> None:
+    """The writer is killed before each line of its code, one after another."""
+    dest = tmp_path / "license"
+    code = {license_file.__file__, file_attributes.__file__}
+    killed = 0
+    while True:
+        for path in tmp_path.iterdir():
+            path.unlink()
+        dest.write_bytes(OLD)
+        dest.chmod(0o640)
+
+        def update_until_killed(last: int = killed) -> None:
+            lines = 0
+
+            def trace(frame: Any, event: str, _: Any) -> Any:
+                nonlocal lines
+                if frame.f_code.co_filename in code and event == "line":
+                    lines += 1
+                    if lines > last:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                return trace
+
+            sys.settrace(trace)
+            update(dest, NEW, mode="0600", backup=backup)
+
+        status = in_child(update_until_killed)
+        assert (dest.read_bytes(), mode_of(dest)) in ((OLD, 0o640), (NEW, 0o600))
+        for path in tmp_path.iterdir():
+            assert path == dest or mode_of(path) == 0o600 or path.read_bytes() == OLD
+        if os.WIFEXITED(status):
+            break
+        killed += 1
+    assert killed > 20
+    assert dest.read_bytes() == NEW

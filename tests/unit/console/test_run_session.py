@@ -1,0 +1,134 @@
+"""The session of a run, shared by processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import stat
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError, Session
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+from ansible_collections.slb.fleet.plugins.plugin_utils import _run_session
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
+
+CONNECTION = Connection("https://console.example", username="admin", password="pass-w0rd", timeout=1, retries=0)
+FORK = multiprocessing.get_context("fork")
+
+
+class Logins:
+    """A login that takes a while and is counted in a file, by processes too."""
+
+    def __init__(self, folder: Path, seconds: float = 0.0, error: Any = None) -> None:
+        self.file = folder / "logins"
+        self.file.touch()
+        self.seconds = seconds
+        self.error = error
+
+    def __call__(self) -> Session:
+        with self.file.open("a") as file:
+            file.write("x")
+        time.sleep(self.seconds)
+        if self.error:
+            raise self.error()
+        return Session(f"session{self.count}", csrftoken="token", tls_fingerprint="ab")
+
+    @property
+    def count(self) -> int:
+        return len(self.file.read_text())
+
+
+def in_processes(count: int, action: Any) -> list[Any]:
+    with FORK.Pool(count) as pool:
+        return [task.get(30) for task in [pool.apply_async(action.__call__) for _ in range(count)]]
+
+
+class Ask:
+    def __init__(self, folder: Path, logins: Logins) -> None:
+        self.store, self.logins = RunSession(folder), logins
+
+    def __call__(self) -> str:
+        try:
+            return self.store.current(CONNECTION, self.logins).sessionid
+        except ConsoleError as error:
+            return str(error)
+
+
+class Renew(Ask):
+    def __call__(self) -> str:
+        session = self.store.renewed(CONNECTION, Session("session1"), "/path", self.logins)
+        return session.sessionid if session else "none"
+
+
+def test_processes_share_one_login(tmp_path: Path) -> None:
+    logins = Logins(tmp_path, seconds=0.3)
+    assert in_processes(10, Ask(tmp_path, logins)) == ["session1"] * 10
+    assert logins.count == 1
+
+
+def test_processes_share_one_renewal(tmp_path: Path) -> None:
+    logins = Logins(tmp_path, seconds=0.2)
+    Ask(tmp_path, logins)()
+    assert in_processes(10, Renew(tmp_path, logins)) == ["session2"] * 10
+    assert logins.count == 2
+
+
+def test_those_who_wait_share_a_failure_and_later_ones_do_not(tmp_path: Path) -> None:
+    logins = Logins(tmp_path, seconds=0.5, error=partial(ConsoleError, "It is down.", "Wait."))
+    assert in_processes(8, Ask(tmp_path, logins)) == ["It is down. Wait."] * 8
+    assert logins.count == 1
+    logins.error = None
+    assert Ask(tmp_path, logins)() == "session2"
+
+
+def test_a_refusal_is_for_all(tmp_path: Path) -> None:
+    logins = Logins(tmp_path, error=partial(LoginRefusedError, "Wrong.", "Check.", status_code=401))
+    store = RunSession(tmp_path)
+    for _ in range(3):
+        with pytest.raises(LoginRefusedError, match="Wrong") as error:
+            store.current(CONNECTION, logins)
+        assert error.value.values == {"status_code": 401}
+    assert logins.count == 1
+
+
+def test_a_renewal_that_never_served_is_not_renewed(tmp_path: Path) -> None:
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    first = store.current(CONNECTION, logins)
+    second = store.renewed(CONNECTION, first, "/path", logins)
+    assert second is not None
+    assert store.renewed(CONNECTION, second, "/path", logins) is None
+    store.note_success(CONNECTION, second, "/path")
+    third = store.renewed(CONNECTION, second, "/path", logins)
+    assert third is not None
+    assert third.sessionid == "session3"
+
+
+def test_each_management_node_user_and_pin_has_its_own(tmp_path: Path) -> None:
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    others = [
+        Connection("https://other.example", username="admin", password="pass-w0rd"),
+        Connection("https://console.example", username="other", password="pass-w0rd"),
+        Connection("https://console.example", username="admin", password="pass-w0rd", tls_fingerprint="ab" * 32),
+    ]
+    assert len({store.current(connection, logins).sessionid for connection in (CONNECTION, *others)}) == 4
+
+
+def test_what_is_on_disk(tmp_path: Path) -> None:
+    store = RunSession(tmp_path)
+    session = store.current(CONNECTION, Logins(tmp_path))
+    assert store.current(CONNECTION, Logins(tmp_path)) == session
+    for path in tmp_path.glob("slb-fleet-session-*"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert "pass-w0rd" not in path.read_text()
+
+
+def test_a_lock_that_is_never_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_run_session, "_GRACE_SECONDS", 0)
+    store = RunSession(tmp_path)
+    with store._locked(CONNECTION), pytest.raises(ConsoleError, match=r"has been logging in .* for 1 s"):
+        store.current(CONNECTION, Logins(tmp_path))
