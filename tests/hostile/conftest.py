@@ -1,0 +1,70 @@
+"""What the hostile tests share: certificates, servers and a controller.
+
+Imports nothing of the collection: pytest reads this before pytest-ansible has told Ansible where the collection is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from certificates import Authority
+from hostile_server import (
+    INSTALL,
+    LICENSE,
+    LICENSE_TEXT,
+    LOGIN,
+    HostileServer,
+    answer,
+    for_session,
+    new_session,
+)
+
+from playbooks import Controller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def certificate(authority: Authority) -> Any:
+    return authority.certificate("good")
+
+
+@pytest.fixture
+def start(certificate: Any) -> Iterator[Callable[..., HostileServer]]:
+    """Starts a server: well-behaved but for the ``routes`` that are given."""
+    with contextlib.ExitStack() as servers:
+
+        def start_one(routes: dict[str, Any] | None = None, **options: Any) -> HostileServer:
+            good = {
+                LOGIN: [new_session()],
+                LICENSE: [for_session(answer(200, LICENSE_TEXT, kind="application/octet-stream"))],
+                INSTALL: [for_session(answer(200, '{"code":0,"msg":"installation started"}'))],
+            }
+            server = HostileServer(**{"certificate": certificate, "routes": {**good, **(routes or {})}, **options})
+            return servers.enter_context(server)
+
+        yield start_one
+
+
+@pytest.fixture
+def controller(tmp_path: Path) -> Controller:
+    return Controller(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The developer's own proxies and credentials have no say here."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for option in ("BASE_URL", "USERNAME", "PASSWORD", "VALIDATE_CERTS", "CA_PATH", "TLS_FINGERPRINT"):
+        monkeypatch.delenv(f"SLB_{option}", raising=False)

@@ -1,0 +1,87 @@
+"""Runs real ansible-playbook processes against the hostile server, and keeps everything that they leave behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COLLECTIONS = Path(__file__).resolve().parents[2] / ".cache" / "dev"
+
+
+@dataclass(frozen=True)
+class Run:
+    status: int
+    output: str
+
+    def assert_ok(self) -> None:
+        assert self.status == 0, self.output[-5000:]
+
+
+@dataclass(frozen=True)
+class Controller:
+    """``folder`` is home, temporary folder and working folder of the runs. ``python``: of the ansible-core to use."""
+
+    folder: Path
+    python: str = sys.executable
+
+    def environment(self, **more: str) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        home = str(self.folder)
+        return {
+            **kept,
+            "LC_ALL": "C.UTF-8",
+            "HOME": home,
+            "TMPDIR": home,
+            "ANSIBLE_LOCAL_TEMP": f"{home}/local-tmp",
+            "ANSIBLE_REMOTE_TEMP": f"{home}/remote-tmp",
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+            "ANSIBLE_NOCOLOR": "1",
+            **more,
+        }
+
+    def command(self, plays: list[dict[str, Any]], inventory: dict[str, Any], *options: str) -> list[str]:
+        playbook, hosts = self.folder / "playbook.json", self.folder / "hosts.json"
+        playbook.write_text(json.dumps(plays))
+        hosts.write_text(json.dumps(inventory))
+        program = "from ansible.cli.playbook import main; main()"
+        return [self.python, "-c", program, "-i", str(hosts), str(playbook), *options]
+
+    def run(self, plays: list[dict[str, Any]], inventory: dict[str, Any], *options: str, **environment: str) -> Run:
+        done = subprocess.run(
+            self.command(plays, inventory, *options),
+            env=self.environment(**environment),
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout)
+
+
+def play(*tasks: dict[str, Any], **keywords: Any) -> dict[str, Any]:
+    return {"hosts": "all", "gather_facts": False, "tasks": list(tasks), **keywords}
+
+
+def engine_task(**keywords: Any) -> dict[str, Any]:
+    return {"slb.fleet.engine": {"name": "{{ inventory_hostname }}", "manage_ip": "192.0.2.1"}, **keywords}
+
+
+def fleet(count: int, **variables: Any) -> dict[str, Any]:
+    """An inventory of hosts that nobody can reach: whatever connects to one of them fails."""
+    hosts = {f"edge-{number}": {} for number in range(1, count + 1)}
+    unreachable = {"ansible_connection": "ssh", "ansible_host": "192.0.2.1", "ansible_ssh_timeout": 1}
+    return {"all": {"hosts": hosts, "vars": {**unreachable, **variables}}}
+
+
+def defaults(server: Any, **more: Any) -> dict[str, Any]:
+    """``module_defaults`` for one server."""
+    options = {"base_url": server.base_url, "username": "admin", "tls_fingerprint": server.certificate.fingerprint}
+    return {"group/slb.fleet.management_node": {**options, **more}}

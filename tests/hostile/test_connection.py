@@ -1,0 +1,265 @@
+"""Addresses, TLS, proxies, retries: what happens before and around an answer."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hostile_server import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, answer, expiring, for_session, new_session
+from operations import PASSWORD, run
+from proxy import Proxy
+from scenarios import LOGIN_PAGE
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
+from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
+from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from certificates import Authority
+
+
+def test_login_returns_the_session_and_the_certificate(start: Callable[..., Any]) -> None:
+    server = start()
+    result = run("login", server)
+    assert result["sessionid"] in server.sessions
+    assert result["tls_fingerprint"] == server.certificate.fingerprint
+    assert not result["changed"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+@pytest.mark.parametrize("prefix", ["", "/console/v2"])
+def test_addresses(start: Callable[..., Any], host: str, prefix: str) -> None:
+    server = start(host=host, prefix=prefix)
+    assert run("engine", server, base_url=server.base_url + "/")["outcome"] == "requested"
+    assert server.seen == {LOGIN: 1, INSTALL: 1}
+
+
+def test_the_request_is_the_documented_one(start: Callable[..., Any]) -> None:
+    server = start()
+    run("engine", server, manage_ip="2001:DB8:0::7", user_credential_id=4, is_change_hostname=True)
+    login, install = server.requests
+    assert login.headers["content-type"] == install.headers["content-type"] == "application/json"
+    assert "cookie" not in login.headers
+    assert install.headers["cookie"] in {f"sessionid={session}" for session in server.sessions}
+    assert install.body == (
+        b'{"name": "edge-1", "is_change_hostname": true, "manage_ip": "2001:db8::7", "user_credential_id": 4}'
+    )
+
+
+def test_check_mode_logs_in_and_asks_for_nothing(start: Callable[..., Any], tmp_path: Path) -> None:
+    server = start()
+    result = run("engine", server, check_mode=True)
+    assert result["changed"]
+    assert "outcome" not in result
+    license_result = run("license", server, check_mode=True, dest=str(tmp_path / "license"))
+    assert license_result["changed"]
+    assert list(tmp_path.iterdir()) == []
+    assert server.seen == {LOGIN: 2, LICENSE: 1}
+
+
+def test_a_given_session_is_used_and_not_renewed(start: Callable[..., Any]) -> None:
+    server = start()
+    session = server.new_session()
+    assert run("engine", server, sessionid=session, username=None, password=None)["outcome"] == "requested"
+    server.sessions.clear()
+    result = run("engine", server, sessionid=session, username=None, password=None)
+    assert result["outcome"] == "refused"
+    assert "slb.fleet.login" in result["msg"]
+    assert session not in str(result)
+    assert server.seen == {INSTALL: 2}
+
+
+def test_csrf_token_and_referer_are_sent_back(start: Callable[..., Any]) -> None:
+    server = start({LOGIN: [new_session("Set-Cookie: csrftoken=tok3n; Path=/")]}, prefix="/p")
+    assert run("engine", server)["outcome"] == "requested"
+    headers = server.to(INSTALL)[0].headers
+    assert headers["x-csrftoken"] == "tok3n"
+    assert headers["referer"] == f"{server.base_url}/"
+    assert "csrftoken=tok3n" in headers["cookie"]
+
+
+@pytest.mark.parametrize("cookie_comes_with", ["the refusal", "the login page"])
+def test_a_login_that_wants_a_csrf_token(start: Callable[..., Any], cookie_comes_with: str) -> None:
+    cookie = "Set-Cookie: csrftoken=tok3n; Path=/"
+    refusal = answer(403, "CSRF verification failed.", *([cookie] if cookie_comes_with == "the refusal" else []))
+
+    def login(exchange: Any) -> None:
+        if exchange.request.method == "GET":
+            answer(200, LOGIN_PAGE, cookie)(exchange)
+        elif exchange.request.headers.get("x-csrftoken") == exchange.cookie("csrftoken") == "tok3n":
+            new_session()(exchange)
+        else:
+            refusal(exchange)
+
+    server = start({LOGIN: [login]})
+    assert run("engine", server)["outcome"] == "requested"
+    assert [request.method for request in server.to(LOGIN)].count("POST") == 2
+
+
+def test_a_ca_is_trusted(start: Callable[..., Any], authority: Authority) -> None:
+    server = start()
+    assert run("login", server, tls_fingerprint=None, ca_path=str(authority.path))["sessionid"]
+
+
+def test_without_validation_any_certificate_will_do(start: Callable[..., Any]) -> None:
+    server = start()
+    assert run("login", server, tls_fingerprint=None, validate_certs=False)["sessionid"]
+
+
+@pytest.mark.parametrize("flaw", ["untrusted", "expired", "another name"])
+def test_a_bad_certificate(start: Callable[..., Any], authority: Authority, flaw: str) -> None:
+    certificate = {
+        "untrusted": authority.certificate("fine"),
+        "expired": authority.certificate("expired", expired=True),
+        "another name": authority.certificate("other", names="other.example"),
+    }[flaw]
+    server = start(certificate=certificate)
+    ca_path = None if flaw == "untrusted" else str(authority.path)
+    result = run("engine", server, tls_fingerprint=None, ca_path=ca_path)
+    assert result["failed"]
+    assert result["outcome"] == "refused"
+    assert f"tls_fingerprint: {certificate.fingerprint}" in result["msg"]
+    assert server.seen == {}
+    assert run("engine", server, tls_fingerprint=certificate.fingerprint.upper())["outcome"] == "requested"
+
+
+@pytest.mark.parametrize("validate_certs", [True, False])
+def test_a_changed_certificate(start: Callable[..., Any], authority: Authority, validate_certs: bool) -> None:
+    server = start()
+    pinned = authority.certificate("former").fingerprint
+    result = run("engine", server, tls_fingerprint=pinned, validate_certs=validate_certs)
+    assert "the certificate was changed" in result["msg"]
+    assert f"tls_fingerprint: {server.certificate.fingerprint}" in result["msg"]
+    assert server.seen == {}
+    assert server.connections == 1
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
+def test_bundles_of_the_environment_change_nothing(
+    start: Callable[..., Any], authority: Authority, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    server = start()
+    monkeypatch.setenv(variable, "/nonexistent/bundle.pem")
+    assert run("login", server, tls_fingerprint=None, validate_certs=False)["sessionid"]
+    assert run("login", server, tls_fingerprint=None, ca_path=str(authority.path))["sessionid"]
+    assert run("login", server)["sessionid"]
+    monkeypatch.setenv(variable, str(authority.path))
+    assert "not trusted" in run("login", server, tls_fingerprint=None)["msg"]
+
+
+def test_passwords_of_a_netrc_are_not_sent(
+    start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login somebody password else\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    server = start()
+    run("engine", server)
+    assert all("authorization" not in request.headers for request in server.requests)
+
+
+@pytest.mark.parametrize("variable", ["https_proxy", "HTTPS_PROXY", "all_proxy"])
+def test_a_proxy_of_the_environment(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    server = start()
+    with Proxy() as proxy:
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{proxy.port}")
+        assert run("engine", server)["outcome"] == "requested"
+        assert len(proxy.heads) == 2
+        pinned = run("engine", server, tls_fingerprint="0" * 64)
+        assert "the certificate was changed" in pinned["msg"]
+        untrusted = run("engine", server, tls_fingerprint=None)
+        assert f"tls_fingerprint: {server.certificate.fingerprint}" in untrusted["msg"]
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        before = len(proxy.heads)
+        assert run("engine", server)["outcome"] == "requested"
+        assert len(proxy.heads) == before
+
+
+def test_a_proxy_that_refuses(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    server = start()
+    with Proxy(refuses=True) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://user:pr0xy-pass@127.0.0.1:{proxy.port}")
+        result = run("engine", server)
+    assert result["outcome"] == "refused"
+    assert "proxy" in result["msg"]
+    assert "pr0xy-pass" not in str(result)
+    assert server.connections == 0
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def test_nobody_listens(start: Callable[..., Any]) -> None:
+    result = run("engine", start(), base_url=f"https://127.0.0.1:{_free_port()}")
+    assert result["outcome"] == "refused"
+    assert "cannot be reached: the connection was refused" in result["msg"]
+
+
+def test_a_name_that_does_not_exist(start: Callable[..., Any]) -> None:
+    result = run("engine", start(), base_url="https://no-such-host.invalid", retries=0)
+    assert "its name cannot be resolved" in result["msg"]
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [
+        pytest.param(lambda raw: raw.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"), id="plain HTTP"),
+        pytest.param(lambda raw: raw.close(), id="closes at once"),
+        pytest.param(lambda raw: time.sleep(8), id="never shakes hands"),
+        pytest.param(
+            lambda raw: [raw.sendall(b"\x16") or time.sleep(0.2) for _ in range(40)], id="drips its handshake"
+        ),
+    ],
+)
+def test_no_tls(start: Callable[..., Any], greeting: Any) -> None:
+    server = start(greeting=greeting)
+    begin = time.monotonic()
+    result = run("engine", server, timeout=1)
+    assert result["outcome"] == "refused"
+    assert "cannot be reached" in result["msg"]
+    assert time.monotonic() - begin < 6
+
+
+def test_an_install_waits_for_a_server_that_is_not_up_yet(start: Callable[..., Any]) -> None:
+    """A refused connection is tried again, even for the request that is never sent twice."""
+    other, port = start(), _free_port()
+    servers: list[Any] = []
+    later = threading.Timer(0.6, lambda: servers.append(start(wanted_port=port, sessions={"given"})))
+    later.start()
+    result = run("engine", other, base_url=f"https://127.0.0.1:{port}", sessionid="given", retries=4)
+    later.join(10)
+    assert result["outcome"] == "requested", result
+    assert servers[0].seen == {INSTALL: 1}
+
+
+def test_retry_after_is_waited_for(start: Callable[..., Any]) -> None:
+    server = start({LICENSE: [answer(503, "", "Retry-After: 2"), for_session(answer(200, LICENSE_TEXT))]})
+    console = Console(_connection(server))
+    begin = time.monotonic()
+    assert console.call(Request("GET", LICENSE)).answer.body == LICENSE_TEXT
+    assert 2 <= time.monotonic() - begin < 3.5
+
+
+def test_get_json(start: Callable[..., Any]) -> None:
+    path = "/console/engines"
+    good = for_session(answer(200, '{"items":[{"name":"edge-1"}]}'))
+    server = start({path: [expiring(answer(200, LOGIN_PAGE, kind="text/html")), good]})
+    assert Console(_connection(server)).get_json(path) == {"items": [{"name": "edge-1"}]}
+    assert server.seen == {LOGIN: 2, path: 2}
+    with pytest.raises(ConsoleError, match=r"gave no JSON.*HTTP 404"):
+        Console(_connection(server)).get_json("/elsewhere")
+
+
+def _connection(server: Any) -> Connection:
+    given = {option: rules.get("default") for option, rules in CONNECTION_ARGUMENTS.items()}
+    given.update(base_url=server.base_url, username="admin", password=PASSWORD, timeout=2, retries=1)
+    return Connection.from_params({**given, "tls_fingerprint": server.certificate.fingerprint})
