@@ -1,0 +1,81 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs commands on the engine host: bounded in time, in the C locale, never through a shell."""
+
+import os
+import shutil
+import signal
+import subprocess
+from typing import List, NamedTuple, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandError
+
+_SEARCH_PATH = os.pathsep.join(
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin", "/snap/bin"]
+)
+
+
+class Completed(NamedTuple):
+    """A command that ended by itself."""
+
+    argv: List[str]
+    rc: int
+    stdout: str
+    stderr: str
+
+    @property
+    def words(self) -> str:
+        """What the command said for itself, for a message: its standard error, else its output, shortened."""
+        return (self.stderr.strip() or self.stdout.strip() or "it printed nothing")[:500]
+
+
+def find(name: str) -> Optional[str]:
+    """The path of the program ``name``, even under a short PATH such as sudo's; None if missing."""
+    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), _SEARCH_PATH]))
+
+
+def run(argv: List[str], timeout: float) -> Completed:
+    """Runs ``argv``, at most ``timeout`` seconds, and returns whatever its exit status was.
+
+    Raises CommandError where it cannot be started, or does not end in time: then its children die with it.
+    """
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(os.environ, LC_ALL="C", LANGUAGE="C"),
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise CommandError(
+            "The command {!r} could not be started: {}.".format(" ".join(argv), error.strerror),
+            "Install it on the engine host, or mend its permissions.",
+        ) from error
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise CommandError(
+            "The command {!r} did not end within {:g} seconds and was killed.".format(" ".join(argv), timeout),
+            "Run it on the engine host to see what it waits for.",
+        ) from None
+    return Completed(argv, process.returncode, _text(stdout), _text(stderr))
+
+
+def check(argv: List[str], timeout: float) -> Completed:
+    """As ``run``, but an exit status other than 0 is a CommandError with the command's own words."""
+    completed = run(argv, timeout)
+    if completed.rc != 0:
+        raise CommandError(
+            "The command {!r} ended with status {}: {}.".format(" ".join(argv), completed.rc, completed.words),
+            "Run it on the engine host to see more.",
+        )
+    return completed
+
+
+def _text(output: bytes) -> str:
+    return output.decode("utf-8", "replace")

@@ -1,0 +1,52 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Writes files so that a reader, a crash or a full disk sees the old content or the new one, never a part."""
+
+import contextlib
+import os
+import tempfile
+from typing import Iterator
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+
+
+def write_atomically(path: str, content: str, mode: int) -> None:
+    """Replaces the content of ``path`` and makes its folder. Raises HostError; ``path`` is then as it was."""
+    folder = os.path.dirname(path)
+    with file_errors(path):
+        os.makedirs(folder, mode=0o755, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                os.fchmod(stream.fileno(), mode)
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.rename(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
+        sync_folder(folder)
+
+
+@contextlib.contextmanager
+def file_errors(path: str) -> Iterator[None]:
+    """Turns the system's errors into one that an operator can act on."""
+    try:
+        yield
+    except OSError as error:
+        raise HostError(
+            "The file {} could not be read, written or moved: {}.".format(path, error.strerror),
+            "Nothing is lost. Run the task as root (`become: true`), make room, and see that it is no mount.",
+        ) from error
+
+
+def sync_folder(folder: str) -> None:
+    """Makes a rename or an unlink in ``folder`` last through a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,30 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything that the collection wants to know of an engine host, in one look that changes nothing."""
+
+import time
+from typing import Any, Callable, Dict, List
+
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, motd, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
+from ansible_collections.slb.fleet.plugins.module_utils._network import interfaces
+
+SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
+
+
+def observe(subsets: List[str]) -> Dict[str, Any]:
+    """The parts named in ``subsets``; times are seconds since the epoch by the host's own clock."""
+    engine = containers.look()
+    looks: Dict[str, Callable[[], Any]] = {
+        "engine_container": lambda: _engine(engine),
+        "record": record.read,
+        "ports": lambda: sockets.listening(engine),
+        "motd": motd.look,
+        "interfaces": interfaces.observe,
+    }
+    return dict({subset: looks[subset]() for subset in subsets}, observed_at=time.time())
+
+
+def _engine(engine: Container) -> Dict[str, Any]:
+    return dict(engine.summary(), uptime=containers.uptime(engine), established=len(sockets.served(engine)))

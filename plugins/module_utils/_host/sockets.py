@@ -1,0 +1,142 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""TCP sockets of the engine host, from the kernel's own tables: who listens, and what a container serves."""
+
+import os
+import re
+import socket
+import struct
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
+
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
+
+_ESTABLISHED = 1
+_LISTEN = 10
+
+
+class Socket(NamedTuple):
+    """A line of /proc/net/tcp or tcp6."""
+
+    address: str
+    port: int
+    remote: str
+    state: int
+    inode: int
+
+
+def parse_table(text: str) -> List[Socket]:
+    """Reads /proc/net/tcp or tcp6. The kernel writes addresses as 32-bit words in its own byte order."""
+    sockets = []
+    for line in text.splitlines()[1:]:
+        fields = line.split()
+        address, port = fields[1].split(":")
+        remote, remote_port = fields[2].split(":")
+        sockets.append(
+            Socket(
+                _address(address),
+                int(port, 16),
+                "{}:{}".format(_address(remote), int(remote_port, 16)),
+                int(fields[3], 16),
+                int(fields[9]),
+            )
+        )
+    return sockets
+
+
+def _address(text: str) -> str:
+    words = [int(text[start : start + 8], 16) for start in range(0, len(text), 8)]
+    packed = struct.pack("={}I".format(len(words)), *words)
+    return socket.inet_ntop(socket.AF_INET if len(words) == 1 else socket.AF_INET6, packed)
+
+
+def listening(engine: Container) -> List[Dict[str, Any]]:
+    """Every TCP port that is listened on in the host's network namespace, with the process that holds it.
+
+    ``engine`` says whether the engine's container holds it; ``process`` and ``pid`` are null without root.
+    """
+    owners = _owners()
+    ports: Dict[Any, Dict[str, Any]] = {}
+    for entry in _read("/proc/net"):
+        if entry.state != _LISTEN:
+            continue
+        pid = owners.get(entry.inode)
+        found = ports.setdefault(
+            (entry.port, pid),
+            {
+                "port": entry.port,
+                "addresses": [],
+                "pid": pid,
+                "process": _process_name(pid),
+                "engine": entry.port in engine.published_ports or _belongs(pid, engine),
+            },
+        )
+        found["addresses"] = sorted({*found["addresses"], entry.address})
+    return [ports[key] for key in sorted(ports, key=lambda key: (key[0], key[1] or 0))]
+
+
+def served(engine: Container) -> List[str]:
+    """The remote ends of the established connections that come in on ports of the engine's container."""
+    if engine.pid is None:
+        return []
+    sockets = list(_read("/proc/{}/net".format(engine.pid)))
+    if engine.network_mode == "host":
+        owners = _owners()
+        own = {entry.inode for entry in sockets if _belongs(owners.get(entry.inode), engine)}
+    else:
+        own = {entry.inode for entry in sockets}
+    ports = {entry.port for entry in sockets if entry.state == _LISTEN and entry.inode in own}
+    return sorted(entry.remote for entry in sockets if entry.state == _ESTABLISHED and entry.port in ports)
+
+
+def _read(folder: str) -> Iterator[Socket]:
+    for table in ("tcp", "tcp6"):
+        try:
+            with open(os.path.join(folder, table)) as stream:
+                text = stream.read()
+        except OSError:  # no IPv6, or the process has just ended
+            continue
+        yield from parse_table(text)
+
+
+def _owners() -> Dict[int, int]:
+    """Which process holds which socket: inode to process id, the first where several share it."""
+    owners: Dict[int, int] = {}
+    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
+        for inode in _socket_inodes(pid):
+            owners.setdefault(inode, pid)
+    return owners
+
+
+def _socket_inodes(pid: int) -> Set[int]:
+    folder = "/proc/{}/fd".format(pid)
+    inodes = set()
+    try:
+        for descriptor in os.listdir(folder):
+            match = re.match(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, descriptor)))
+            if match:
+                inodes.add(int(match.group(1)))
+    except OSError:  # not ours to read, or it ended while we looked
+        pass
+    return inodes
+
+
+def _process_name(pid: Optional[int]) -> Optional[str]:
+    if pid is None:
+        return None
+    try:
+        with open("/proc/{}/comm".format(pid)) as stream:
+            return stream.read().strip()
+    except OSError:
+        return None
+
+
+def _belongs(pid: Optional[int], engine: Container) -> bool:
+    """Whether a process runs in the container: the runtimes name control groups after the container's id."""
+    if pid is None or engine.id is None:
+        return False
+    try:
+        with open("/proc/{}/cgroup".format(pid)) as stream:
+            return engine.id in stream.read()
+    except OSError:
+        return False

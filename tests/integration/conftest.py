@@ -1,0 +1,32 @@
+"""A lab for a test module, under a name of its own, taken down when the module's tests have ended."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from slb_lab.lab import Lab
+from slb_lab.topology import Topology
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fleet import Fleet
+
+
+@pytest.fixture(scope="module")
+def make_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, dict], Fleet]]:
+    """Brings up a lab: its name and its topology."""
+    labs: list[Lab] = []
+
+    def make(name: str, topology: dict) -> Fleet:
+        lab = Lab(name)
+        labs.append(lab)
+        lab.down()
+        lab.up(Topology.model_validate(topology))
+        return Fleet(lab, tmp_path_factory.mktemp(name))
+
+    yield make
+    for lab in labs:
+        lab.down()

@@ -1,0 +1,186 @@
+"""The module engine_container on real containers in every state that Docker knows."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fleet import Fleet
+
+HOST = "box"
+RUN = ["docker", "run", "--detach", "--name", "slb", "--network", "host"]
+SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
+
+
+@pytest.fixture(scope="module")
+def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+    return make_fleet("containers", {"hosts": {HOST: {"release": "bookworm"}}})
+
+
+@pytest.fixture
+def docker(fleet: Fleet) -> Iterator[Callable[..., str]]:
+    """Runs docker on the host; all its containers are removed afterwards."""
+    host = fleet.lab.host(HOST)
+
+    def docker(*arguments: str) -> str:
+        return host.exec(["docker", *arguments]).stdout.strip()
+
+    yield docker
+    host.exec(["sh", "-c", "docker ps -aq | xargs -r docker rm --force"])
+
+
+def names(docker: Callable[..., str]) -> dict[str, str]:
+    """State by name, of all containers on the host."""
+    lines = docker("ps", "--all", "--format", "{{.Names}} {{.State}}").splitlines()
+    return dict(line.split() for line in lines)
+
+
+def state(fleet: Fleet) -> dict[str, Any]:
+    return fleet.module(HOST, "host_info", subset=["engine_container"])["slb_host"]["engine_container"]
+
+
+def in_state(docker: Callable[..., str], wanted: str) -> None:
+    if wanted == "created":
+        docker("create", "--name", "slb", "--restart", "always", *SERVE)
+    elif wanted == "restarting":
+        docker(*RUN[1:], "--restart", "always", "slb:1", "/bin/false")
+    else:
+        docker(*RUN[1:], "--restart", "always", *SERVE)
+    if wanted == "paused":
+        docker("pause", "slb")
+    if wanted == "exited":
+        docker("kill", "slb")
+    if wanted == "restarting":
+        deadline = time.monotonic() + 20
+        while docker("inspect", "--format", "{{.State.Status}}", "slb") != "restarting":
+            assert time.monotonic() < deadline
+
+
+@pytest.mark.parametrize("wanted", ["created", "running", "restarting", "paused", "exited"])
+def test_a_leftover_in_any_state_is_seen_and_taken_out_of_the_way(
+    fleet: Fleet, docker: Callable[..., str], wanted: str
+) -> None:
+    in_state(docker, wanted)
+    identity = docker("inspect", "--format", "{{.Id}}", "slb")
+    seen = state(fleet)
+    assert (seen["state"], seen["id"], seen["restart_policy"]) == (wanted, identity, "always")
+
+    checked = fleet.module(HOST, "engine_container", check=True, state="stopped")
+    assert checked["changed"]
+    assert list(names(docker)) == ["slb"]
+
+    result = fleet.module(HOST, "engine_container", state="stopped", container_id=identity, stop_timeout=1)
+    assert result["changed"], result
+    name = result["quarantined_as"]
+    assert name.startswith("slb-leftover-2")
+    assert names(docker) == {name: "created" if wanted == "created" else "exited"}
+    assert json.loads(docker("inspect", name))[0]["HostConfig"]["RestartPolicy"]["Name"] == "no"
+
+    assert not fleet.module(HOST, "engine_container", state="stopped")["changed"]
+
+
+def test_two_leftovers_in_one_second_keep_two_names(fleet: Fleet, docker: Callable[..., str]) -> None:
+    for _ in range(2):
+        in_state(docker, "created")
+        fleet.module(HOST, "engine_container", state="stopped")
+    assert len(names(docker)) == 2
+
+
+def test_a_leftover_is_removed_where_that_is_asked_for(fleet: Fleet, docker: Callable[..., str]) -> None:
+    in_state(docker, "exited")
+    assert fleet.module(HOST, "engine_container", state="stopped", remove=True)["quarantined_as"] is None
+    assert names(docker) == {}
+
+
+def test_another_container_than_the_one_decided_about_is_not_stopped(fleet: Fleet, docker: Callable[..., str]) -> None:
+    in_state(docker, "running")
+    result = fleet.module(HOST, "engine_container", state="stopped", container_id="f00d")
+    assert result["failed"]
+    assert "run again to look anew" in result["msg"]
+    assert names(docker) == {"slb": "running"}
+
+
+def test_a_container_that_was_started_since_it_was_decided_about_is_not_stopped(
+    fleet: Fleet, docker: Callable[..., str]
+) -> None:
+    in_state(docker, "running")
+    result = fleet.module(HOST, "engine_container", state="stopped", container_state="exited")
+    assert result["failed"]
+    assert "Somebody has started it since" in result["msg"]
+    assert names(docker) == {"slb": "running"}
+
+
+@pytest.mark.parametrize("network", ["host", "published"])
+def test_an_engine_with_established_connections_is_refused(
+    fleet: Fleet, docker: Callable[..., str], network: str
+) -> None:
+    options = ["--network", "host"] if network == "host" else ["--publish", "8000:8000"]
+    docker("run", "--detach", "--name", "slb", *options, *SERVE)
+    host = fleet.lab.host(HOST)
+    client = "import socket, time; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); time.sleep(60)"
+    host.exec(["systemd-run", "--unit", f"client-{network}", "python3", "-c", client])
+    deadline = time.monotonic() + 10
+    while not state(fleet)["established"]:
+        assert time.monotonic() < deadline
+
+    refused = fleet.module(HOST, "engine_container", state="stopped")
+    assert refused["failed"]
+    assert refused["established"] >= 1
+    assert "slb_allow_established" in refused["msg"]
+    assert names(docker) == {"slb": "running"}
+
+    assert fleet.module(HOST, "engine_container", state="stopped", allow_established=True, stop_timeout=1)["changed"]
+    assert "slb" not in names(docker)
+    host.exec(["systemctl", "stop", f"client-{network}"])
+
+
+def test_an_engine_that_comes_up_is_seen_in_time(fleet: Fleet, docker: Callable[..., str]) -> None:
+    begin = time.time()
+    host = fleet.lab.host(HOST)
+    host.exec(["systemd-run", "--on-active", "3", *RUN, *SERVE])
+    result = fleet.module(HOST, "engine_container", state="running", timeout=30, settle=0, started_after=begin)
+    assert result["after"]["state"] == "running", result
+    assert not result["changed"]
+    seen_at = time.time()
+    assert seen_at - result["after"]["started_at"] < 1.5
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"), [("exited", "the container is exited"), ("restarting", "restart"), ("paused", "paused")]
+)
+def test_a_wait_that_ends_in_vain_says_what_it_saw(
+    fleet: Fleet, docker: Callable[..., str], wanted: str, words: str
+) -> None:
+    in_state(docker, wanted)
+    begin = time.monotonic()
+    result = fleet.module(HOST, "engine_container", state="running", timeout=2, settle=3)
+    assert result["failed"]
+    assert "within 2 seconds" in result["msg"]
+    assert words in result["msg"]
+    assert time.monotonic() - begin < 10
+
+
+def test_an_engine_from_before_the_request_does_not_count(fleet: Fleet, docker: Callable[..., str]) -> None:
+    in_state(docker, "running")
+    result = fleet.module(HOST, "engine_container", state="running", timeout=1, started_after=time.time())
+    assert "running before the request" in result["msg"]
+
+
+def test_a_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet, docker: Callable[..., str]) -> None:
+    host = fleet.lab.host(HOST)
+    host.exec(["systemctl", "stop", "docker.socket", "docker.service"])
+    try:
+        assert state(fleet)["state"] == "unknown"
+        result = fleet.module(HOST, "engine_container", state="stopped")
+        assert result["failed"]
+        assert "Bring the container runtime back" in result["msg"]
+    finally:
+        host.exec(["systemctl", "start", "docker.service"])
+
+
+def test_bad_options_are_named(fleet: Fleet) -> None:
+    result = fleet.module(HOST, "engine_container", state="running", timeout=-1)
+    assert "'timeout' has the value -1" in result["msg"]

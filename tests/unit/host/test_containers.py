@@ -1,0 +1,105 @@
+"""What the runtimes' command lines say, and what is made of it. Real containers are looked at in the lab's tests."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("2026-11-20T13:14:00.5Z", 1795180440.5),
+        ("2026-11-20T13:14:00.123456789Z", 1795180440.123456789),
+        ("2026-11-20T15:14:00+02:00", 1795180440.0),
+        ("2026-11-20 08:14:00.5 -0500 EST", 1795180440.5),
+        ("0001-01-01T00:00:00Z", None),
+    ],
+)
+def test_time_stamps_of_docker_and_podman(text: str, seconds: float | None) -> None:
+    assert containers.parse_time(text) == seconds
+
+
+ITEM = (
+    '{"Id":"c1","Config":{"Image":"slb:1"},"HostConfig":{"RestartPolicy":{"Name":"always"},"NetworkMode":"host"},'
+    '"State":{"Status":"running","Pid":7,"ExitCode":0,"StartedAt":"2026-11-20T13:14:00Z"}}'
+)
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A search path of its own: a daemon that hangs or lies cannot be had for real."""
+    monkeypatch.setattr(containers.commands, "_SEARCH_PATH", "")
+    monkeypatch.setattr(containers, "_SOCKETS", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_without_a_runtime_there_is_no_container(programs: Path) -> None:
+    assert containers.look().state == "absent"
+
+
+def test_a_daemon_that_does_not_answer_is_unknown_not_absent(programs: Path) -> None:
+    program(programs, "docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
+    seen = containers.look()
+    assert seen.state == "unknown"
+    assert "Cannot connect" in str(seen.why)
+
+
+def test_a_daemon_without_its_command_is_unknown_not_absent(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "_SOCKETS", (str(programs),))
+    assert containers.look().state == "unknown"
+
+
+def test_a_daemon_that_hangs_is_unknown_in_bounded_time(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "_ANSWER_SECONDS", 0.2)
+    program(programs, "docker", "/bin/sleep 60")
+    assert containers.look().state == "unknown"
+
+
+def test_a_state_that_nobody_knows_is_unknown(programs: Path) -> None:
+    program(programs, "docker", "echo '[{}]'".format(ITEM.replace("running", "removing")))
+    seen = containers.look()
+    assert (seen.state, seen.why) == ("unknown", "docker calls its state removing")
+
+
+def test_docker_and_podman_that_disagree_are_unknown(programs: Path) -> None:
+    for name in ("docker", "podman"):
+        program(programs, name, f"echo '[{ITEM.replace('c1', name)}]'")
+    assert "both" in str(containers.look().why)
+
+
+def test_podman_alone_is_used(programs: Path) -> None:
+    program(programs, "podman", f"echo '[{ITEM}]'")
+    seen = containers.look()
+    assert (seen.state, seen.runtime, seen.restart_policy) == ("running", "podman", "always")
+
+
+def test_the_uptime_does_not_follow_a_clock_that_was_set_back() -> None:
+    begun = Path("/proc/self").stat().st_ctime
+    running = containers.Container("running", pid=os.getpid(), started_at=time.time() + 7200)
+    assert containers.uptime(running) == pytest.approx(time.time() - begun, abs=5)
+    assert containers.uptime(running._replace(pid=None, started_at=time.time() - 60)) == pytest.approx(60, abs=1)
+    assert containers.uptime(running._replace(state="exited")) is None
+
+
+def test_a_container_that_is_made_while_we_look_is_seen(programs: Path, tmp_path: Path) -> None:
+    """The first question comes before it is there, the second one after."""
+    made = tmp_path / "made"
+    script = f"""case $1 in
+container) [ -e {made} ] && echo '[{ITEM}]' || {{ echo 'no such container' >&2; exit 1; }};;
+ps) : > {made}; echo c1;;
+esac"""
+    program(programs, "docker", script)
+    assert containers.look().state == "running"
