@@ -1,0 +1,90 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the module, then confirms its change over a fresh connection; the host undoes what is not confirmed."""
+
+import time
+import uuid
+from typing import Any
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.plugins.action import ActionBase
+from ansible.utils.display import Display
+
+display = Display()
+
+_MODULE = "slb.fleet.interface"
+_DEFAULT_CONFIRM_SECONDS = 60.0
+_PAUSE_SECONDS = 1.0
+# How long the host needs to put everything back, before it can say that it has.
+_RESTORE_SECONDS = 60.0
+# ssh takes the first value that it is given for an option: without a control path it cannot share a connection.
+_UNSHARED = "-o ControlMaster=no -o ControlPath=none"
+
+# What ssh says of a connection that stood and was cut; of one that could not be made it says something else.
+_WORDS_OF_A_CUT = ("closed by remote host", "Connection reset", "Broken pipe", "client_loop", "Timeout, server")
+
+
+class ActionModule(ActionBase):  # type: ignore[misc]
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        super().run(tmp, task_vars)
+        arguments = dict(self._task.args)
+        if arguments.get("state") == "confirmed":
+            return self._module(arguments, task_vars)
+        arguments["token"] = arguments.get("token") or uuid.uuid4().hex
+        try:
+            result = self._module(arguments, task_vars)
+        except AnsibleConnectionFailure as error:
+            if not any(word in str(error) for word in _WORDS_OF_A_CUT):
+                raise
+            # The module may have done its work all the same; the host knows.
+            result = {"pending": ["?"], "msg": str(error)}
+        if result.get("pending"):
+            result = self._confirm(arguments, result, task_vars)
+        for remark in result.get("remarks", []):
+            display.warning(f"{(task_vars or {}).get('inventory_hostname')}: {remark}")
+        return result
+
+    def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        return self._execute_module(module_name=_MODULE, module_args=arguments, task_vars=task_vars)  # type: ignore[no-any-return]
+
+    def _confirm(
+        self, arguments: dict[str, Any], applied: dict[str, Any], task_vars: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        """Tries until it is confirmed, or until the host has had the time to put everything back and can say so."""
+        patience = float(arguments.get("confirm_timeout") or _DEFAULT_CONFIRM_SECONDS) + _RESTORE_SECONDS
+        deadline = time.monotonic() + patience
+        last_seen, undecided = applied.get("msg", ""), True
+        with_token = {"state": "confirmed", "token": arguments["token"]}
+        self._never_share_the_connection()
+        while time.monotonic() < deadline:
+            try:
+                answer = self._module(with_token, task_vars)
+            except AnsibleConnectionFailure as error:
+                last_seen = str(error)
+            else:
+                if not answer.get("failed"):
+                    return answer
+                last_seen = str(answer.get("msg"))
+                undecided = answer.get("state") in ("armed", "applied", "restoring")
+                if not undecided:
+                    break
+            time.sleep(_PAUSE_SECONDS)
+        return dict(
+            applied,
+            failed=True,
+            changed=False,
+            adopted=[],
+            pending=applied["pending"] if undecided else [],
+            msg=f"The change was not confirmed over a fresh connection, so that it does not stay. {last_seen}",
+        )
+
+    def _never_share_the_connection(self) -> None:
+        """Later tasks get a new one as well: the old one may hang on an address that has moved."""
+        self._connection.reset()
+        if self._connection.transport == "ssh":
+            shared = self._connection.get_option("ssh_args") or ""
+            self._connection.set_option("ssh_args", f"{_UNSHARED} {shared}")

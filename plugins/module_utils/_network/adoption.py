@@ -1,0 +1,245 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Brings interfaces under NetworkManager's control, guarded by the rollback timer."""
+
+import time
+from typing import Any, Dict, List, NamedTuple, Tuple
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    change,
+    history,
+    interfaces,
+    kernel_state,
+    nmcli,
+    plan,
+    profile,
+    resolver,
+    selection,
+    snapshot,
+    transaction,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._network.plan import Plan
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+_ACTIVATION_SECONDS = 20
+_RELEASE_SECONDS = 5
+_ARRIVAL_SECONDS = 5
+_POLL_SECONDS = 0.25
+
+
+class Wish(NamedTuple):
+    """What was asked for; times in seconds."""
+
+    interfaces: List[str]
+    dhcp_timeout: float
+    confirm_timeout: float
+    lift_unmanaged: bool
+    token: str
+
+
+def present(wish: Wish, check_mode: bool) -> Result:
+    """Adopts what is to be adopted; the result says what waits for its confirmation."""
+    version = nmcli.require()
+    seen = interfaces.look()
+    if seen.trouble is not None:
+        raise seen.trouble
+    chosen = selection.choose(seen.interfaces, wish.interfaces, wish.lift_unmanaged, history.passing())
+    plans, skipped = _plans(wish, seen, chosen, version)
+    diff = {
+        "before": {entry.name: _sight(seen, entry.name) for entry in plans},
+        "after": {entry.name: entry.summary(wish.dhcp_timeout) for entry in plans},
+    }
+    remarks = ["There is no interface that {!r} names.".format(item) for item in chosen.missing]
+    if not plans:
+        return Result(False, change.values([], skipped, [], remarks))
+    if check_mode:
+        return Result(True, change.values([_adopted(entry) for entry in plans], skipped, [], remarks), diff)
+    names = [entry.name for entry in plans]
+    bound = wish.dhcp_timeout + _ACTIVATION_SECONDS * (len(names) + 1)
+    with change.guarded(wish.token, names, [entry.lift[0] for entry in plans if entry.lift], bound) as before:
+        uuids = _make_profiles(plans)
+        _lift(plans)
+        failed = _activate(plans, uuids, before, wish.dhcp_timeout)
+        for name, reason in failed.items():
+            remarks.append("{}: {}".format(name, reason))
+            skipped.append({"name": name, "reason": reason})
+        done = [entry for entry in plans if entry.name not in failed]
+        adopted = [dict(_adopted(entry), **_outcome(entry.name, uuids[entry.name])) for entry in done]
+        values = change.values(adopted, skipped, [entry.name for entry in done], remarks)
+        steps = [
+            {
+                "name": entry.name,
+                "uuid": uuids[entry.name],
+                "made": entry.profile is None,
+                "files": [entry.lift[0]] if entry.lift else [],
+                "returns_at_boot": entry.returns_at_boot,
+            }
+            for entry in done
+        ]
+        if done:
+            change.applied(Result(True, values, diff), steps, wish.confirm_timeout)
+        else:
+            change.nothing_done()
+    return Result(bool(done), values, diff)
+
+
+def _plans(
+    wish: Wish, seen: interfaces.Look, chosen: selection.Selection, version: List[int]
+) -> Tuple[List[Plan], List[Dict[str, str]]]:
+    states = kernel_state.read([interface.nic.name for interface in chosen.chosen])
+    profiles = nmcli.profiles() if chosen.chosen else []
+    host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()))
+    plans: List[Plan] = []
+    skipped = [{"name": name, "reason": reason} for name, reason in chosen.skipped.items()]
+    for interface in chosen.chosen:
+        made = plan.make(interface, states[interface.nic.name], host, wish.dhcp_timeout, wish.lift_unmanaged)
+        if isinstance(made, Plan):
+            plans.append(made)
+        else:
+            skipped.append({"name": interface.nic.name, "reason": made})
+    return plans, skipped
+
+
+def _make_profiles(plans: List[Plan]) -> Dict[str, str]:
+    """The UUID of each interface's profile. In memory only: a reboot forgets what was not confirmed."""
+    uuids = {}
+    for entry in plans:
+        if entry.profile is None:
+            uuids[entry.name] = nmcli.add(entry.name, entry.settings)
+        else:
+            uuids[entry.name] = entry.profile.uuid
+            if entry.settings:
+                nmcli.modify(entry.profile.uuid, entry.settings, temporary=True)
+    return uuids
+
+
+def _lift(plans: List[Plan]) -> None:
+    lifts = [entry.lift for entry in plans if entry.lift is not None]
+    for path, content in lifts:
+        write_atomically(path, content, 0o644)
+    if lifts:
+        nmcli.command(["general", "reload", "conf"])
+
+
+def _activate(
+    plans: List[Plan], uuids: Dict[str, str], before: snapshot.Snapshot, dhcp_timeout: float
+) -> Dict[str, str]:
+    """Why an interface could not be adopted, by name; that one is as it was again."""
+    failed: Dict[str, str] = {}
+    unplugged: List[Plan] = []
+    for entry in plans:
+        if entry.offered:
+            continue
+        try:
+            _bring_up(entry, uuids[entry.name])
+        except HostError as error:
+            if entry.dhcp:
+                unplugged.append(entry)  # without a carrier nobody can be asked
+            else:
+                failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
+    waiting = [entry for entry in plans if entry.dhcp and entry not in unplugged]
+    for entry in unplugged + _without_lease(waiting, dhcp_timeout):
+        try:
+            _settle_without_address(entry.name, uuids[entry.name])
+        except HostError as error:
+            failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
+    for entry in plans:
+        if entry.name not in failed and not entry.dhcp and entry.settings:
+            try:
+                _require_kept(entry.name, before)
+            except HostError as error:
+                failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
+    return failed
+
+
+def _bring_up(entry: Plan, uuid: str) -> None:
+    """Right after a lift the device may still be unmanaged for a moment."""
+    deadline = time.monotonic() + (_RELEASE_SECONDS if entry.lift else 0)
+    while True:
+        try:
+            nmcli.up(uuid, entry.name, 0 if entry.dhcp else _ACTIVATION_SECONDS)
+            return
+        except HostError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_POLL_SECONDS / 5)
+
+
+def _without_lease(waiting: List[Plan], dhcp_timeout: float) -> List[Plan]:
+    """Waits for all of them side by side; returns those that got no address in time."""
+    deadline = time.monotonic() + dhcp_timeout
+    while waiting:
+        devices = nmcli.devices()
+        given_up = [entry for entry in waiting if not devices[entry.name].state.startswith("connect")]
+        waiting = [entry for entry in waiting if not devices[entry.name].connected]
+        if time.monotonic() >= deadline or len(given_up) == len(waiting):
+            break
+        time.sleep(_POLL_SECONDS)
+    return waiting
+
+
+def _settle_without_address(name: str, uuid: str) -> None:
+    nmcli.modify(uuid, profile.without_address(), temporary=True)
+    try:
+        nmcli.command(["device", "reapply", name])
+    except HostError:
+        nmcli.up(uuid, name, _ACTIVATION_SECONDS)  # it has dropped out meanwhile; there is nothing to reapply to
+    if not transaction.wait_for(lambda: nmcli.devices()[name].connected, _ACTIVATION_SECONDS):
+        raise HostError(
+            "It did not come up even without an address; NetworkManager says: {}.".format(nmcli.devices()[name].state),
+            "Look at `journalctl -u NetworkManager` on the engine host.",
+        )
+
+
+def _require_kept(name: str, before: snapshot.Snapshot) -> None:
+    """What the interface had, it must have; IPv6 may take a moment to arrive."""
+    lost: List[str] = []
+
+    def kept() -> bool:
+        lost[:] = kernel_state.missing(before["kernel"][name], kernel_state.read([name])[name])
+        return not lost
+
+    if not transaction.wait_for(kept, _ARRIVAL_SECONDS):
+        raise HostError(
+            "NetworkManager did not keep what it had: {}.".format(", ".join(lost)),
+            "Look at `journalctl -u NetworkManager` on the engine host.",
+        )
+
+
+def _undo(entry: Plan, uuid: str, before: snapshot.Snapshot, error: HostError) -> str:
+    """Puts back this one interface; where that fails, everything has to be."""
+    files = [entry.lift[0]] if entry.lift else []
+    own = snapshot.part(before, entry.name, [uuid], files)
+    troubles = snapshot.put_back(own, [uuid] if entry.profile is None else [])
+    if troubles:
+        raise FleetError(str(error), "It could not be put back by itself: {}".format("; ".join(troubles)))
+    return "{} It was put back.".format(error)
+
+
+def _adopted(entry: Plan) -> Dict[str, Any]:
+    return {
+        "name": entry.name,
+        "mac": entry.mac,
+        "profile": entry.profile.name if entry.profile else entry.name,
+        "profile_is_new": entry.profile is None,
+        "returns_at_boot": entry.returns_at_boot,
+        "notes": entry.notes,
+    }
+
+
+def _outcome(name: str, uuid: str) -> Dict[str, Any]:
+    addresses = kernel_state.read([name])[name]["addresses"]
+    return {"uuid": uuid, "addresses": ["{local}/{prefixlen}".format(**address) for address in addresses]}
+
+
+def _sight(seen: interfaces.Look, name: str) -> Dict[str, Any]:
+    (found,) = [interface for interface in seen.interfaces if interface.nic.name == name]
+    return {
+        "state": found.device.state if found.device else None,
+        "managed_by": found.managed_by,
+        "why": found.unmanaged.sentence if found.unmanaged else None,
+        "addresses": ["{local}/{prefixlen}".format(**address) for address in found.nic.addresses],
+    }

@@ -1,0 +1,83 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Makes an applied change lasting, once somebody has come in over a fresh SSH connection."""
+
+import os
+import time
+from typing import Any, Dict
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    change,
+    history,
+    nmcli,
+    session,
+    transaction,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+# The kernel counts the start of a process in hundredths of a second.
+_CLOCK_SLACK = 0.05
+
+
+def confirm(token: str) -> Result:
+    """Raises HostError where there is nothing to confirm (any more), or this connection proves nothing.
+
+    It may be called again if its answer was lost.
+    """
+    with transaction.locked():
+        status = transaction.status() or {}
+        if status.get("token") != token:
+            raise HostError("There is no change {} that waits for its confirmation.".format(token), "Run again.")
+        if status["state"] in (transaction.RESTORING, transaction.RESTORED):
+            raise HostError("It was not confirmed in time.", change.outcome(), state=status["state"])
+        if status["state"] == transaction.ARMED:
+            raise HostError("The change is not yet complete.", "Try again shortly.", state=status["state"])
+        if status["state"] == transaction.APPLIED:
+            _refuse_stale_connection(status)
+            _refuse_late(status)
+            for step in status["steps"]:
+                _make_lasting(step)
+            transaction.advance(transaction.CONFIRMED)
+    result = status["result"]
+    return Result(result["changed"], dict(result["values"], pending=[]), result["diff"])
+
+
+def _refuse_stale_connection(status: Dict[str, Any]) -> None:
+    """Only a connection made after the change proves that the host can be reached."""
+    now, then = session.current(), status["session"]
+    if then is None and now is None:
+        return  # never came over SSH: from the console of a container, or on the host itself
+    fresh = now is not None
+    if now is not None and now.began is not None:
+        fresh = now.began >= status["applied_at"] - _CLOCK_SLACK
+    elif now is not None and then is not None:
+        fresh = (now.client, now.client_port) != (then["client"], then["client_port"])
+    if not fresh:
+        raise HostError(
+            "This SSH connection was made before the change and proves nothing.",
+            "Confirm over a new one.",
+            state=status["state"],
+        )
+
+
+def _refuse_late(status: Dict[str, Any]) -> None:
+    if time.monotonic() >= status["deadline"]:
+        raise HostError("It was not confirmed in time.", "The host is putting everything back.", state="restoring")
+
+
+def _make_lasting(step: Dict[str, Any]) -> None:
+    if step.get("returned"):
+        history.forget(step["name"])
+        return
+    history.remember(step)
+    nmcli.modify(step["uuid"], {"connection.autoconnect": "yes"}, temporary=False)
+    path = nmcli.profile_paths().get(step["uuid"], "")
+    if not path or path.startswith("/run/") or not os.path.exists(path):
+        raise HostError(
+            "NetworkManager did not write the profile of {} to disk (it is in {}).".format(
+                step["name"], path or "no file"
+            ),
+            "Look at `journalctl -u NetworkManager` on the engine host.",
+        )

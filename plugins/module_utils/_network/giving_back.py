@@ -1,0 +1,71 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives adopted interfaces back to what they were before, guarded in the same way."""
+
+from typing import Any, Dict, List
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    change,
+    history,
+    interfaces,
+    nmcli,
+    resolver,
+    selection,
+    snapshot,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._network.adoption import Wish
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+_SECONDS_EACH = 60
+
+
+def absent(wish: Wish, check_mode: bool) -> Result:
+    """Only what this collection adopted is given back; the result is like that of an adoption."""
+    nmcli.require()
+    seen = interfaces.look()
+    notes: Dict[str, Dict[str, Any]] = {}
+    skipped: List[Dict[str, str]] = []
+    for interface in selection.named(seen.interfaces, wish.interfaces):
+        note = history.of(interface.nic.name)
+        if note is None:
+            skipped.append({"name": interface.nic.name, "reason": "it was not adopted by this module"})
+        else:
+            notes[interface.nic.name] = note
+    diff = {
+        "before": dict.fromkeys(notes, "under NetworkManager's control"),
+        "after": {name: _former(name, note) for name, note in notes.items()},
+    }
+    given_back = [dict(_former(name, note), name=name) for name, note in sorted(notes.items())]
+    if check_mode or not notes:
+        return Result(bool(notes), _values(given_back, skipped, []), diff)
+    files = [path for note in notes.values() for path in note["before"]["files"]]
+    with change.guarded(wish.token, sorted(notes), files, _SECONDS_EACH * len(notes)):
+        for note in notes.values():
+            _put_back(note)
+        result = Result(True, _values(given_back, skipped, sorted(notes)), diff)
+        steps = [{"name": name, "returned": True} for name in notes]
+        change.applied(result, steps, wish.confirm_timeout)
+    return result
+
+
+def _put_back(note: Dict[str, Any]) -> None:
+    before = dict(note["before"])
+    if resolver.read() != note["resolver_after"]:
+        before["resolver"] = None  # somebody has written it since; then it is theirs
+    troubles = snapshot.put_back(before, [note["uuid"]] if note["made"] else [])
+    if troubles:
+        raise FleetError("It could not be given back: {}.".format("; ".join(troubles)), "See there.")
+
+
+def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:
+    addresses = note["before"]["kernel"][name]["addresses"]
+    return {
+        "state": note["before"]["devices"].get(name, {}).get("state"),
+        "addresses": ["{local}/{prefixlen}".format(**address) for address in addresses],
+    }
+
+
+def _values(given_back: List[Any], skipped: List[Dict[str, str]], pending: List[str]) -> Dict[str, Any]:
+    return dict(change.values([], skipped, pending, []), given_back=given_back)

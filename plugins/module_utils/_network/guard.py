@@ -1,0 +1,117 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rollback timer: a process of its own on the engine host that puts everything back unless it is confirmed.
+
+It outlives the module, the SSH connection and the controller, and reads its code from the state folder.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import List
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot, transaction
+
+_COLLECTION = "ansible_collections.slb.fleet."
+_START_SECONDS = 15
+_POLL_SECONDS = 0.2
+_TRIES = 3
+_ANSWER_SECONDS = 20
+
+
+def start(token: str) -> None:
+    """Starts the guard and returns once it watches. Raises HostError: then nothing guards, and nothing may change."""
+    program = "import sys; sys.path.insert(0, {!r}); from {} import main; main({!r})".format(
+        _copy_code(), __name__, token
+    )
+    argv = [sys.executable, "-I", "-B", "-c", program]
+    if os.path.isdir("/run/systemd/system") and commands.find("systemd-run"):
+        # A unit of its own: outside of the SSH session, started again if it fails.
+        unit = "slb-fleet-rollback-{}".format(token)
+        options = ["--quiet", "--collect", "--unit", unit, "--property", "Restart=on-failure"]
+        commands.check([str(commands.find("systemd-run")), *options, *argv], _ANSWER_SECONDS)
+    else:
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(argv, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/")
+    if not transaction.wait_for(lambda: is_watching(token), _START_SECONDS):
+        raise HostError(
+            "The rollback timer did not start within {} seconds.".format(_START_SECONDS),
+            "Nothing was changed. Look at `journalctl -u 'slb-fleet-rollback-*'` on the engine host.",
+        )
+
+
+def is_watching(token: str) -> bool:
+    """Whether the change ``token`` has a guard; that of an earlier change may not have ended yet."""
+    noted = transaction.read("guard.json")
+    return bool(noted) and noted["token"] == token and transaction.is_alive(noted["process"])
+
+
+def main(token: str) -> None:
+    """The guard's whole life."""
+    before = transaction.read("snapshot.json")
+    transaction.write("guard.json", {"token": token, "process": transaction.process_identity(os.getpid())})
+    signal.signal(signal.SIGTERM, _raise_shutdown)
+    try:
+        while not _is_due(token):
+            time.sleep(_POLL_SECONDS)
+    except _ShutdownError:
+        with transaction.locked():
+            if not _is_over(token):
+                snapshot.put_files_back(before)
+        return
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # there is no better moment to finish this
+    with transaction.locked():
+        if _is_over(token):
+            return
+        transaction.advance(transaction.RESTORING)
+    troubles: List[str] = []
+    for _try in range(_TRIES):
+        try:
+            doomed, troubles = snapshot.made_since(before), []
+        except FleetError as error:
+            doomed, troubles = [], [str(error)]
+        troubles += snapshot.put_back(before, doomed)
+        if not troubles:
+            break
+    with transaction.locked():
+        transaction.advance(transaction.RESTORED, troubles=troubles)
+
+
+class _ShutdownError(Exception):
+    """The host goes down in between."""
+
+
+def _raise_shutdown(*_: object) -> None:
+    raise _ShutdownError
+
+
+def _is_due(token: str) -> bool:
+    status = transaction.status() or {}
+    if _is_over(token):
+        return True
+    if status.get("state") == transaction.ARMED and not transaction.is_alive(status["applier"]):
+        return True  # whoever was at it has died half-way
+    return bool(status["state"] == transaction.RESTORING or time.monotonic() >= status["deadline"])
+
+
+def _is_over(token: str) -> bool:
+    """Whether the change was confirmed, or another one is already under way."""
+    status = transaction.status() or {}
+    return bool(status.get("token") != token or status["state"] == transaction.CONFIRMED)
+
+
+def _copy_code() -> str:
+    """Copies the collection's modules that are loaded here to the state folder: the module's own are soon gone."""
+    folder = transaction.path("code")
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith(_COLLECTION) or hasattr(module, "__path__"):
+            continue
+        source = module.__loader__.get_source(name)  # type: ignore[union-attr]
+        write_atomically(os.path.join(folder, *name.split(".")) + ".py", source, 0o600)
+    return folder

@@ -1,0 +1,60 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each adopted interface was before, kept on the host so that it can be given back."""
+
+import contextlib
+import json
+import os
+from typing import Any, Dict, List, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._network import resolver, snapshot, transaction
+
+FOLDER = "/var/lib/slb-fleet/interfaces"
+
+
+def of(name: str) -> Optional[Dict[str, Any]]:
+    """``before`` (a snapshot), ``uuid``, ``made``, ``resolver_after`` and ``returns_at_boot``.
+
+    None where it was never adopted.
+    """
+    try:
+        with open(_path(name), encoding="utf-8") as stream:
+            return dict(json.load(stream))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise HostError(
+            "What {} was before its adoption cannot be read: {}.".format(name, error),
+            "Look at {} on the engine host.".format(_path(name)),
+        ) from error
+
+
+def passing() -> List[str]:
+    """The interfaces that were adopted only until the next boot."""
+    names = [path[: -len(".json")] for path in os.listdir(FOLDER)] if os.path.isdir(FOLDER) else []
+    return [name for name in names if not (of(name) or {}).get("returns_at_boot", True)]
+
+
+def remember(step: Dict[str, Any]) -> None:
+    """Notes the snapshot of the change under way. An interface that is adopted again keeps its oldest note."""
+    name = step["name"]
+    before = snapshot.part(transaction.read("snapshot.json"), name, [step["uuid"]], step["files"])
+    former = of(name)
+    if former is not None and former["uuid"] == step["uuid"]:
+        former["before"]["files"] = dict(before["files"], **former["before"]["files"])
+        note = former
+    else:
+        note = {"before": before, "uuid": step["uuid"], "made": step["made"], "resolver_after": resolver.read()}
+    write_atomically(_path(name), json.dumps(dict(note, returns_at_boot=step["returns_at_boot"])), 0o600)
+
+
+def forget(name: str) -> None:
+    with file_errors(_path(name)), contextlib.suppress(FileNotFoundError):
+        os.unlink(_path(name))
+
+
+def _path(name: str) -> str:
+    return os.path.join(FOLDER, name + ".json")

@@ -1,0 +1,111 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kernel's network interfaces, from /sys and from iproute2's machine-readable output."""
+
+import json
+import os
+from typing import Any, Dict, List, NamedTuple, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+
+_CLASS = "/sys/class/net"
+_ANSWER_SECONDS = 10
+_ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
+
+
+class Nic(NamedTuple):
+    """One network interface as the kernel has it.
+
+    ``kind``: ethernet, loopback, or the kernel's word for it: veth, bridge, bond, vlan, tun, wireguard, wlan, …
+    ``physical``: there is a device behind it. ``master``: the bridge, bond or the like that it is a port of.
+    ``lower``: the interfaces that it is made on top of. ``addresses``: as ``ip -json`` shows them.
+    """
+
+    name: str
+    ifindex: int
+    kind: str
+    physical: bool
+    driver: Optional[str]
+    mac: str
+    mtu: int
+    up: bool
+    carrier: Optional[bool]
+    master: Optional[str]
+    lower: List[str]
+    addresses: List[Dict[str, Any]]
+
+
+def nics() -> List[Nic]:
+    """Every interface of the host. Raises HostError where iproute2 is missing or too old."""
+    shown = {link["ifname"]: link for link in ip_json("-details", "address", "show") if "ifname" in link}
+    names = sorted(name for name in os.listdir(_CLASS) if os.path.isdir(os.path.join(_CLASS, name)))
+    return [_nic(name, shown.get(name, {})) for name in names]
+
+
+def routes() -> List[Dict[str, Any]]:
+    """Every unicast route of every table, as ``ip -json -N`` shows it, with its ``family``: inet or inet6.
+
+    Protocols, scopes and tables are numbers, in text; the main table's is left out.
+    """
+    found: List[Dict[str, Any]] = []
+    for family, option in (("inet", "-4"), ("inet6", "-6")):
+        shown = ip_json("-N", option, "route", "show", "table", "all")
+        found += [dict(route, family=family) for route in shown if "type" not in route]
+    return found
+
+
+def ip_json(*arguments: str) -> List[Dict[str, Any]]:
+    """What ``ip -json`` prints. Raises HostError where it is missing, fails or does not know JSON."""
+    program = commands.find("ip")
+    if program is None:
+        raise HostError(
+            "The command ip is missing on the engine host.",
+            "Install iproute2 there; without it nothing is known of addresses and routes.",
+        )
+    answer = commands.check([program, "-json", *list(arguments)], _ANSWER_SECONDS).stdout
+    try:
+        return json.loads(answer or "[]")  # type: ignore[no-any-return]
+    except ValueError as error:
+        raise HostError(
+            "The command ip does not print JSON: {!r}.".format(answer[:100]), "Install a newer iproute2."
+        ) from error
+
+
+def _nic(name: str, link: Dict[str, Any]) -> Nic:
+    folder = os.path.join(_CLASS, name)
+    uevent = dict(line.split("=", 1) for line in _read(folder, "uevent").splitlines() if "=" in line)
+    made_as = link.get("linkinfo", {}).get("info_kind")
+    arphrd = _read(folder, "type")
+    carrier = _read(folder, "carrier")
+    return Nic(
+        name=name,
+        ifindex=int(_read(folder, "ifindex") or 0),
+        kind=made_as or uevent.get("DEVTYPE") or _ARPHRD.get(arphrd, "type {}".format(arphrd)),
+        physical=os.path.exists(os.path.join(folder, "device")),
+        driver=_target(folder, "device/driver") or made_as,
+        mac=_read(folder, "address"),
+        mtu=int(_read(folder, "mtu") or 0),
+        up=bool(int(_read(folder, "flags") or "0", 16) & 1),
+        carrier=carrier == "1" if carrier else None,
+        master=_target(folder, "master"),
+        lower=sorted(entry[len("lower_") :] for entry in os.listdir(folder) if entry.startswith("lower_")),
+        addresses=link.get("addr_info", []),
+    )
+
+
+def _read(folder: str, name: str) -> str:
+    """Empty where the kernel has no answer, as for the carrier of an interface that is down."""
+    try:
+        with open(os.path.join(folder, name)) as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def _target(folder: str, name: str) -> Optional[str]:
+    try:
+        return os.path.basename(os.readlink(os.path.join(folder, name)))
+    except OSError:
+        return None

@@ -1,0 +1,166 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an interface has in the kernel, and the commands that bring it back there.
+
+Everything here is plain data, so that it can be kept in a file.
+"""
+
+from typing import Any, Dict, List, Tuple
+
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
+
+State = Dict[str, Any]
+"""``up``, ``mtu``, ``addresses`` and ``routes`` of one interface; the lists as ``ip -json`` shows them."""
+
+FOREVER = 4294967295
+_ADDRESS_FIELDS = {"family", "local", "prefixlen"}
+_ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
+_PASSING_FLAGS = {"linkdown", "dead", "offload", "trap", "rt_offload", "rt_trap"}
+_ROUTE_FIELDS = {"dst", "gateway", "dev", "table", "protocol", "scope", "prefsrc", "metric", "flags", "family"}
+_REPLAYABLE = _ROUTE_FIELDS | {"metrics", "pref", "expires"}
+
+
+def read(names: List[str]) -> Dict[str, State]:
+    """The present state of the interfaces ``names`` that are there. Raises HostError."""
+    routes = kernel.routes()
+    return {
+        nic.name: {
+            "up": nic.up,
+            "mtu": nic.mtu,
+            "addresses": nic.addresses,
+            "routes": [route for route in routes if route.get("dev") == nic.name],
+        }
+        for nic in kernel.nics()
+        if nic.name in names
+    }
+
+
+def unreplayable(name: str, routes: List[Dict[str, Any]]) -> List[str]:
+    """The destinations of the interface's routes that could not be brought back, such as multipath ones."""
+    found = []
+    for route in routes:
+        hops = [hop.get("dev") for hop in route.get("nexthops", [])]
+        if name in hops or (route.get("dev") == name and set(route) - _REPLAYABLE):
+            found.append(str(route.get("dst")))
+    return found
+
+
+def missing(before: State, now: State) -> List[str]:
+    """The addresses and routes of ``before`` that are gone, whoever put them there."""
+    present = {_address_key(address) for address in now["addresses"]}
+    lost = [
+        "the address " + _address_key(address).partition(" ")[2]
+        for address in before["addresses"]
+        if _address_key(address) not in present and not address.get("temporary")
+    ]
+    ways = {_way(route) for route in now["routes"]}
+    return lost + [
+        "the route to {}".format(route["dst"])
+        for route in before["routes"]
+        # Link-local ones come and go with the link-local address, at a metric of their manager's choice.
+        if _way(route) not in ways and route["dst"] != "fe80::/64"
+    ]
+
+
+def _way(route: Dict[str, Any]) -> Tuple[str, ...]:
+    return tuple(str(route.get(field, "")) for field in ("family", "dst", "gateway", "table", "metric"))
+
+
+def link_commands(name: str, before: State, now: State) -> List[List[str]]:
+    """Brings the link and its addresses back to what they were ``before``."""
+    commands = []
+    if now["mtu"] != before["mtu"]:
+        commands.append(["link", "set", "dev", name, "mtu", str(before["mtu"])])
+    if before["up"] and not now["up"]:
+        commands.append(["link", "set", "dev", name, "up"])
+    present = {_address_key(address) for address in now["addresses"]}
+    wanted = {_address_key(address) for address in before["addresses"]}
+    # IPv6 addresses are listed newest first, IPv4 ones oldest first: added so that the list is the same again.
+    inet = [address for address in before["addresses"] if address["family"] == "inet"]
+    inet6 = [address for address in before["addresses"] if address["family"] == "inet6"]
+    commands += [
+        ["address", "replace", *_address_words(name, address)]
+        for address in inet + inet6[::-1]
+        if _address_key(address) not in present and not address.get("temporary")
+    ]
+    commands += [
+        ["address", "del", "{local}/{prefixlen}".format(**address), "dev", name]
+        for address in now["addresses"]
+        if _address_key(address) not in wanted and not address.get("temporary")
+    ]
+    if now["up"] and not before["up"]:
+        commands.append(["link", "set", "dev", name, "down"])
+    return commands
+
+
+def route_commands(name: str, before: State, now: State) -> List[List[str]]:
+    """Brings the routes back, once the addresses are: those without a gateway first, for others lead over them."""
+    present = [_route_key(route) for route in now["routes"]]
+    wanted = [_route_key(route) for route in before["routes"]]
+    missing = [route for route in before["routes"] if _route_key(route) not in present]
+    commands = [
+        # "append" and not "replace", which would take the route of another interface away.
+        [_option(route), "route", "append", *_route_words(name, route)]
+        for route in sorted(missing, key=lambda route: "gateway" in route)
+    ]
+    surplus = [route for route in now["routes"] if _route_key(route) not in wanted]
+    return commands + [[_option(route), "route", "del", *_route_words(name, route)] for route in surplus]
+
+
+def _option(route: Dict[str, Any]) -> str:
+    return "-6" if route["family"] == "inet6" else "-4"
+
+
+def _address_key(address: Dict[str, Any]) -> str:
+    return "{} {}/{}".format(*(address[field] for field in ("family", "local", "prefixlen")))
+
+
+def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
+    words = [str(address["local"])]
+    if "address" in address:
+        words += ["peer", str(address["address"])]
+    words[-1] += "/{}".format(address["prefixlen"])
+    for field in ("broadcast", "scope"):
+        if field in address:
+            words += [field, str(address[field])]
+    if address.get("label", name) != name:
+        words += ["label", str(address["label"])]
+    words += ["dev", name]
+    for field, word in (("valid_life_time", "valid_lft"), ("preferred_life_time", "preferred_lft")):
+        if address.get(field, FOREVER) != FOREVER:
+            words += [word, str(address[field])]
+    if address.get("noprefixroute"):
+        words.append("noprefixroute")
+    if address["family"] == "inet6":
+        words.append("nodad")  # it was ours a moment ago
+    return words
+
+
+def _route_key(route: Dict[str, Any]) -> str:
+    """What makes two routes the same, without what passes."""
+    fields = {field: route.get(field) for field in _ROUTE_FIELDS - {"flags", "dev"}}
+    fields["flags"] = sorted(set(route.get("flags", [])) - _PASSING_FLAGS)
+    fields["metrics"] = route.get("metrics")
+    return repr(sorted(fields.items(), key=str))
+
+
+def _route_words(name: str, route: Dict[str, Any]) -> List[str]:
+    words = [str(route["dst"])]
+    if "gateway" in route:
+        words += ["via", str(route["gateway"])]
+    words += ["dev", name]
+    if "table" in route:
+        words += ["table", str(route["table"])]
+    for field, word in _ROUTE_WORDS:
+        if field in route:
+            words += [word, str(route[field])]
+    if "onlink" in route.get("flags", []):
+        words.append("onlink")
+    for metrics in route.get("metrics", []):
+        for word, value in sorted(metrics.items()):
+            words += [word, str(value)]
+    for field in ("pref", "expires"):
+        if field in route:
+            words += [field, str(route[field])]
+    return words

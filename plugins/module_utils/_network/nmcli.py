@@ -1,0 +1,213 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NetworkManager through its command line: machine-readable, in the C locale, with bounded waits."""
+
+import os
+import re
+from typing import Dict, List, NamedTuple, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+
+_ANSWER_SECONDS = 20
+_NOT_RUNNING = 8
+_OLDEST = [1, 22]  # from then on the configuration can be reloaded, and a profile be kept in memory
+
+
+class Device(NamedTuple):
+    """A line of ``nmcli device``. ``state`` is NetworkManager's word, such as "connected (externally)"."""
+
+    name: str
+    state: str
+    connection: Optional[str]
+    uuid: Optional[str]
+
+    @property
+    def unmanaged(self) -> bool:
+        return self.state == "unmanaged"
+
+    @property
+    def external(self) -> bool:
+        return self.state == "connected (externally)"
+
+    @property
+    def connected(self) -> bool:
+        return self.state in ("connected", "connected (externally)")
+
+
+def devices() -> Dict[str, Device]:
+    """The devices by name. Raises HostError where NetworkManager is absent or stopped."""
+    lines = query(["-f", "DEVICE,STATE,CONNECTION,CON-UUID", "device", "status"])
+    found = {}
+    for line in lines:
+        name, state, connection, uuid = split(line)
+        found[name] = Device(name, state, connection or None, uuid or None)
+    return found
+
+
+def require() -> List[int]:
+    """NetworkManager's version. Raises HostError where it is absent, stopped or too old, or this is not root."""
+    version = query(["-f", "VERSION", "general"])[0]
+    numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
+    if numbers < _OLDEST:
+        raise HostError(
+            "NetworkManager on the engine host is {}, too old for this.".format(version),
+            "Version {}.{} or newer is needed.".format(*_OLDEST),
+        )
+    if os.geteuid() != 0:
+        raise HostError("Changing network interfaces needs root.", "Run the task with become: true.")
+    return numbers
+
+
+class Profile(NamedTuple):
+    """A connection profile. ``path``: the file that holds it; in /run while it is in memory only.
+
+    ``interface`` and ``mac``: what it is bound to, if anything. ``ports_of``: the controller that it is for.
+    ``method``: its ipv4.method.
+    """
+
+    uuid: str
+    name: str
+    type: str
+    path: str
+    interface: str
+    mac: str
+    ports_of: str
+    method: str
+    priority: int
+    used_at: int
+
+
+_PROFILE_FIELDS = (
+    "connection.uuid",
+    "connection.id",
+    "connection.type",
+    "connection.interface-name",
+    "802-3-ethernet.mac-address",
+    "connection.slave-type",
+    "ipv4.method",
+    "connection.autoconnect-priority",
+    "connection.timestamp",
+)
+
+
+def profile_paths() -> Dict[str, str]:
+    """The file of every profile, by UUID."""
+    return dict(split(line)[:2] for line in query(["-f", "UUID,FILENAME", "connection", "show"]))
+
+
+def profiles() -> List[Profile]:
+    """Every profile of an Ethernet device."""
+    paths = profile_paths()
+    if not paths:
+        return []
+    fields = ",".join(_PROFILE_FIELDS)
+    uuids = [word for uuid in sorted(paths) for word in ("uuid", uuid)]
+    found: List[Profile] = []
+    values: Dict[str, str] = {}
+    for line in [*query(["-f", fields, "connection", "show", *uuids]), ""]:
+        if line:
+            key, value = line.split(":", 1)
+            values[key] = value
+        elif values:
+            found.append(_profile(values, paths))
+            values = {}
+    return [profile for profile in found if profile.type == "802-3-ethernet"]
+
+
+def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
+    uuid = values["connection.uuid"]
+    return Profile(
+        uuid=uuid,
+        name=values["connection.id"],
+        type=values["connection.type"],
+        path=paths.get(uuid, ""),
+        interface=values.get("connection.interface-name", ""),
+        mac=values.get("802-3-ethernet.mac-address", "").lower(),
+        ports_of=values.get("connection.slave-type", ""),
+        method=values.get("ipv4.method", ""),
+        priority=int(values["connection.autoconnect-priority"]),
+        used_at=int(values["connection.timestamp"]),
+    )
+
+
+def add(interface: str, settings: Dict[str, str]) -> str:
+    """Makes a profile that is in memory only and does not connect by itself; returns its UUID."""
+    answer = command(
+        [
+            "connection",
+            "add",
+            "save",
+            "no",
+            "type",
+            "ethernet",
+            "ifname",
+            interface,
+            "con-name",
+            interface,
+            "autoconnect",
+            "no",
+            *_words(settings),
+        ]
+    )
+    found = re.search(r"\(([0-9a-f-]{36})\)", answer)
+    if found is None:
+        raise HostError("nmcli does not say which profile it made: {!r}.".format(answer), "Look at `nmcli connection`.")
+    return found.group(1)
+
+
+def modify(uuid: str, settings: Dict[str, str], temporary: bool) -> None:
+    """Changes a profile: in memory only, or on disk."""
+    option = ["--temporary"] if temporary else []
+    command(["connection", "modify", *option, "uuid", uuid, *_words(settings)])
+
+
+def up(uuid: str, interface: str, wait: int) -> None:
+    """Activates a profile; ``wait``: seconds; 0 only starts it. Raises HostError."""
+    command(["--wait", str(wait), "connection", "up", "uuid", uuid, "ifname", interface], wait)
+
+
+def command(arguments: List[str], wait: float = 0) -> str:
+    """What nmcli prints. Raises HostError with its own words."""
+    return "\n".join(query(arguments, wait))
+
+
+def _words(settings: Dict[str, str]) -> List[str]:
+    return [word for key in sorted(settings) for word in (key, settings[key])]
+
+
+def query(arguments: List[str], wait: float = 0) -> List[str]:
+    """The lines that ``nmcli --terse`` prints. Raises HostError."""
+    program = commands.find("nmcli")
+    if program is None:
+        raise HostError(
+            "NetworkManager is not installed on the engine host: the command nmcli is missing.",
+            "Install the package network-manager (Debian) or NetworkManager (Red Hat) there.",
+        )
+    completed = commands.run([program, "--terse", "--escape", "yes", *arguments], _ANSWER_SECONDS + wait)
+    if completed.rc == _NOT_RUNNING:
+        raise HostError(
+            "NetworkManager does not run on the engine host.",
+            "Start it there: systemctl enable --now NetworkManager.",
+        )
+    if completed.rc != 0:
+        raise HostError(
+            "nmcli {} ended with status {}: {}.".format(" ".join(arguments), completed.rc, completed.words),
+            "Run it on the engine host to see more.",
+        )
+    return completed.stdout.splitlines()
+
+
+def split(line: str) -> List[str]:
+    """The fields of a terse line; colons and backslashes inside a field are escaped by a backslash."""
+    fields, field, escaped = [], "", False
+    for character in line:
+        if escaped or character not in "\\:":
+            field, escaped = field + character, False
+        elif character == "\\":
+            escaped = True
+        else:
+            fields.append(field)
+            field = ""
+    return [*fields, field]

@@ -1,0 +1,157 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How each chosen interface is to be adopted. Pure."""
+
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
+
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, profile
+from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import State
+from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Profile
+from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Settings, Surroundings
+from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lifting
+
+# From then on NetworkManager can be told to use the profile even where it finds the interface configured at boot.
+_KEEPS_PROFILE = [1, 34]
+
+
+class Plan(NamedTuple):
+    """What will be done with one interface.
+
+    ``offered``: it is under control already, and all there is to do is to make that last beyond the next boot.
+    ``dhcp``: it has no address and waits for one. ``settings``: nmcli's properties; empty to take the profile as it is.
+    ``profile``: the existing profile that is used; None to make one. ``lift``: path and content of the file that makes
+    NetworkManager take it. ``returns_at_boot``: it will be under control after a reboot, too; ``notes``: for people.
+    """
+
+    name: str
+    mac: str
+    offered: bool
+    dhcp: bool
+    settings: Settings
+    profile: Optional[Profile]
+    lift: Optional[Tuple[str, str]]
+    returns_at_boot: bool
+    notes: List[str]
+
+    def summary(self, timeout: float) -> Dict[str, Any]:
+        """What diffs show."""
+        present = [self.settings[key] for key in ("ipv4.addresses", "ipv6.addresses") if self.settings.get(key)]
+        how = "the profile as it is" if not self.settings else "keeps {}".format(", ".join(present) or "its settings")
+        if self.offered:
+            how = "stays as it is, and will be under control after a reboot, too"
+        elif self.dhcp:
+            how = "DHCP for {:g} seconds, then without an address".format(timeout)
+        summary: Dict[str, Any] = {
+            "profile": self.profile.name if self.profile else self.name,
+            "profile_is_new": self.profile is None,
+            "how": how,
+            "settings": {key: value for key, value in self.settings.items() if value not in ("", "no", "-1")},
+        }
+        if self.lift is not None:
+            summary["writes"] = self.lift[0]
+        return dict(summary, notes=self.notes) if self.notes else summary
+
+
+class Host(NamedTuple):
+    """What of the host a plan depends on. ``version``: NetworkManager's; ``routes``: of all interfaces."""
+
+    version: List[int]
+    routes: List[Dict[str, Any]]
+    profiles: List[Profile]
+    resolver: Resolver
+
+
+def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, lift_unmanaged: bool) -> Union[Plan, str]:
+    """The plan for one interface, or why there is none."""
+    nic = interface.nic
+    used = existing_profile(interface, host.profiles)
+    if interface.offered:
+        if used is not None and used.method == "manual" and host.version < _KEEPS_PROFILE:
+            return "it is under control until the next boot, and this NetworkManager is too old to make that last"
+        lift = (lift_path(nic.name), lifting(nic.name, None))
+        return Plan(nic.name, nic.mac, True, False, {}, used, lift, True, [])
+    lost = kernel_state.unreplayable(nic.name, host.routes)
+    trouble = profile.unrepresentable(state)
+    if lost:
+        trouble = "its route to {} is of a kind that could not be brought back".format(", ".join(lost))
+    if trouble:
+        return "what it has could not be kept: {}".format(trouble)
+    has_address = any(address.get("scope") != "link" for address in state["addresses"])
+    as_it_is = not has_address and used is not None and used.method in ("manual", "disabled")
+    if as_it_is:
+        settings: Settings = {}
+    elif has_address:
+        settings = profile.keeping(
+            nic.mac, state, host.resolver if interface.carries_default_route else Resolver([], [])
+        )
+    else:
+        has_default_route = any(route.get("dst") == "default" for route in host.routes)
+        settings = profile.by_dhcp(state, dhcp_timeout, Surroundings(host.resolver, has_default_route))
+    cause = interface.unmanaged
+    obstacle = _obstacle_at_boot(interface, has_address)
+    lifted = lift_unmanaged and obstacle is not None and (cause is None or cause.liftable or cause.name == "runtime")
+    returns = obstacle is None or (lifted and (not has_address or host.version >= _KEEPS_PROFILE))
+    return Plan(
+        name=nic.name,
+        mac=nic.mac,
+        offered=False,
+        dhcp=not has_address and not as_it_is,
+        settings=settings,
+        profile=used,
+        lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
+        returns_at_boot=returns,
+        notes=_notes(state, obstacle, lifted, returns),
+    )
+
+
+def lift_path(name: str) -> str:
+    return "/etc/NetworkManager/conf.d/99-slb-fleet-{}.conf".format(name)
+
+
+def _obstacle_at_boot(interface: Interface, has_address: bool) -> Optional[str]:
+    """Why NetworkManager would not take the interface at boot, although it has a profile for it."""
+    if interface.unmanaged is not None and interface.unmanaged.name != "runtime":
+        return "NetworkManager leaves it alone: {}".format(interface.unmanaged.sentence)
+    if has_address and not (interface.device is not None and interface.managed_by == "NetworkManager"):
+        return "what gave it its addresses may do so before NetworkManager starts, which then only watches it"
+    return None
+
+
+def _notes(state: State, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:
+    notes = [
+        "the DHCP lease {} of another client is kept as a static address".format(address)
+        for address in profile.leased(state)
+    ]
+    if obstacle is not None and not returns:
+        remedy = (
+            "this NetworkManager is too old to be told otherwise, take that away"
+            if lifted
+            else "slb_lift_unmanaged: true changes that"
+        )
+        notes.append("after a reboot, {}; {}".format(obstacle, remedy))
+    return notes
+
+
+def existing_profile(interface: Interface, profiles: List[Profile]) -> Optional[Profile]:
+    """The profile that is made for this very interface: the active one, else the one NetworkManager would prefer."""
+    device = interface.device
+    active = device.uuid if device is not None and not device.external else None
+    watched = device.uuid if device is not None and device.external else None
+    suitable = [
+        candidate
+        for candidate in profiles
+        if candidate.uuid != watched
+        and not candidate.ports_of
+        and (
+            candidate.interface == interface.nic.name
+            or (not candidate.interface and candidate.mac == interface.nic.mac.lower())
+        )
+    ]
+    return max(
+        suitable,
+        key=lambda candidate: (candidate.uuid == active, candidate.priority, candidate.used_at),
+        default=None,
+    )

@@ -1,0 +1,110 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which interfaces are to be adopted, and why the others are not. Pure."""
+
+import fnmatch
+from typing import Collection, Dict, List, NamedTuple, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
+
+_ETHERNET = ("ethernet", "veth")
+_NEVER = ("lo", "docker*", "veth*")
+
+
+class Selection(NamedTuple):
+    """``chosen``: the candidates. ``skipped``: the reason for each other one. ``missing``: asked for, not there."""
+
+    chosen: List[Interface]
+    skipped: Dict[str, str]
+    missing: List[str]
+
+
+def choose(
+    interfaces: List[Interface], wanted: List[str], lift_unmanaged: bool, passing: Collection[str] = ()
+) -> Selection:
+    """``wanted``: names, MAC addresses or patterns of them; empty means every physical Ethernet device.
+
+    ``passing``: those that were adopted until the next boot only, which lifting changes.
+    """
+    chosen, skipped = [], {}
+    for interface in interfaces:
+        lasting = not (lift_unmanaged and interface.nic.name in passing)
+        reason = (
+            _reason_of_kind(interface)
+            or _reason_of_wish(interface, wanted)
+            or (_reason_of_control(interface, wanted) if lasting or not interface.offered else None)
+            or _reason_of_manager(interface, lift_unmanaged)
+        )
+        if reason is None:
+            chosen.append(interface)
+        else:
+            skipped[interface.nic.name] = reason
+    missing = [item for item in wanted if not any(_meets(item, interface) for interface in interfaces)]
+    return Selection(chosen, skipped, missing)
+
+
+def named(interfaces: List[Interface], wanted: List[str]) -> List[Interface]:
+    """Those that an item of ``wanted`` meets."""
+    return [interface for interface in interfaces if any(_meets(item, interface) for item in wanted)]
+
+
+def _reason_of_kind(interface: Interface) -> Optional[str]:
+    nic = interface.nic
+    if nic.kind not in _ETHERNET:
+        return "it is no Ethernet device but of the kind {}".format(nic.kind)
+    if any(fnmatch.fnmatchcase(nic.name, pattern) for pattern in _NEVER):
+        return "interfaces of this name belong to containers"
+    if nic.master is not None:
+        return "it is a port of {}".format(nic.master)
+    return None
+
+
+def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
+    nic = interface.nic
+    if not wanted and not nic.physical:
+        return "it is no physical device; name it in slb_interfaces if it is to be adopted"
+    if wanted and not any(_meets(item, interface) for item in wanted):
+        return "slb_interfaces does not name it"
+    return None
+
+
+def _reason_of_control(interface: Interface, wanted: List[str]) -> Optional[str]:
+    nic = interface.nic
+    if interface.offered:
+        return "it is under NetworkManager's control already ({})".format(
+            interface.device.connection if interface.device else ""
+        )
+    carried = [
+        what
+        for what, carries in (
+            ("the SSH session", interface.carries_ssh),
+            ("the default route", interface.carries_default_route),
+        )
+        if carries
+    ]
+    # A pattern that happens to meet the interface that everything hangs on is no statement about it.
+    if carried and not any(item.lower() in (nic.name.lower(), nic.mac.lower()) for item in wanted):
+        return "it carries {}; name it exactly, by name or MAC address, if it is to be adopted".format(
+            " and ".join(carried)
+        )
+    return None
+
+
+def _reason_of_manager(interface: Interface, lift_unmanaged: bool) -> Optional[str]:
+    if interface.networkd:
+        return "systemd-networkd configures it"
+    if interface.device is None:
+        return "NetworkManager does not know it"
+    cause = interface.unmanaged
+    if cause is None or not cause.strict:
+        return None
+    if not cause.liftable:
+        return "NetworkManager must leave it alone: {}; change that first".format(cause.sentence)
+    if not lift_unmanaged:
+        return "NetworkManager must leave it alone: {}; slb_lift_unmanaged: true lifts that".format(cause.sentence)
+    return None
+
+
+def _meets(item: str, interface: Interface) -> bool:
+    return any(fnmatch.fnmatchcase(value.lower(), item.lower()) for value in (interface.nic.name, interface.nic.mac))

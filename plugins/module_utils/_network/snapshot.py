@@ -1,0 +1,203 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Everything about a few interfaces that an adoption may change, and how it is put back."""
+
+import contextlib
+import os
+import time
+from typing import Any, Dict, List, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, nmcli, resolver
+
+Snapshot = Dict[str, Any]
+"""Plain data: ``kernel``, ``devices``, ``profiles``, ``uuids``, ``files`` and ``resolver``."""
+
+_ANSWER_SECONDS = 10
+_ACTIVATION_SECONDS = 15
+_SETTLE_SECONDS = 30
+_STABLE_LOOKS = 4
+_LOOK_SECONDS = 0.3
+_FILE_MODE = 0o644
+_PROFILE_MODE = 0o600
+
+
+def take(names: List[str], files: List[str]) -> Snapshot:
+    """``files``: those that will be written or removed. Raises HostError."""
+    devices = nmcli.devices()
+    profiles = nmcli.profiles()
+    bound = [profile for profile in profiles if profile.interface in names]
+    active = {devices[name].uuid for name in names if name in devices}
+    kept = bound + [profile for profile in profiles if profile.uuid in active and profile not in bound]
+    return {
+        "kernel": kernel_state.read(names),
+        "devices": {name: _device(devices[name]) for name in names if name in devices},
+        "profiles": {profile.uuid: {"path": profile.path, "content": _content(profile.path)} for profile in kept},
+        "uuids": sorted(profile.uuid for profile in profiles),
+        "files": {path: _content(path) for path in files},
+        "resolver": resolver.read(),
+    }
+
+
+def part(snapshot: Snapshot, name: str, uuids: List[str], files: List[str]) -> Snapshot:
+    """What of a snapshot is about the one interface ``name``."""
+    return dict(
+        snapshot,
+        kernel={name: snapshot["kernel"][name]},
+        devices={key: value for key, value in snapshot["devices"].items() if key == name},
+        profiles={key: value for key, value in snapshot["profiles"].items() if key in uuids},
+        files={key: value for key, value in snapshot["files"].items() if key in files},
+    )
+
+
+def made_since(snapshot: Snapshot) -> List[str]:
+    """The profiles of these interfaces that were not there when the snapshot was taken. Raises HostError."""
+    names = list(snapshot["kernel"])
+    return [
+        profile.uuid
+        for profile in nmcli.profiles()
+        if profile.interface in names and profile.uuid not in snapshot["uuids"]
+    ]
+
+
+def put_back(snapshot: Snapshot, doomed: List[str]) -> List[str]:
+    """Restores what the snapshot holds and removes the profiles ``doomed``. Never raises, never stops half-way.
+
+    Whatever fails, the kernel's addresses and routes come last and do not need NetworkManager.
+    Returns what could not be put back, in sentences.
+    """
+    troubles: List[str] = []
+    with _noted(troubles):
+        _put_files_back(snapshot["files"])
+    for uuid in doomed:
+        with _noted(troubles):
+            if uuid in nmcli.profile_paths():
+                nmcli.command(["--wait", "10", "connection", "delete", "uuid", uuid], _ANSWER_SECONDS)
+    with _noted(troubles):
+        _put_profiles_back(snapshot["profiles"])
+    left_to_the_kernel = [
+        name for name in snapshot["kernel"] if not _put_device_back(name, snapshot["devices"].get(name), troubles)
+    ]
+    with _noted(troubles):
+        troubles += _put_kernel_back({name: snapshot["kernel"][name] for name in left_to_the_kernel})
+    with _noted(troubles):
+        _put_resolver_back(snapshot["resolver"])
+    return troubles
+
+
+def put_files_back(snapshot: Snapshot) -> None:
+    """What a shutdown does not undo by itself: profiles and addresses it does. Raises HostError."""
+    for path, content in snapshot["files"].items():
+        _write_or_remove(path, content, _FILE_MODE)
+    _put_resolver_back(snapshot["resolver"])
+
+
+@contextlib.contextmanager
+def _noted(troubles: List[str]) -> Any:
+    try:
+        yield
+    except FleetError as error:
+        troubles.append(str(error))
+
+
+def _device(device: nmcli.Device) -> Dict[str, Any]:
+    active = device.uuid if not device.external and device.state != "disconnected" else None
+    return {"state": device.state, "uuid": active}
+
+
+def _content(path: str) -> Optional[str]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+            return stream.read()
+    except OSError:
+        return None
+
+
+def _put_resolver_back(content: Optional[str]) -> None:
+    with file_errors(resolver.PATH):
+        if content is not None and resolver.read() != content:
+            resolver.write(content)
+
+
+def _put_files_back(files: Dict[str, Optional[str]]) -> None:
+    changed = False
+    for path, content in files.items():
+        if _content(path) == content:
+            continue
+        changed = True
+        _write_or_remove(path, content, _FILE_MODE)
+    if changed:
+        nmcli.command(["general", "reload", "conf"])
+
+
+def _put_profiles_back(profiles: Dict[str, Dict[str, Any]]) -> None:
+    paths = nmcli.profile_paths()
+    touched = []
+    for uuid, former in profiles.items():
+        present = paths.get(uuid)
+        if present and present != former["path"]:
+            _write_or_remove(present, None, _PROFILE_MODE)
+            touched.append(present)
+        if former["content"] is not None and (present is None or _content(former["path"]) != former["content"]):
+            _write_or_remove(former["path"], former["content"], _PROFILE_MODE)
+            touched.append(former["path"])
+    if touched:
+        # Not "reload": NetworkManager 1.30 then takes over the interfaces that it merely watched.
+        nmcli.command(["connection", "load", *touched])
+
+
+def _write_or_remove(path: str, content: Optional[str], mode: int) -> None:
+    if content is not None:
+        write_atomically(path, content, mode)
+        return
+    with file_errors(path), contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _put_device_back(name: str, former: Optional[Dict[str, Any]], troubles: List[str]) -> bool:
+    """Whether NetworkManager has it under control again and so gives it its addresses."""
+    if former is None:
+        return False
+    try:
+        if former["uuid"] is not None:
+            wait = _ACTIVATION_SECONDS if former["state"] == "connected" else 0
+            nmcli.up(former["uuid"], name, wait)
+            return True
+        if former["state"] == "unmanaged" and nmcli.devices()[name].state != "unmanaged":
+            nmcli.command(["device", "set", name, "managed", "no"])
+    except (FleetError, KeyError) as error:
+        troubles.append("NetworkManager does not take {} back: {}".format(name, error))
+    return False
+
+
+def _put_kernel_back(kernel: Dict[str, kernel_state.State]) -> List[str]:
+    """Until it has stayed so for a second: NetworkManager may still be taking addresses away."""
+    deadline = time.monotonic() + _SETTLE_SECONDS
+    stable, pending = 0, {}  # type: int, Dict[str, List[List[str]]]
+    words: List[str] = []
+    while stable < _STABLE_LOOKS and time.monotonic() < deadline:
+        pending = {name: todo for name, todo in _todo(kernel).items() if todo}
+        stable = 0 if pending else stable + 1
+        words = [_ip(command) for todo in pending.values() for command in todo]
+        if not pending:
+            time.sleep(_LOOK_SECONDS)
+    return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(filter(None, words)))] if pending else []
+
+
+def _todo(kernel: Dict[str, kernel_state.State]) -> Dict[str, List[List[str]]]:
+    present = kernel_state.read(list(kernel))
+    return {
+        name: kernel_state.link_commands(name, state, present[name])
+        or kernel_state.route_commands(name, state, present[name])
+        for name, state in kernel.items()
+        if name in present
+    }
+
+
+def _ip(arguments: List[str]) -> str:
+    """What ip has to say if it fails."""
+    completed = commands.run([commands.find("ip") or "ip", *arguments], _ANSWER_SECONDS)
+    return "" if completed.rc == 0 else "{}: {}".format(" ".join(arguments), completed.words)

@@ -1,0 +1,95 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The state of one change that waits for its confirmation; shared by the module and the guard on the host.
+
+It lies in /run: a reboot forgets it, together with the profiles, which are in memory only until confirmed.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import time
+from typing import Any, Dict, Iterator, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
+
+FOLDER = "/run/slb-fleet/interfaces"
+
+# What becomes of a change: armed → applied → confirmed, or → restoring → restored.
+ARMED, APPLIED, CONFIRMED, RESTORING, RESTORED = "armed", "applied", "confirmed", "restoring", "restored"
+
+Status = Dict[str, Any]
+"""``token``, ``state``, ``applier``, ``session``; by the monotonic clock ``armed_at``, ``applied_at`` and ``deadline``;
+once it is applied ``steps`` and ``result``; once it is restored ``troubles``."""
+
+
+def path(name: str) -> str:
+    return os.path.join(FOLDER, name)
+
+
+@contextlib.contextmanager
+def locked() -> Iterator[None]:
+    """Whoever decides what becomes of the change holds the lock: it is confirmed or put back, never both."""
+    with file_errors(FOLDER):
+        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
+        stream = open(path("lock"), "w")  # noqa: SIM115
+    with stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+def status() -> Optional[Status]:
+    """None where there never was a change since boot."""
+    return read("status.json")  # type: ignore[no-any-return]
+
+
+def set_status(changed: Status) -> None:
+    write("status.json", changed)
+
+
+def advance(state: str, **values: Any) -> None:
+    """Notes the change's next state; the caller holds the lock."""
+    set_status(dict(status() or {}, state=state, **values))
+
+
+def read(name: str) -> Any:
+    try:
+        with open(path(name), encoding="utf-8") as stream:
+            return json.load(stream)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise HostError(
+            "The file {} cannot be read: {}.".format(path(name), error), "Look at it on the engine host."
+        ) from error
+
+
+def write(name: str, content: Any) -> None:
+    write_atomically(path(name), json.dumps(content), 0o600)
+
+
+def process_identity(pid: int) -> Optional[str]:
+    """Something that only this run of the process with this number has; None if there is none."""
+    try:
+        with open("/proc/{}/stat".format(pid)) as stream:
+            fields = stream.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] == "Z" else "{} {}".format(pid, fields[19])
+
+
+def is_alive(identity: Optional[str]) -> bool:
+    return identity is not None and process_identity(int(identity.split()[0])) == identity
+
+
+def wait_for(condition: Any, seconds: float, interval: float = 0.1) -> bool:
+    """Whether ``condition()`` became true in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(interval)
+    return True

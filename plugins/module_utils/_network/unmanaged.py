@@ -1,0 +1,188 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Why NetworkManager leaves an interface alone."""
+
+import configparser
+import fnmatch
+import glob
+import os
+import re
+from typing import Dict, List, NamedTuple, Optional, Set
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
+
+_ANSWER_SECONDS = 10
+_IFCFG = "/etc/sysconfig/network-scripts/ifcfg-*"
+_IFUPDOWN = "/etc/network/interfaces"
+_UDEV = "/run/udev/data/n{}"
+
+
+class Cause(NamedTuple):
+    """Why an interface is unmanaged.
+
+    ``name``: unmanaged-devices, NM_CONTROLLED=no, ifupdown, device section, udev or runtime.
+    ``strict``: NetworkManager does not give in at run time.
+    ``liftable``: a file in its configuration can change that, for this interface alone.
+    ``sentence``: for people.
+    """
+
+    name: str
+    strict: bool
+    liftable: bool
+    sentence: str
+
+
+def lifting(name: str, cause: Optional[Cause]) -> str:
+    """The configuration file that makes NetworkManager take the interface ``name``, and no other, from boot on."""
+    sections = [
+        "# Written by slb.fleet.interface, which also takes it away again (state: absent).",
+        # What configured it before may do so again at boot: the profile is to be used all the same.
+        "[device-slb-{0}]\nmatch-device=interface-name:={0}\nmanaged=1\nkeep-configuration=no".format(name),
+        # Without a profile of its own it must not be given one by chance.
+        "[main]\nno-auto-default+=interface-name:={}".format(name),
+    ]
+    if cause is not None and cause.strict:
+        # A list of nothing but exceptions would mean all other interfaces: hence the name that no interface has.
+        sections.append("[keyfile]\nunmanaged-devices+=interface-name:=slb-none;except:interface-name:={}".format(name))
+    return "\n\n".join(sections) + "\n"
+
+
+class Causes:
+    """Looks the configuration up once; ``of`` then answers for each interface."""
+
+    def __init__(self) -> None:
+        self._config = _configuration()
+        self._ifupdown = _ifupdown_interfaces(_IFUPDOWN)
+
+    def of(self, nic: Nic) -> Cause:
+        unmanaged_devices = self._value("keyfile", "unmanaged-devices")
+        if matches(unmanaged_devices, nic):
+            return Cause(
+                "unmanaged-devices",
+                True,
+                True,
+                "unmanaged-devices={} in NetworkManager's configuration".format(unmanaged_devices),
+            )
+        ifcfg = _ifcfg_refusal(nic)
+        if ifcfg is not None:
+            return Cause("NM_CONTROLLED=no", True, False, "NM_CONTROLLED=no in {}".format(ifcfg))
+        if nic.name in self._ifupdown and self._ifupdown_rules():
+            return Cause("ifupdown", True, True, "ifupdown has it in {}".format(self._ifupdown[nic.name]))
+        for section in self._config.sections() if self._config else []:
+            if section.split("-", 1)[0] == "device" and self._device_section_refuses(section, nic):
+                return Cause(
+                    "device section",
+                    False,
+                    True,
+                    "managed=0 in the section [{}] of NetworkManager's configuration".format(section),
+                )
+        if "E:NM_UNMANAGED=1" in _lines(_UDEV.format(nic.ifindex)):
+            return Cause("udev", False, True, "a udev rule sets NM_UNMANAGED=1")
+        return Cause(
+            "runtime", False, False, "it was set so at run time (nmcli device set {} managed no)".format(nic.name)
+        )
+
+    def _value(self, section: str, key: str) -> str:
+        return self._config.get(section, key, fallback="") if self._config else ""
+
+    def _ifupdown_rules(self) -> bool:
+        plugins = re.split(r"[,;\s]+", self._value("main", "plugins"))
+        return "ifupdown" in plugins and not _true(self._value("ifupdown", "managed"))
+
+    def _device_section_refuses(self, section: str, nic: Nic) -> bool:
+        managed = self._value(section, "managed")
+        match = self._value(section, "match-device") or "*"
+        return bool(managed) and not _true(managed) and matches(match, nic)
+
+
+def matches(specs: str, nic: Nic) -> bool:
+    """Whether a device list of NetworkManager's configuration holds the interface (see its manual page)."""
+    positive, negative = [], []
+    for spec in re.split(r"[,;]\s*", specs):
+        if spec.startswith("except:"):
+            negative.append(spec[len("except:") :])
+        elif spec.strip():
+            positive.append(spec.strip())
+    if any(_matches_one(spec, nic) for spec in negative):
+        return False
+    return any(_matches_one(spec, nic) for spec in positive) or (bool(negative) and not positive)
+
+
+def _matches_one(spec: str, nic: Nic) -> bool:
+    key, _colon, value = spec.partition(":")
+    if spec == "*":
+        return True
+    if key == "interface-name":
+        if value.startswith("="):
+            return value[1:] == nic.name
+        return fnmatch.fnmatchcase(nic.name, value.lstrip("~").replace("[", "[[]"))
+    if key == "mac":
+        return value.lower() == nic.mac.lower()
+    if key == "type":
+        return value in ("ethernet", nic.kind)
+    if key == "driver":
+        return fnmatch.fnmatchcase(nic.driver or "", value.partition("/")[0])
+    return spec == nic.name or spec.lower() == nic.mac.lower()
+
+
+def _configuration() -> Optional[configparser.RawConfigParser]:
+    """NetworkManager's merged configuration; None where it cannot be had: then causes in it stay unseen."""
+    program = commands.find("NetworkManager")
+    if program is None:
+        return None
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        parser.read_string(commands.check([program, "--print-config"], _ANSWER_SECONDS).stdout)
+    except (HostError, configparser.Error):
+        return None
+    return parser
+
+
+def _ifupdown_interfaces(path: str, seen: Optional[Set[str]] = None) -> Dict[str, str]:
+    """The interfaces that ifupdown knows, and the file that names each."""
+    seen = set() if seen is None else seen
+    if path in seen:
+        return {}
+    seen.add(path)
+    found: Dict[str, str] = {}
+    for line in _lines(path):
+        words = line.split()
+        if len(words) < 2:
+            continue
+        if words[0] in ("iface", "auto") or words[0].startswith("allow-"):
+            for name in words[1:2] if words[0] == "iface" else words[1:]:
+                found.setdefault(name, path)
+        elif words[0] in ("source", "source-directory"):
+            pattern = os.path.join(os.path.dirname(path), words[1])
+            if words[0] == "source-directory":
+                pattern = os.path.join(pattern, "*")
+            for included in sorted(glob.glob(pattern)):
+                found.update(_ifupdown_interfaces(included, seen))
+    return found
+
+
+def _ifcfg_refusal(nic: Nic) -> Optional[str]:
+    for path in sorted(glob.glob(_IFCFG)):
+        values = {}
+        for line in _lines(path):
+            key, _equals, value = line.strip().partition("=")
+            values[key] = value.strip("\"' ")
+        ours = values.get("DEVICE") == nic.name or values.get("HWADDR", "").lower() == nic.mac.lower()
+        if ours and values.get("NM_CONTROLLED", "yes").lower() in ("no", "false", "n", "f", "0"):
+            return path
+    return None
+
+
+def _lines(path: str) -> List[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read().splitlines()
+    except OSError:
+        return []
+
+
+def _true(value: str) -> bool:
+    return value.strip().lower() in ("1", "true", "yes", "on")

@@ -1,0 +1,133 @@
+"""What was, comes back: as commands for ip, none of which touches another interface."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from wire import inet, route, state
+
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state
+
+NAME = "ens9"
+
+
+def lines(commands):
+    return [" ".join(command) for command in commands]
+
+
+def test_nothing_to_do_where_nothing_changed():
+    before = state([inet("10.9.0.2/24")], [route("default", "10.9.0.1")])
+    assert kernel_state.link_commands(NAME, before, before) == []
+    assert kernel_state.route_commands(NAME, before, before) == []
+    assert kernel_state.missing(before, before) == []
+
+
+def test_addresses_come_back_with_all_that_they_had():
+    before = state(
+        [
+            inet("10.9.0.2/24", broadcast="10.9.0.255", label="ens9:1"),
+            inet("10.9.0.3/24", valid_life_time=600, preferred_life_time=300, noprefixroute=True),
+        ]
+    )
+    assert lines(kernel_state.link_commands(NAME, before, state())) == [
+        "address replace 10.9.0.2/24 broadcast 10.9.0.255 scope global label ens9:1 dev ens9",
+        "address replace 10.9.0.3/24 scope global dev ens9 valid_lft 600 preferred_lft 300 noprefixroute",
+    ]
+
+
+def test_ipv6_addresses_are_added_so_that_the_list_is_the_same_again():
+    before = state([inet("fd00::3/64"), inet("fd00::2/64")])
+    assert [line.split()[2] for line in lines(kernel_state.link_commands(NAME, before, state()))] == [
+        "fd00::2/64",
+        "fd00::3/64",
+    ]
+
+
+def test_a_point_to_point_address_keeps_its_peer():
+    before = state([inet("10.9.0.2/32", address="10.9.0.1")])
+    assert "10.9.0.2 peer 10.9.0.1/32" in lines(kernel_state.link_commands(NAME, before, state()))[0]
+
+
+def test_what_came_in_between_goes():
+    now = state([inet("10.9.0.77/24")], [route("default", "10.9.0.254", protocol="16", metric=100)])
+    assert lines(kernel_state.link_commands(NAME, state(), now)) == ["address del 10.9.0.77/24 dev ens9"]
+    assert lines(kernel_state.route_commands(NAME, state(), now)) == [
+        "-4 route del default via 10.9.0.254 dev ens9 proto 16 metric 100"
+    ]
+
+
+def test_routes_without_a_gateway_come_first_and_none_replaces_that_of_another_interface():
+    before = state([], [route("default", "10.8.0.1", metric=5), route("10.8.0.0/24", scope="253")])
+    assert lines(kernel_state.route_commands(NAME, before, state())) == [
+        "-4 route append 10.8.0.0/24 dev ens9 scope 253",
+        "-4 route append default via 10.8.0.1 dev ens9 metric 5",
+    ]
+
+
+def test_a_route_keeps_its_table_its_source_and_its_metrics():
+    before = state([], [route("fd99::/64", "fd00::1", table="100", metric=9, metrics=[{"mtu": 1300}], pref="medium")])
+    assert lines(kernel_state.route_commands(NAME, before, state())) == [
+        "-6 route append fd99::/64 via fd00::1 dev ens9 table 100 metric 9 mtu 1300 pref medium"
+    ]
+
+
+def test_what_passes_makes_no_difference():
+    before = state([], [route("default", "10.9.0.1", flags=["linkdown"])])
+    now = state([], [route("default", "10.9.0.1")])
+    assert kernel_state.route_commands(NAME, before, now) == []
+
+
+def test_the_link_comes_back_up_or_down():
+    up, down = state(), state(up=False)
+    assert lines(kernel_state.link_commands(NAME, up, down)) == ["link set dev ens9 up"]
+    assert lines(kernel_state.link_commands(NAME, down, up)) == ["link set dev ens9 down"]
+    assert lines(kernel_state.link_commands(NAME, state(mtu=9000), up)) == ["link set dev ens9 mtu 9000"]
+
+
+def test_multipath_routes_and_unknown_attributes_cannot_be_brought_back():
+    plain = route("default", "10.9.0.1")
+    multipath = {"dst": "10.1.0.0/16", "family": "inet", "flags": [], "nexthops": [{"dev": NAME}, {"dev": "ens10"}]}
+    encapsulated = route("10.2.0.0/16", "10.9.0.1", encap="mpls")
+    elsewhere = dict(encapsulated, dev="ens10")
+    assert kernel_state.unreplayable(NAME, [plain, elsewhere]) == []
+    assert kernel_state.unreplayable(NAME, [plain, multipath, encapsulated]) == ["10.1.0.0/16", "10.2.0.0/16"]
+
+
+def test_it_is_missed_whoever_put_it_there():
+    before = state([inet("10.9.0.2/24")], [route("default", "10.9.0.1"), route("fe80::/64", metric=256)])
+    kept = state([inet("10.9.0.2/24", noprefixroute=True)], [route("default", "10.9.0.1", protocol="4")])
+    assert kernel_state.missing(before, kept) == []
+    assert kernel_state.missing(before, state()) == ["the address 10.9.0.2/24", "the route to default"]
+    other_metric = state([inet("10.9.0.2/24")], [route("default", "10.9.0.1", metric=100)])
+    assert kernel_state.missing(before, other_metric) == ["the route to default"]
+
+
+ADDRESSES = st.lists(
+    st.builds(lambda last, prefix: inet(f"10.9.0.{last}/{prefix}"), st.integers(1, 9), st.integers(24, 25)),
+    max_size=4,
+    unique_by=lambda address: (address["local"], address["prefixlen"]),
+)
+ROUTES = st.lists(
+    st.builds(
+        lambda net, gateway, metric: route(f"10.{net}.0.0/16", gateway, metric=metric),
+        st.integers(1, 4),
+        st.sampled_from([None, "10.9.0.1", "10.9.0.2"]),
+        st.integers(1, 3),
+    ),
+    max_size=4,
+    unique_by=str,
+)
+
+
+@given(ADDRESSES, ADDRESSES, ROUTES, ROUTES)
+def test_the_commands_lead_from_any_state_to_what_was(addresses, present, routes, present_routes):
+    """Played on a model of the kernel that knows nothing but adding and deleting."""
+    before, now = state(addresses, routes), state(present, present_routes)
+    model = {f"{each['local']}/{each['prefixlen']}" for each in present}
+    for command in kernel_state.link_commands(NAME, before, now):
+        (model.add if command[1] == "replace" else model.remove)(command[2])
+    assert model == {f"{each['local']}/{each['prefixlen']}" for each in addresses}
+    table = {" ".join(kernel_state._route_words(NAME, each)) for each in present_routes}
+    for command in kernel_state.route_commands(NAME, before, now):
+        (table.add if command[2] == "append" else table.remove)(" ".join(command[3:]))
+    assert table == {" ".join(kernel_state._route_words(NAME, each)) for each in routes}

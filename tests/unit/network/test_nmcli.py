@@ -1,0 +1,100 @@
+"""What nmcli prints, read."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._host.commands import Completed
+from ansible_collections.slb.fleet.plugins.module_utils._network import nmcli
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch):
+    """Lets nmcli print what is given, by the last word of its arguments' key; notes what it was asked."""
+    asked: list[list[str]] = []
+
+    def give(**by_word: tuple[int, str]):
+        def run(argv: list[str], timeout: float) -> Completed:
+            asked.append(argv)
+            for word, (status, text) in by_word.items():
+                if word in argv:
+                    return Completed(argv, status, text, "its own words" if status else "")
+            raise AssertionError(argv)
+
+        monkeypatch.setattr(commands, "run", run)
+        monkeypatch.setattr(commands, "find", lambda name: f"/usr/bin/{name}")
+        return asked
+
+    return give
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("ens9:connected:ens9:1-2", ["ens9", "connected", "ens9", "1-2"]),
+        ("lo:unmanaged::", ["lo", "unmanaged", "", ""]),
+        (r"ens9:connected:a\:b\\c:1", ["ens9", "connected", r"a:b\c", "1"]),
+    ],
+)
+def test_terse_lines_are_split_at_colons_that_are_not_escaped(line: str, fields: list[str]) -> None:
+    assert nmcli.split(line) == fields
+
+
+def test_devices(answers) -> None:
+    answers(device=(0, "ens9:connected:Wired connection 2:u2\nens10:connected (externally):ens10:u1\nlo:unmanaged::\n"))
+    devices = nmcli.devices()
+    assert devices["ens9"].connection == "Wired connection 2"
+    assert devices["ens10"].external
+    assert devices["lo"].unmanaged
+    assert devices["lo"].uuid is None
+
+
+def test_profiles_are_read_at_once(answers) -> None:
+    block = (
+        "connection.uuid:{u}\nconnection.id:{n}\nconnection.type:{t}\nconnection.interface-name:{i}\n"
+        "802-3-ethernet.mac-address:{m}\nconnection.slave-type:\nipv4.method:auto\n"
+        "connection.autoconnect-priority:-999\nconnection.timestamp:7\n"
+    )
+    ethernet = block.format(u="u1", n="a:b", t="802-3-ethernet", i="ens9", m="52:54:00:AA:BB:CC")
+    bridge = block.format(u="u2", n="br0", t="bridge", i="br0", m="")
+    asked = answers(
+        **{"UUID,FILENAME": (0, "u1:/etc/a.nmconnection\nu2:/etc/b\n"), "uuid": (0, f"{ethernet}\n{bridge}")}
+    )
+    (profile,) = nmcli.profiles()
+    assert (profile.uuid, profile.name, profile.interface, profile.mac) == ("u1", "a:b", "ens9", "52:54:00:aa:bb:cc")
+    assert (profile.priority, profile.used_at, profile.path) == (-999, 7, "/etc/a.nmconnection")
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize(("version", "enough"), [("1.30.6", True), ("1.22.0", True), ("1.20.4", False), ("0.9", False)])
+def test_an_old_networkmanager_is_refused(answers, monkeypatch, version: str, enough: bool) -> None:
+    answers(general=(0, f"{version}\n"))
+    monkeypatch.setattr(nmcli.os, "geteuid", lambda: 0)
+    if enough:
+        assert nmcli.require()[0] == 1
+    else:
+        with pytest.raises(HostError, match=f"{version}, too old"):
+            nmcli.require()
+
+
+def test_root_is_needed(answers, monkeypatch) -> None:
+    answers(general=(0, "1.42.4\n"))
+    monkeypatch.setattr(nmcli.os, "geteuid", lambda: 1000)
+    with pytest.raises(HostError, match="become: true"):
+        nmcli.require()
+
+
+def test_a_failure_is_told_in_nmclis_own_words(answers) -> None:
+    answers(up=(4, ""))
+    with pytest.raises(HostError, match=r"status 4: its own words"):
+        nmcli.up("u1", "ens9", 5)
+
+
+def test_the_new_profiles_uuid_is_read_and_it_stays_in_memory(answers) -> None:
+    uuid = "9a8c0dd2-544a-4e2f-ba30-e9d8d5588b5f"
+    asked = answers(add=(0, f"Connection 'ens9' ({uuid}) successfully added.\n"))
+    assert nmcli.add("ens9", {"ipv4.method": "auto"}) == uuid
+    assert asked[0][asked[0].index("save") + 1] == "no"
+    assert asked[0][asked[0].index("autoconnect") + 1] == "no"

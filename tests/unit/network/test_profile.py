@@ -1,0 +1,151 @@
+"""What an interface has, its profile says."""
+
+from __future__ import annotations
+
+import pytest
+from wire import MAC, inet, route, state
+
+from ansible_collections.slb.fleet.plugins.module_utils._network import profile as profiles
+from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Surroundings
+from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
+
+NOBODY = Resolver([], [])
+LINK_LOCAL = inet("fe80::5054:ff:fe12:3456/64", scope="link")
+
+
+def keeping(addresses, routes=(), resolver=NOBODY, **known):
+    return profiles.keeping(MAC, state(addresses, list(routes), **known), resolver)
+
+
+def test_addresses_keep_their_order():
+    settings = keeping([inet("10.9.0.2/24"), inet("10.9.0.12/24"), inet("fd00::3/64"), inet("fd00::2/64")])
+    assert settings["ipv4.method"] == settings["ipv6.method"] == "manual"
+    assert settings["ipv4.addresses"] == "10.9.0.2/24,10.9.0.12/24"
+    assert settings["ipv6.addresses"] == "fd00::3/64,fd00::2/64"
+
+
+def test_a_gateway_with_the_metric_of_the_network_is_the_gateway():
+    settings = keeping(
+        [inet("10.9.0.2/24")],
+        [route("10.9.0.0/24", protocol="2", prefsrc="10.9.0.2"), route("default", "10.9.0.1")],
+    )
+    assert settings["ipv4.gateway"] == "10.9.0.1"
+    assert settings["ipv4.route-metric"] == "0"
+    assert settings["ipv4.routes"] == ""
+
+
+def test_a_gateway_with_another_metric_keeps_it():
+    settings = keeping(
+        [inet("10.9.0.2/24")], [route("10.9.0.0/24", protocol="2"), route("default", "10.9.0.1", metric=500)]
+    )
+    assert settings["ipv4.gateway"] == ""
+    assert settings["ipv4.routes"] == "0.0.0.0/0 10.9.0.1 500"
+
+
+def test_the_second_of_two_gateways_is_a_route():
+    settings = keeping([inet("10.9.0.2/24")], [route("default", "10.9.0.1"), route("default", "10.9.0.9")])
+    assert settings["ipv4.gateway"] == "10.9.0.1"
+    assert settings["ipv4.routes"] == "0.0.0.0/0 10.9.0.9 0"
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (route("10.1.0.0/16", "10.9.0.1", metric=50), "10.1.0.0/16 10.9.0.1 50"),
+        (route("10.1.0.7", "10.9.0.1"), "10.1.0.7/32 10.9.0.1 0"),
+        (route("10.1.0.0/16"), "10.1.0.0/16 0"),
+        (
+            route("10.1.0.0/16", "10.9.0.1", table="100", prefsrc="10.9.0.2"),
+            "10.1.0.0/16 10.9.0.1 0 table=100 src=10.9.0.2",
+        ),
+        (route("10.1.0.0/16", "10.9.0.1", metrics=[{"mtu": 1300}]), "10.1.0.0/16 10.9.0.1 0 mtu=1300"),
+        (route("default", "10.9.0.1", flags=["onlink"]), "0.0.0.0/0 10.9.0.1 0 onlink=true"),
+    ],
+)
+def test_routes_keep_their_attributes(seen, said):
+    assert keeping([inet("10.9.0.2/24")], [seen])["ipv4.routes"] == said
+
+
+def test_ipv6_routes_and_metrics():
+    settings = keeping(
+        [inet("fd00::2/64"), LINK_LOCAL],
+        [
+            route("fd00::/64", protocol="2", metric=256),
+            route("fe80::/64", protocol="2", metric=1024),
+            route("default", "fd00::1", metric=1024),
+        ],
+    )
+    assert settings["ipv6.route-metric"] == "256"
+    assert settings["ipv6.routes"] == "::/0 fd00::1 1024"
+    assert settings["ipv4.method"] == "disabled"
+
+
+def test_an_address_from_a_router_is_asked_for_again():
+    settings = keeping([inet("fd00::5054:ff:fe12:3456/64", valid_life_time=3600), LINK_LOCAL])
+    assert settings["ipv6.method"] == "auto"
+    assert settings["ipv6.addr-gen-mode"] == "eui64"
+    assert settings["ipv6.addresses"] == ""
+
+
+def test_an_address_from_a_router_that_is_not_made_of_the_mac_is_kept_as_well():
+    settings = keeping([inet("fd00::1234/64", valid_life_time=3600)])
+    assert settings["ipv6.method"] == "auto"
+    assert settings["ipv6.addresses"] == "fd00::1234/64"
+
+
+def test_temporary_addresses_pass():
+    settings = keeping([inet("fd00::2/64"), inet("fd00::99/64", temporary=True, valid_life_time=60)])
+    assert settings["ipv6.addresses"] == "fd00::2/64"
+    assert settings["ipv6.method"] == "manual"
+
+
+def test_a_link_local_address_alone_stays():
+    settings = keeping([inet("10.9.0.2/24"), LINK_LOCAL])
+    assert settings["ipv6.method"] == "link-local"
+
+
+def test_without_ipv6_it_is_ignored():
+    assert keeping([inet("10.9.0.2/24")])["ipv6.method"] == "ignore"
+
+
+def test_mtu_and_name_servers_go_into_the_profile():
+    resolver = Resolver(["192.0.2.1", "2001:db8::1"], ["example.org", "example.net"])
+    settings = keeping([inet("10.9.0.2/24")], resolver=resolver, mtu=9000)
+    assert settings["802-3-ethernet.mtu"] == "9000"
+    assert settings["ipv4.dns"] == "192.0.2.1"
+    assert settings["ipv4.dns-search"] == "example.org,example.net"
+    assert settings["ipv6.dns"] == ""  # the interface has no IPv6 that could carry it
+
+
+def test_dhcp_takes_over_neither_the_default_route_nor_the_name_servers():
+    alone = profiles.by_dhcp(state(), 15, Surroundings(NOBODY, False))
+    assert alone["ipv4.never-default"] == "no"
+    assert alone["ipv4.ignore-auto-dns"] == "no"
+    beside = profiles.by_dhcp(state(), 15, Surroundings(Resolver(["192.0.2.1"], []), True))
+    assert beside["ipv4.never-default"] == beside["ipv6.never-default"] == "yes"
+    assert beside["ipv4.ignore-auto-dns"] == "yes"
+
+
+def test_networkmanager_waits_longer_for_dhcp_than_we_do():
+    assert profiles.by_dhcp(state(), 120, Surroundings(NOBODY, False))["ipv4.dhcp-timeout"] == "135"
+
+
+def test_every_change_takes_back_what_a_profile_said_before():
+    kept = keeping([inet("10.9.0.2/24")])
+    assert set(kept) >= set(profiles.without_address())
+    assert profiles.without_address()["ipv4.addresses"] == ""
+
+
+@pytest.mark.parametrize(
+    ("present", "word"),
+    [
+        (state([inet("10.9.0.2/32", address="10.9.0.1")]), "point-to-point"),
+        (state([], [route("10.1.0.0/16", metrics=[{"mtu": 1300, "initcwnd": 10}])]), "initcwnd"),
+    ],
+)
+def test_what_no_profile_can_hold_is_said(present, word):
+    assert word in profiles.unrepresentable(present)
+
+
+def test_leases_of_other_clients_are_noted():
+    assert profiles.leased(state([inet("10.9.0.2/24", valid_life_time=600), inet("10.9.0.3/24")])) == ["10.9.0.2"]
