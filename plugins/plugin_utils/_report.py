@@ -1,0 +1,82 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run did to each host, gathered event by event, and put into one line a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import evidence_from
+
+_NOT_ATTEMPTED = "not attempted"
+
+
+@dataclass
+class HostStory:
+    """``began`` and ``ended``: seconds by any clock that only goes forward."""
+
+    began: float | None = None
+    ended: float = 0
+    look: Mapping[str, Any] | None = None
+    changes: list[str] = field(default_factory=list)
+    trouble: str = ""
+
+    @property
+    def verdict(self) -> str:
+        if self.trouble:
+            return self.trouble.partition(":")[0]
+        if self.began is None:
+            return _NOT_ATTEMPTED
+        record = (self.look or {}).get("record", {})
+        if record.get("state") == "confirmed":
+            return f"verified by {record['verified_by']}"
+        return "looked at" if self.look else "done"
+
+    @property
+    def evidence(self) -> str:
+        if self.look is None or "engine_container" not in self.look:
+            return ""
+        return "; ".join(evidence_from(self.look).in_words()[:2])
+
+
+class Report:
+    """The hosts of a run, in the order in which the plays name them."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, HostStory] = {}
+
+    def expect(self, hosts: list[str]) -> None:
+        for host in hosts:
+            self._hosts.setdefault(host, HostStory())
+
+    def begin(self, host: str, now: float) -> None:
+        story = self._hosts.setdefault(host, HostStory())
+        if story.began is None:
+            story.began = now
+
+    def end(self, host: str, task: str, result: Mapping[str, Any], now: float) -> None:
+        story = self._hosts.setdefault(host, HostStory())
+        story.ended = now
+        if "slb_host" in result:
+            story.look = {**(story.look or {}), **result["slb_host"]}
+        if "record" in result and story.look is not None:
+            story.look = {**story.look, "record": result["record"]}
+        if result.get("changed"):
+            story.changes.append(task[:1].lower() + task[1:])
+
+    def fail(self, host: str, kind: str, words: str, now: float) -> None:
+        story = self._hosts.setdefault(host, HostStory())
+        story.ended = now
+        story.trouble = f"{kind}: {' '.join(words.split())}"
+
+    def lines(self) -> Iterator[str]:
+        """The host, how it stands, how long it took, what was seen, what was done, and what is wrong with it."""
+        width = max(map(len, self._hosts), default=0)
+        kind = max((len(story.verdict) for story in self._hosts.values()), default=0)
+        for host, story in self._hosts.items():
+            seconds = "" if story.began is None else f"{max(0.0, story.ended - story.began):.0f} s"
+            parts = [story.evidence, ", ".join(story.changes) if story.changes else "", story.trouble]
+            yield f"{host:{width}}  {story.verdict:{kind}}  {seconds:>6}  {' | '.join(filter(None, parts))}".rstrip()

@@ -1,0 +1,42 @@
+"""Makes docs/decisions.md out of the function that decides, so that the two cannot differ: python table.py > FILE."""
+
+from __future__ import annotations
+
+import re
+
+from space import everything
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, decide
+
+HEAD = """# How a host's fate is decided
+
+Made from the function that decides, by trying every evidence under every policy; do not edit. The rows are tried from
+the first to the last, and the first that applies decides. What a row can lead to depends on the rest of the evidence
+and on the policy. Numbers and states in the right column are those of one example.
+
+| what was seen | what is done | why, as the operator reads it |
+|---|---|---|
+"""
+
+
+def rows() -> list[str]:
+    reasons: dict[tuple[str, str], str] = {}
+    for evidence, policy in everything():
+        rule = next(rule for rule in RULES if rule.applies(evidence, policy))
+        decision = decide(evidence, policy)
+        reasons.setdefault((rule.when, decision.action), decision.reason)
+    lines = []
+    for rule in RULES:
+        actions = sorted(action for when, action in reasons if when == rule.when)
+        for number, action in enumerate(actions):
+            reason = re.sub(r"\s+", " ", reasons[rule.when, action]).replace("|", "/")
+            lines.append(f"| {rule.when if number == 0 else ''} | **{action}** | {reason} |")
+    return lines
+
+
+def document() -> str:
+    return HEAD + "\n".join(rows()) + "\n"
+
+
+if __name__ == "__main__":
+    print(document(), end="")
