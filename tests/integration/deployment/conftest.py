@@ -1,0 +1,32 @@
+"""One lab for all tests of this folder: two hosts of each release, each with a management node of its own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from slb_lab.lab import Lab
+from slb_lab.topology import Topology
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sites import Sites
+
+RELEASES = ("bullseye", "bookworm", "trixie")
+
+
+@pytest.fixture(scope="session")
+def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+    lab = Lab("deployment")
+    hosts = {f"{release}-{number}": {"release": release} for number in (1, 2) for release in RELEASES}
+    lab.up(Topology.model_validate({"management_node": {"deploy_seconds": 2}, "hosts": hosts}))
+    try:
+        sites = Sites(lab, tmp_path_factory.mktemp("deployment"))
+        try:
+            yield sites
+        finally:
+            sites.stop()
+    finally:
+        lab.down()

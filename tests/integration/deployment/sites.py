@@ -1,0 +1,274 @@
+"""Six engine hosts, each with a management node of its own: so one rollout meets six different troubles at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import requests
+import yaml
+from fleet import BIN, Fleet, Run
+from slb_lab.hosts.files import noisy_motd
+from slb_lab.lab import Host, Lab
+from slb_lab.management import ManagementNode
+
+RECORD = "/etc/ansible/facts.d/slb_engine.fact"
+LISTING = {
+    "path": "/console/engines",
+    "items": "data.items",
+    "name": "engine_name",
+    "address": "ip",
+    "state": "status",
+    "running": ["running"],
+    "deploying": ["deploying"],
+    "failed": ["failed"],
+}
+SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
+_COMMON = {"slb_serial": "100%", "slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1}
+_CLEAN = f"""
+docker ps -aq | xargs -r docker rm --force >/dev/null
+systemctl stop 'test-*' 2>/dev/null
+rm -rf {RECORD} /etc/motd /etc/motd.bak* /etc/profile.d/test-* /etc/ssh/sshd_config.d/test-*
+"""
+
+
+class Site:
+    """One engine host and the management node that deploys onto it."""
+
+    def __init__(self, host: Host, node: ManagementNode) -> None:
+        self.host, self.node, self.name = host, node, host.name
+        self.passing_faults = False
+
+    def clean(self) -> None:
+        self.host.exec(["sh", "-c", _CLEAN])
+        self.host.exec(["hostnamectl", "set-hostname", self.name])
+        self.node.start()
+        for engine in self.node.state()["engines"]:
+            self.node.forget(engine["name"])
+        self.node.set_faults({})
+        self.node.reset_counters()
+        self.passing_faults = False
+
+    def thaw(self) -> None:
+        self.host.exec(["sh", "-c", "docker ps --quiet --filter status=paused | xargs -r docker unpause"])
+
+    # --- what there is
+
+    def docker(self, *arguments: str) -> str:
+        return self.host.exec(["docker", *arguments]).stdout.strip()
+
+    @property
+    def containers(self) -> dict[str, str]:
+        """The state of every container by its name."""
+        lines = self.docker("ps", "--all", "--format", "{{.Names}} {{.State}}").splitlines()
+        return dict(line.split() for line in lines)
+
+    @property
+    def leftovers(self) -> list[str]:
+        return [state for name, state in self.containers.items() if name.startswith("slb-leftover-")]
+
+    @property
+    def engine(self) -> str:
+        """The id of the container slb; empty if there is none."""
+        return self.host.exec(["docker", "inspect", "--format", "{{.Id}}", "slb"], check=False).stdout.strip()
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """Empty if there is none."""
+        text = self.host.exec(["cat", RECORD], check=False).stdout
+        return dict(json.loads(text)) if text else {}
+
+    def file(self, path: str) -> str:
+        return self.host.exec(["cat", path], check=False).stdout
+
+    @property
+    def listed(self) -> list[str]:
+        """What the management node knows of its engine, whatever it shows."""
+        return [engine["status"] for engine in self.node.state()["engines"]]
+
+    @property
+    def requests(self) -> dict[str, int]:
+        return dict(self.node.state()["counters"])
+
+    def is_proven(self, by: str) -> bool:
+        record = self.record
+        proof = (record.get("state"), record.get("verified_by"), record.get("container_id"))
+        return self.containers.get("slb") == "running" and proof == ("confirmed", by, self.engine)
+
+    # --- what happens to it
+
+    def run_container(self, name: str = "slb", *command: str) -> str:
+        options = ["--detach", "--name", name, "--restart", "always", "--network", "host"]
+        return self.docker("run", *options, *(command or SERVE))
+
+    def connect_a_client(self) -> None:
+        # The engine ends a connection on which it has waited for a minute.
+        client = """
+import socket, time
+while True:
+    connection = socket.create_connection(("127.0.0.1", 8000))
+    connection.send(b"GET /")
+    time.sleep(20)
+    older = connection
+"""
+        self._unit("test-client", "python3", "-c", client)
+        wait_until(lambda: "ESTAB" in self.host.exec(["ss", "-tn", "sport", "=", ":8000"]).stdout, "a connection")
+
+    def hold_the_port(self) -> None:
+        self._unit("test-holder", "python3", "-m", "http.server", "8000")
+        wait_until(lambda: bool(self.host.exec(["ss", "-Hltn", "sport = :8000"]).stdout), "the held port")
+
+    def _unit(self, name: str, *command: str) -> None:
+        self.host.exec(["systemd-run", "--collect", "--unit", name, *command])
+
+    def write(self, path: str, content: str) -> None:
+        self.host.exec(["sh", "-c", f"mkdir -p $(dirname {path}) && cat > {path}"], stdin=content)
+
+    def make_motd_noisy(self) -> str:
+        self.write("/etc/motd", noisy_motd(400))
+        return noisy_motd(400)
+
+    def a_person_deploys(self, until: str = "running") -> None:
+        """Somebody adds the engine in the web console, and we go on when its state is ``until``."""
+        node = self.node
+        with requests.Session() as session:
+            session.verify, session.trust_env = str(node.certificate), False
+            account = {"username": node.username, "password": node.password}
+            session.post(f"{node.base_url}/account/login/", json=account, timeout=10)
+            engine = {"name": self.name, "manage_ip": self.host.address}
+            options = {"is_change_hostname": False, "user_credential_id": 1}
+            answer = session.post(f"{node.base_url}/system/add_slb_engine/", json=engine | options, timeout=20)
+            assert "started" in answer.text, answer.text
+        wait_until(lambda: self.listed == [until], f"a deployment that is {until}")
+
+    def break_the_first_deployment(self, faults: dict[str, Any]) -> None:
+        """The faults are gone once an install was asked for."""
+        self.node.set_faults(faults)
+        self.passing_faults = True
+
+    def end_passing_faults(self) -> None:
+        if self.passing_faults and self.listed:
+            self.node.set_faults({})
+            self.passing_faults = False
+
+
+class Sites:
+    """All of them, and Ansible's commands against them."""
+
+    def __init__(self, lab: Lab, folder: Path) -> None:
+        self.fleet = Fleet(lab, folder)
+        self._lab, self._folder = lab, folder
+        self._sites: dict[str, Site] = {}
+        for name, host in lab.hosts.items():
+            (folder / name).mkdir(mode=0o700)
+            node = ManagementNode(folder / name)
+            node.configure(lab.topology, lab.folder.private_key)
+            self._sites[name] = Site(host, node)
+        self._each(lambda site: site.node.start())
+
+    def __getitem__(self, name: str) -> Site:
+        return self._sites[name]
+
+    def __iter__(self) -> Iterator[Site]:
+        return iter(self._sites.values())
+
+    def clean(self) -> None:
+        self._each(Site.clean)
+
+    def prepare(self, steps: Mapping[str, Callable[[Site], object]]) -> None:
+        """Cleans all sites, then does each one's step."""
+        self.clean()
+        self._each(lambda site: steps[site.name](site) if site.name in steps else None)
+
+    def stop(self) -> None:
+        """What is frozen in a host would keep the host from being removed."""
+        self._each(Site.thaw)
+        self._each(lambda site: site.node.stop())
+
+    def _each(self, step: Callable[[Site], object]) -> None:
+        with ThreadPoolExecutor(max_workers=6) as workers:
+            list(workers.map(step, self))
+
+    def play(
+        self, playbook: str, *arguments: str, variables: Mapping[str, dict[str, Any]] | None = None, **common: Any
+    ) -> Run:
+        """Runs a playbook to its end. ``variables`` are those of single hosts, ``common`` those of all."""
+        with self.started(playbook, *arguments, variables=variables, **common) as process:
+            while process.poll() is None:
+                for site in self:
+                    site.end_passing_faults()
+                time.sleep(0.3)
+            return Run(process.returncode, self._output(process).read_text())
+
+    @contextmanager
+    def started(
+        self, playbook: str, *arguments: str, variables: Mapping[str, dict[str, Any]] | None = None, **common: Any
+    ) -> Iterator[subprocess.Popen[bytes]]:
+        """Starts a playbook in a process group of its own, killed at the end if it still runs."""
+        variables_of_all = json.dumps(_COMMON | common)
+        inventories = [f"-i{self.fleet.inventory}", f"-i{self._inventory(variables or {})}"]
+        log = self._folder / f"{time.monotonic_ns()}.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [BIN / "ansible-playbook", "--forks=6", *inventories, playbook, *arguments, "-e", variables_of_all],
+                env=self.fleet.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        log.rename(self._output(process))
+        try:
+            yield process
+        finally:
+            kill(process)
+
+    def _output(self, process: subprocess.Popen[bytes]) -> Path:
+        return self._folder / f"{process.pid}.output"
+
+    def _inventory(self, variables: Mapping[str, dict[str, Any]]) -> Path:
+        """Each host's own management node, and what the operator says of this host."""
+        hosts = {
+            site.name: {
+                "slb_base_url": site.node.base_url,
+                "slb_password": site.node.password,
+                "slb_tls_fingerprint": site.node.tls_fingerprint,
+                **variables.get(site.name, {}),
+            }
+            for site in self
+        }
+        path = self._folder / f"{time.monotonic_ns()}.yml"
+        path.write_text(yaml.safe_dump({"engines": {"hosts": hosts}}))
+        path.chmod(0o600)
+        return path
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """As a power cut would, with all its workers."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def said(run: Run, host: str) -> str:
+    """All that the run said about one host, in one line."""
+    blocks = re.findall(
+        rf"^(?:ok|changed|fatal): \[{re.escape(host)}\].*?(?=^\S|\Z)", run.output + "\n", re.MULTILINE | re.DOTALL
+    )
+    return " ".join(" ".join(blocks).split())
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not come within {seconds:g} s"
+        time.sleep(0.1)

@@ -1,0 +1,90 @@
+"""The user has described the console's list: it tells a leftover that runs from an engine that runs."""
+
+from __future__ import annotations
+
+import pytest
+from fleet import Run
+from sites import LISTING, Site, Sites, said
+
+WITH_AN_ENGINE = ["bullseye-1", "bullseye-2", "bookworm-1", "bookworm-2", "trixie-1"]
+
+
+def lose_the_container(site: Site) -> None:
+    site.a_person_deploys()
+    site.docker("rm", "--force", "slb")
+
+
+@pytest.fixture(scope="module")
+def before(sites: Sites) -> dict[str, str]:
+    """Which container was there when the run began, by host."""
+    sites.prepare(
+        {
+            "bullseye-1": lambda site: site.run_container(),
+            "bullseye-2": lambda site: site.a_person_deploys(),
+            "bookworm-1": lambda site: site.break_the_first_deployment({"fail_half_way": "unlisted"}),
+            "bookworm-2": lambda site: site.node.set_faults({"stuck_front_end": True}),
+            "trixie-1": lambda site: site.break_the_first_deployment({"fail_half_way": "listed"}),
+            "trixie-2": lose_the_container,
+        }
+    )
+    return {site.name: site.engine for site in sites}
+
+
+@pytest.fixture(scope="module")
+def rollout(sites: Sites, before: dict[str, str]) -> Run:
+    waits = {host: {"slb_wait_timeout": 12} for host in ("bookworm-1", "bookworm-2", "trixie-1")}
+    return sites.play("slb.fleet.rollout", variables=waits, slb_engine_listing=LISTING)
+
+
+def test_a_running_container_that_is_not_listed_is_a_leftover(
+    sites: Sites, before: dict[str, str], rollout: Run
+) -> None:
+    site = sites["bullseye-1"]
+    assert site.is_proven(by="console"), rollout.output
+    assert site.leftovers == ["exited"]
+    assert site.engine != before[site.name]
+
+
+def test_an_engine_that_somebody_else_deployed_is_recorded_and_left_alone(
+    sites: Sites, before: dict[str, str], rollout: Run
+) -> None:
+    site = sites["bullseye-2"]
+    assert site.is_proven(by="console"), rollout.output
+    assert site.engine == before[site.name]
+    assert site.requests["install"] == 1, "that of the person"
+
+
+@pytest.mark.parametrize("host", ["bookworm-1", "trixie-1"])
+def test_what_a_deployment_that_failed_half_way_left_is_healed_by_a_second_attempt(
+    sites: Sites, rollout: Run, host: str
+) -> None:
+    site = sites[host]
+    assert site.is_proven(by="console"), rollout.output
+    assert site.leftovers == ["exited"]
+    assert site.requests["install"] == 2
+    assert site.listed == ["running"]
+
+
+def test_a_front_end_that_stays_stuck_is_told_by_the_steady_engine(sites: Sites, rollout: Run) -> None:
+    site = sites["bookworm-2"]
+    assert site.is_proven(by="host"), rollout.output
+    assert "the front end was not updated" in said(rollout, site.name)
+    assert site.leftovers == []
+
+
+def test_drift_is_said_and_not_touched(sites: Sites, rollout: Run) -> None:
+    site = sites["trixie-2"]
+    assert "Find out who is right" in said(rollout, site.name), rollout.output
+    assert (site.containers, site.requests["install"]) == ({}, 1)
+
+
+def test_a_second_rollout_over_proven_engines_calls_nobody_and_changes_nothing(sites: Sites, rollout: Run) -> None:
+    for host in WITH_AN_ENGINE:
+        sites[host].node.reset_counters()
+    before = {host: (sites[host].containers, sites[host].record) for host in WITH_AN_ENGINE}
+    again = sites.play("slb.fleet.rollout", "--limit", ",".join(WITH_AN_ENGINE), slb_engine_listing=LISTING)
+    assert again.status == 0, again.output
+    assert set(again.of("changed").values()) == {0}
+    for host in WITH_AN_ENGINE:
+        assert not any(sites[host].requests.values()), f"{host} asked its management node"
+        assert (sites[host].containers, sites[host].record) == before[host]

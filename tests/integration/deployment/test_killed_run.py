@@ -1,0 +1,66 @@
+"""A run is killed with all its processes, at three moments; another one converges."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import pytest
+from fleet import Run
+from sites import LISTING, Site, Sites, kill, wait_until
+
+MOMENTS: dict[str, Callable[[Site], bool]] = {
+    "bullseye": lambda site: bool(site.record),
+    "bookworm": lambda site: bool(site.requests.get("install")),
+    "trixie": lambda site: site.docker("inspect", "--format", "{{.HostConfig.RestartPolicy.Name}}", "slb") == "no",
+}
+
+
+@pytest.fixture(scope="module")
+def leftovers(sites: Sites) -> dict[str, list[str]]:
+    """Each release's hosts have a run of their own, killed at its moment; what they are left with."""
+    sites.prepare({f"trixie-{number}": lambda site: site.run_container() for number in (1, 2)})
+    with ExitStack() as runs:
+        started = {
+            release: runs.enter_context(
+                sites.started(
+                    "slb.fleet.rollout",
+                    "--limit",
+                    f"{release}-*",
+                    slb_engine_listing=LISTING,
+                    slb_stop_timeout=5,
+                )
+            )
+            for release in MOMENTS
+        }
+        for release, is_there in MOMENTS.items():
+            site = sites[f"{release}-1"]
+            wait_until(lambda is_there=is_there, site=site: is_there(site), f"the moment of {release}", seconds=90)  # type: ignore[misc]
+            assert started[release].poll() is None
+            kill(started[release])
+            assert started[release].returncode == -signal.SIGKILL
+    return {site.name: list(site.containers) for site in sites}
+
+
+@pytest.fixture(scope="module")
+def rollout(sites: Sites, leftovers: dict[str, list[str]]) -> Run:
+    return sites.play("slb.fleet.rollout", slb_engine_listing=LISTING)
+
+
+def test_an_undisturbed_run_converges(sites: Sites, rollout: Run) -> None:
+    assert rollout.status == 0, rollout.output
+    for site in sites:
+        assert site.is_proven(by="console"), rollout.output
+        assert site.listed == ["running"]
+
+
+def test_no_install_was_asked_for_twice_without_need(sites: Sites, rollout: Run) -> None:
+    for site in sites:
+        assert site.requests["install"] <= 2
+    assert [site.requests["install"] for site in sites if site.name.startswith("bookworm")] == [1, 1]
+
+
+def test_nothing_was_deleted(sites: Sites, leftovers: dict[str, list[str]], rollout: Run) -> None:
+    for site in sites:
+        assert len(site.leftovers) == (1 if site.name.startswith("trixie") else 0), rollout.output

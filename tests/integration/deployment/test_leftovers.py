@@ -1,0 +1,84 @@
+"""Leftovers in every state, and management nodes that say why in Chinese or only afterwards."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from fleet import Run
+from sites import RECORD, Site, Sites, said
+
+
+def leave_exited(site: Site) -> None:
+    site.run_container()
+    site.docker("kill", "slb")
+
+
+def leave_paused(site: Site) -> None:
+    site.run_container()
+    site.docker("pause", "slb")
+
+
+def fail_afterwards(site: Site) -> None:
+    site.hold_the_port()
+    site.node.set_faults({"errors": "later"})
+
+
+def answer_in_chinese(site: Site) -> None:
+    site.hold_the_port()
+    site.node.set_faults({"language": "zh"})
+
+
+@pytest.fixture(scope="module")
+def rollout(sites: Sites) -> Run:
+    sites.prepare(
+        {
+            "bullseye-1": leave_exited,
+            "bookworm-1": lambda site: site.docker(
+                "create", "--name", "slb", "--restart", "always", "slb:1", "/bin/sh"
+            ),
+            "trixie-1": leave_paused,
+            "bullseye-2": lambda site: site.write(RECORD, '{"state": "pend'),
+            "bookworm-2": fail_afterwards,
+            "trixie-2": answer_in_chinese,
+        }
+    )
+    return sites.play(
+        "slb.fleet.rollout",
+        variables={
+            "trixie-1": {"slb_unrecorded_engine": "replace"},
+            "bookworm-2": {"slb_attempts": 2, "slb_wait_timeout": 8},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("host", "kept"), [("bullseye-1", "exited"), ("bookworm-1", "created"), ("trixie-1", "exited")]
+)
+def test_a_leftover_is_renamed_and_the_engine_deployed(sites: Sites, rollout: Run, host: str, kept: str) -> None:
+    site = sites[host]
+    assert site.is_proven(by="host"), rollout.output
+    assert site.leftovers == [kept]
+
+
+def test_a_damaged_record_is_not_taken_for_none(sites: Sites, rollout: Run) -> None:
+    site = sites["bullseye-2"]
+    assert RECORD in said(rollout, site.name), rollout.output
+    assert "remove the file" in said(rollout, site.name)
+    assert (site.containers, site.file(RECORD)) == ({}, '{"state": "pend')
+    assert not site.requests.get("install")
+
+
+def test_a_deployment_that_fails_afterwards_is_tried_twice_and_the_error_says_what_was_seen(
+    sites: Sites, rollout: Run
+) -> None:
+    site = sites["bookworm-2"]
+    assert site.requests["install"] == 2
+    assert "The install was asked for 2 times" in said(rollout, site.name), rollout.output
+    assert "the container is absent" in said(rollout, site.name)
+
+
+def test_an_occupied_port_is_understood_in_chinese(sites: Sites, rollout: Run) -> None:
+    site = sites["trixie-2"]
+    assert re.search(r"port 8000 \(python3, process \d+\)", said(rollout, site.name)), rollout.output
+    assert site.requests["install"] == 1

@@ -1,0 +1,56 @@
+"""What host_info says that a login prints, against what one prints."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+from sites import Site, Sites
+
+# The prompt, the farewell, and when the last login was: of these there is no file to blame.
+_OF_EVERY_LOGIN = 250
+
+
+def greet_from_a_profile(site: Site) -> None:
+    site.write("/etc/profile.d/test-greeting.sh", "seq -s ' ' 1 2000\n")
+
+
+def show_a_banner(site: Site) -> None:
+    site.make_motd_noisy()
+    site.host.exec(["mv", "/etc/motd", "/etc/profile.d/test-banner"])
+    site.write("/etc/ssh/sshd_config.d/test-banner.conf", "Banner /etc/profile.d/test-banner\n")
+    site.host.exec(["systemctl", "reload", "ssh"])
+
+
+CASES: list[tuple[str, Callable[[Site], object], str]] = [
+    ("bullseye-1", Site.make_motd_noisy, "/etc/motd"),
+    ("bookworm-1", greet_from_a_profile, "the profile scripts of root"),
+    ("trixie-1", show_a_banner, "the banner of sshd, /etc/profile.d/test-banner"),
+]
+
+
+@pytest.mark.parametrize(("host", "make_noise", "source"), CASES, ids=[case[2] for case in CASES])
+def test_the_bytes_of_a_login_are_those_that_a_login_prints(
+    sites: Sites, host: str, make_noise: Callable[[Site], object], source: str
+) -> None:
+    site = sites[host]
+    site.clean()
+    make_noise(site)
+    said = sites.fleet.module(host, "host_info", subset=["motd"])["slb_host"]["motd"]
+    printed = len(login(sites, site))
+    assert said["bytes"] > 5000
+    assert abs(said["bytes"] - printed) < _OF_EVERY_LOGIN, said
+    assert max(said["sources"], key=lambda each: each["bytes"])["source"] == source
+    site.clean()
+
+
+def login(sites: Sites, site: Site) -> bytes:
+    """All that an interactive login prints, without what a terminal adds to ends of lines."""
+    lab = sites.fleet.lab
+    options = [f"UserKnownHostsFile={lab.folder.known_hosts}", "IdentitiesOnly=yes", "RequestTTY=force"]
+    command = ["ssh", "-F/dev/null", f"-i{lab.folder.private_key}", *(f"-o{option}" for option in options)]
+    ended = subprocess.run(
+        [*command, f"root@{site.host.address}"], input=b"exit\n", capture_output=True, timeout=30, check=True
+    )
+    return (ended.stdout + ended.stderr).replace(b"\r\n", b"\n")

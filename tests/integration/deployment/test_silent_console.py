@@ -1,0 +1,85 @@
+"""Troubles that the host alone gives evidence of: nobody has described the console's list."""
+
+from __future__ import annotations
+
+import pytest
+from fleet import Run
+from sites import Site, Sites, said
+
+
+def be_deployed_slowly(site: Site) -> None:
+    site.node.set_faults({"slow_start_seconds": 30.0})
+    site.a_person_deploys(until="deploying")
+
+
+@pytest.fixture(scope="module")
+def rollout(sites: Sites) -> Run:
+    sites.prepare(
+        {
+            "bullseye-1": lambda site: site.node.set_faults({"stuck_front_end": True}),
+            "bullseye-2": lambda site: site.node.set_faults({"install_answer_lost": True}),
+            "bookworm-1": lambda site: site.node.set_faults({"slow_start_seconds": 8.0}),
+            "bookworm-2": be_deployed_slowly,
+            "trixie-1": lambda site: site.node.set_faults({"engine_crashes": True}),
+            "trixie-2": lambda site: site.make_motd_noisy(),
+        }
+    )
+    return sites.play(
+        "slb.fleet.rollout",
+        variables={
+            "trixie-1": {"slb_attempts": 2, "slb_wait_timeout": 12},
+            "bookworm-2": {"slb_wait_timeout": 60},
+            "trixie-2": {"slb_motd_after": "restored"},
+        },
+    )
+
+
+def test_a_stuck_front_end_is_seen_through(sites: Sites, rollout: Run) -> None:
+    site = sites["bullseye-1"]
+    assert site.is_proven(by="host"), rollout.output
+    assert site.requests["install"] == 1
+
+
+def test_a_lost_answer_is_not_a_failed_deployment(sites: Sites, rollout: Run) -> None:
+    site = sites["bullseye-2"]
+    assert site.is_proven(by="host"), rollout.output
+    assert site.requests["install"] == 1, "the call that may have been carried out is not repeated"
+    assert site.listed == ["running"]
+
+
+def test_a_slow_start_is_waited_for(sites: Sites, rollout: Run) -> None:
+    site = sites["bookworm-1"]
+    assert site.is_proven(by="host"), rollout.output
+    assert site.requests["install"] == 1
+
+
+def test_an_engine_that_exists_already_as_somebody_deploys_it_is_waited_for(sites: Sites, rollout: Run) -> None:
+    site = sites["bookworm-2"]
+    assert site.is_proven(by="host"), rollout.output
+    assert site.leftovers == []
+    assert site.listed == ["running"]
+    assert site.requests["install"] == 2, "the person's, and ours, which was told that the engine exists"
+
+
+def test_a_crashing_engine_is_tried_as_often_as_allowed_and_then_said_so(sites: Sites, rollout: Run) -> None:
+    site = sites["trixie-1"]
+    assert site.requests["install"] == 2
+    assert site.leftovers == ["exited"], "the first attempt's container, out of the way and not deleted"
+    assert "The install was asked for 2 times and no engine came up" in said(rollout, site.name), rollout.output
+    assert rollout.of("failed")[site.name] == 1
+
+
+def test_a_noisy_message_of_the_day_is_moved_aside_for_the_deployment_and_brought_back(
+    sites: Sites, rollout: Run
+) -> None:
+    site = sites["trixie-2"]
+    assert site.is_proven(by="host"), rollout.output
+    assert site.requests["install"] == 1, "at the first attempt"
+    assert site.file("/etc/motd").count("\n") == 400
+    assert site.host.exec(["ls", "/etc/motd.bak"], check=False).returncode != 0
+
+
+def test_only_the_host_with_the_crashing_engine_failed(rollout: Run) -> None:
+    failed = rollout.of("failed")
+    assert [host for host, number in failed.items() if number] == ["trixie-1"], rollout.output
+    assert rollout.status != 0

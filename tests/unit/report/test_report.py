@@ -1,0 +1,45 @@
+"""The line that an operator reads about each host."""
+
+from __future__ import annotations
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report import Report
+
+LOOK = {
+    "engine_container": {"state": "running", "id": "c1", "uptime": 70.0, "established": 0},
+    "record": {"state": "confirmed", "container_id": "c1", "verified_by": "console"},
+}
+
+
+def test_each_host_has_one_line_whatever_became_of_it() -> None:
+    report = Report()
+    report.expect(["edge-1", "edge-20", "edge-3", "edge-4"])
+    report.begin("edge-1", 10.0)
+    report.end("edge-1", "Look at the host", {"slb_host": LOOK}, 11.0)
+    report.begin("edge-1", 11.0)
+    report.end("edge-1", "Ask the management node to install the engine", {"changed": True}, 13.4)
+    report.begin("edge-20", 10.0)
+    report.fail("edge-20", "failed", "The container slb\nis running: it could be live.", 12.0)
+    report.begin("edge-3", 10.0)
+    report.fail("edge-3", "unreachable", "Connection timed out", 40.0)
+    assert list(report.lines()) == [
+        "edge-1   verified by console     3 s  container slb: running for 70 s; record: confirmed, of this container"
+        " | ask the management node to install the engine",
+        "edge-20  failed                  2 s  failed: The container slb is running: it could be live.",
+        "edge-3   unreachable            30 s  unreachable: Connection timed out",
+        "edge-4   not attempted",
+    ]
+
+
+def test_a_record_that_was_written_is_newer_than_the_look() -> None:
+    report = Report()
+    report.begin("edge-1", 0.0)
+    report.end("edge-1", "Look", {"slb_host": {**LOOK, "record": {"state": "none"}}}, 1.0)
+    (line,) = report.lines()
+    assert "looked at" in line
+    report.end("edge-1", "Confirm", {"record": LOOK["record"], "changed": True}, 2.0)
+    (line,) = report.lines()
+    assert "verified by console" in line
+
+
+def test_a_run_without_hosts_has_no_lines() -> None:
+    assert list(Report().lines()) == []
