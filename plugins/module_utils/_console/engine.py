@@ -87,8 +87,8 @@ def engine(params: dict[str, Any], check_mode: bool, store: SessionStore | None 
     connection = Connection.from_params(params)
     try:
         console = Console(connection, store)
-        console.session()
         if check_mode:
+            console.session()
             return Result(True, {"msg": f"Would ask for the install of {wanted.name} on {wanted.manage_ip}."})
         reply = console.call(Request("POST", _INSTALL_PATH, asdict(wanted), is_repeatable=False))
     except ConsoleError as error:
