@@ -41,7 +41,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         inventory = play.get_variable_manager()._inventory
-        self._report.expect([host.get_name() for host in inventory.get_hosts(play.hosts)])
+        # All hosts of the play, and not only those of the batch that begins.
+        hosts = inventory.get_hosts(play.hosts, ignore_restrictions=True)
+        self._report.expect(str(play._uuid), [host.get_name() for host in hosts])
 
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         self._report.begin(host.get_name(), time.monotonic())

@@ -16,13 +16,26 @@ _NOT_ATTEMPTED = "not attempted"
 
 @dataclass
 class HostStory:
-    """``began`` and ``ended``: seconds by any clock that only goes forward."""
+    """``began`` and ``ended``: in the last play that names the host, seconds by any clock that only goes forward.
 
+    ``spent``: seconds in the plays before that one.
+    """
+
+    play: str = ""
     began: float | None = None
     ended: float = 0
+    spent: float = 0
     look: Mapping[str, Any] | None = None
     changes: list[str] = field(default_factory=list)
     trouble: str = ""
+
+    def expect(self, play: str) -> None:
+        if play != self.play:
+            self.play, self.spent, self.began = play, self.seconds, None
+
+    @property
+    def seconds(self) -> float:
+        return self.spent + (max(0.0, self.ended - self.began) if self.began is not None else 0.0)
 
     @property
     def verdict(self) -> str:
@@ -48,9 +61,10 @@ class Report:
     def __init__(self) -> None:
         self._hosts: dict[str, HostStory] = {}
 
-    def expect(self, hosts: list[str]) -> None:
+    def expect(self, play: str, hosts: list[str]) -> None:
+        """``play`` names these hosts. Those that it never comes to were not attempted, whatever was done before."""
         for host in hosts:
-            self._hosts.setdefault(host, HostStory())
+            self._hosts.setdefault(host, HostStory()).expect(play)
 
     def begin(self, host: str, now: float) -> None:
         story = self._hosts.setdefault(host, HostStory())
@@ -77,6 +91,6 @@ class Report:
         width = max(map(len, self._hosts), default=0)
         kind = max((len(story.verdict) for story in self._hosts.values()), default=0)
         for host, story in self._hosts.items():
-            seconds = "" if story.began is None else f"{max(0.0, story.ended - story.began):.0f} s"
+            seconds = f"{story.seconds:.0f} s" if story.seconds or story.began is not None else ""
             parts = [story.evidence, ", ".join(story.changes) if story.changes else "", story.trouble]
             yield f"{host:{width}}  {story.verdict:{kind}}  {seconds:>6}  {' | '.join(filter(None, parts))}".rstrip()

@@ -32,6 +32,12 @@ class Run:
         lines = re.findall(r"^(\S+)\s+: (ok=.*)$", self.output, re.MULTILINE)
         return {host: {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in lines}
 
+    @property
+    def report(self) -> dict[str, str]:
+        """The line of each host in the report that the collection's callback prints."""
+        lines = self.output.partition("FLEET REPORT")[2].splitlines()[1:]
+        return dict(line.split(maxsplit=1) for line in lines if line.strip())
+
     def of(self, counter: str) -> dict[str, int]:
         return {host: counts[counter] for host, counts in self.recap.items()}
 
@@ -92,6 +98,7 @@ class Fleet:
         return dict(
             os.environ,
             ANSIBLE_COLLECTIONS_PATH=os.environ.get("ANSIBLE_COLLECTIONS_PATH", str(ROOT / ".cache" / "dev")),
+            ANSIBLE_CALLBACKS_ENABLED="slb.fleet.report",
             ANSIBLE_PIPELINING="1",
             ANSIBLE_NOCOLOR="1",
         )

@@ -127,6 +127,9 @@ while True:
         self._unit("test-holder", "python3", "-m", "http.server", "8000")
         wait_until(lambda: bool(self.host.exec(["ss", "-Hltn", "sport = :8000"]).stdout), "the held port")
 
+    def free_the_port(self) -> None:
+        self.host.exec(["systemctl", "stop", "test-holder"])
+
     def _unit(self, name: str, *command: str) -> None:
         self.host.exec(["systemd-run", "--collect", "--unit", name, *command])
 

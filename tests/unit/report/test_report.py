@@ -12,7 +12,7 @@ LOOK = {
 
 def test_each_host_has_one_line_whatever_became_of_it() -> None:
     report = Report()
-    report.expect(["edge-1", "edge-20", "edge-3", "edge-4"])
+    report.expect("rollout", ["edge-1", "edge-20", "edge-3", "edge-4"])
     report.begin("edge-1", 10.0)
     report.end("edge-1", "Look at the host", {"slb_host": LOOK}, 11.0)
     report.begin("edge-1", 11.0)
@@ -39,6 +39,21 @@ def test_a_record_that_was_written_is_newer_than_the_look() -> None:
     report.end("edge-1", "Confirm", {"record": LOOK["record"], "changed": True}, 2.0)
     (line,) = report.lines()
     assert "verified by console" in line
+
+
+def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
+    report = Report()
+    report.expect("look", ["edge-1", "edge-2"])
+    for host in ("edge-1", "edge-2"):
+        report.begin(host, 0.0)
+        report.end(host, "Look", {"slb_host": LOOK}, 1.0)
+    report.expect("deploy", ["edge-1", "edge-2"])
+    report.begin("edge-1", 100.0)
+    report.fail("edge-1", "failed", "It is the canary.", 103.0)
+    report.expect("deploy", ["edge-1", "edge-2"])
+    failed, left = report.lines()
+    assert failed.split()[:4] == ["edge-1", "failed", "4", "s"], "not the time in which it waited for its turn"
+    assert left.startswith("edge-2  not attempted     1 s  container slb: running for 70 s")
 
 
 def test_a_run_without_hosts_has_no_lines() -> None:

@@ -1,0 +1,67 @@
+"""A rollout in batches, as by default: the canary is a host that has work, and what it shows decides about the rest."""
+
+from __future__ import annotations
+
+import pytest
+from fleet import Run
+from sites import Site, Sites
+
+DEFAULT = [1, "10%", "100%"]
+HEALTHY, CANARY, UNREACHABLE = "bullseye-1", "bookworm-1", "trixie-2"
+REST = ("trixie-1", "bullseye-2", "bookworm-2", UNREACHABLE)
+
+
+def asked(site: Site) -> int:
+    """Requests of every kind that its management node has seen."""
+    return sum(site.requests.values())
+
+
+@pytest.fixture(scope="module")
+def held_up(sites: Sites) -> Run:
+    """The first host is proven already, and the first that has work fails."""
+    sites.prepare({CANARY: lambda site: site.hold_the_port()})
+    proven = sites.play("slb.fleet.rollout", "--limit", HEALTHY)
+    assert proven.status == 0, proven.output
+    return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
+
+
+@pytest.fixture(scope="module")
+def rollout(sites: Sites, held_up: Run) -> Run:
+    sites[CANARY].free_the_port()
+    closed = {"ansible_port": 1}
+    return sites.play("slb.fleet.rollout", variables={UNREACHABLE: closed}, slb_serial=DEFAULT)
+
+
+@pytest.fixture(scope="module")
+def second(sites: Sites, rollout: Run) -> Run:
+    sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
+    for site in sites:
+        site.node.reset_counters()
+    return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
+
+
+def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites: Sites, held_up: Run) -> None:
+    assert held_up.status != 0
+    assert held_up.of("failed") == {name: int(name == CANARY) for name in held_up.recap}, held_up.output
+    assert [asked(sites[name]) for name in REST] == [0] * len(REST)
+
+
+def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_attempted(held_up: Run) -> None:
+    assert held_up.report[HEALTHY].startswith("verified by host"), held_up.output
+    assert held_up.report[CANARY].startswith("failed")
+    assert [held_up.report[name].startswith("not attempted") for name in REST] == [True] * len(REST), held_up.output
+
+
+def test_a_host_that_cannot_be_reached_holds_up_no_other(sites: Sites, rollout: Run) -> None:
+    assert rollout.report[UNREACHABLE].startswith("unreachable"), rollout.output
+    for site in sites:
+        assert site.name == UNREACHABLE or site.is_proven(by="host"), rollout.output
+
+
+def test_a_second_run_over_a_healthy_fleet_is_one_look(sites: Sites, second: Run) -> None:
+    assert second.status == 0, second.output
+    assert set(second.of("changed").values()) == {0}
+    assert set(second.of("ok").values()) == {1}, second.output
+    assert [asked(site) for site in sites] == [0] * 6
+    assert "WARNING" not in second.output
+    assert {line.split()[0] for line in second.report.values()} == {"verified"}
