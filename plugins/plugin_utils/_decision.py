@@ -104,7 +104,7 @@ def _unobservable(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def _is_proven(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.container == "running" and evidence.confirmed
+    return evidence.container == "running" and evidence.confirmed and not _is_shaky(evidence, policy)
 
 
 def _proven(evidence: Evidence, policy: Policy) -> Decision:
@@ -124,6 +124,21 @@ def _unreadable(evidence: Evidence, policy: Policy) -> Decision:
         f"The console's list could not be read, and without it nothing is decided about this host: "
         f"{evidence.console_words}"
     )
+
+
+def _is_shaky(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.confirmed and evidence.restarted_lately(policy)
+
+
+def _shaky(evidence: Evidence, policy: Policy) -> Decision:
+    if not evidence.waited:
+        return _wait(
+            "This engine was proven to run, and its runtime has just restarted it: seeing whether it stays up.",
+            policy.settle * 2,
+            evidence,
+            policy,
+        )
+    return _ailing(evidence, policy)
 
 
 def _is_listed_running(evidence: Evidence, policy: Policy) -> bool:
@@ -273,8 +288,13 @@ def _is_ailing(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _ailing(evidence: Evidence, policy: Policy) -> Decision:
+    now = (
+        "its runtime restarts it again and again"
+        if evidence.container == "running"
+        else f"its container is {evidence.container}"
+    )
     return _fail(
-        f"This engine was proven to run, and now its container is {evidence.container}. "
+        f"This engine was proven to run, and now {now}. "
         "See `docker logs slb` on the host; start it again there, or run slb.fleet.remediate for this host."
     )
 
@@ -311,6 +331,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("running, and the confirmed record names this container", _is_proven, _proven),
     Rule("the console's list is described and cannot be read", _is_unreadable, _unreadable),
+    Rule(
+        "restarted by its runtime within the settle time, and the confirmed record names this container",
+        _is_shaky,
+        _shaky,
+    ),
     Rule("running, and the console says running", _is_listed_running, _listed_running),
     Rule("the install was refused; or absent, and a port is said to be occupied", _is_turned_down, _turned_down),
     Rule("pending record, wait not over", _is_deploying, _deploying),

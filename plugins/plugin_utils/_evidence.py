@@ -97,6 +97,10 @@ class Evidence:
         """It runs, not yet long enough to tell, and it was never restarted by the runtime."""
         return self.container == "running" and not self.stable(policy) and self.restarts == 0
 
+    def restarted_lately(self, policy: Policy) -> bool:
+        """It runs, not yet long enough to tell, after its runtime has restarted it."""
+        return self.container == "running" and not self.stable(policy) and self.restarts > 0
+
     def remaining(self, policy: Policy) -> float:
         """What is left of the wait for our own request; 0 where there is none."""
         return max(0.0, policy.wait - self.record_age) if self.record == "pending" else 0.0

@@ -12,7 +12,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidenc
 
 
 def broken_promises(evidence: Evidence, policy: Policy, decision: Decision) -> Iterator[str]:
-    proven = evidence.container == "running" and evidence.confirmed
+    shaky = evidence.restarts and (evidence.uptime or 0) < SETTLE
+    proven = evidence.container == "running" and evidence.confirmed and not shaky
     request_is_young = evidence.record == "pending" and evidence.record_age < WAIT
     stops, asks = decision.action == "replace", decision.action in ("add", "replace")
 
@@ -20,6 +21,8 @@ def broken_promises(evidence: Evidence, policy: Policy, decision: Decision) -> I
         yield "a proven engine is left alone"
     if decision.action == "nothing" and not proven:
         yield "only a proven engine needs nothing"
+    if stops and evidence.container == "running" and evidence.confirmed:
+        yield "an engine that was proven to run is not stopped while it runs"
     if stops and evidence.established and not policy.allow_established:
         yield "an engine with established connections is not stopped"
     if stops and evidence.console == "running":

@@ -13,6 +13,7 @@ RUNNING = {"container": "running", "container_id": "c1", "started_at": 1050.0, "
 YOUNG = {"record": "pending", "record_age": 60.0, "requested_at": 1000.0}
 OVER = {"record": "pending", "record_age": 200.0, "requested_at": 1000.0}
 CONFIRMED = {"record": "confirmed", "record_container": "c1", "record_verified_by": "host"}
+SHAKY = RUNNING | CONFIRMED | {"uptime": 1.0, "restarts": 9}
 
 ROWS = [
     ("proven", RUNNING | CONFIRMED, "nothing", "the record names its container"),
@@ -49,6 +50,9 @@ ROWS = [
     ("absent, record of a lost container", CONFIRMED, "add", "no engine"),
     ("drift", {"console": "running"}, "fail", "who is right"),
     ("proven once, now restarting", {"container": "restarting", "container_id": "c1"} | CONFIRMED, "fail", "proven"),
+    ("proven once, now just restarted", SHAKY, "wait", "whether it stays up"),
+    ("restarted again in the meantime", SHAKY | {"waited": 10.0}, "fail", "restarts it again and again"),
+    ("restarted long ago", SHAKY | {"uptime": 60.0}, "nothing", "the record names its container"),
     ("somebody paused it", {"container": "paused"}, "fail", "could be live"),
     ("runtime down", {"container": "unknown", "container_why": "no daemon"}, "fail", "no daemon"),
     ("damaged record", {"record": "invalid", "record_why": "the file is not JSON"}, "fail", "the file is not JSON"),
