@@ -81,7 +81,6 @@ def measure(inventory: Path, ping: Path, folder: str, runs: int) -> None:
     license_folder = f"license_folder={folder}"
     variants = {
         "rollout": ["slb.fleet.rollout"],
-        "rollout, one batch": ["slb.fleet.rollout", "-e", "slb_serial=100%"],
         "ping": [str(ping)],
         "by the document": [str(HERE / "by_the_document.yml"), "-e", license_folder],
     }
@@ -99,7 +98,6 @@ def measure(inventory: Path, ping: Path, folder: str, runs: int) -> None:
         print(f"{name:20} {statistics.median(cpu[name]):7.2f} {statistics.median(wall[name]):7.2f}")
     for one, other, goal in (
         ("rollout", "ping", "at most 1.5"),
-        ("rollout, one batch", "ping", "at most 1.5"),
         ("by the document", "rollout", "at least 5"),
     ):
         ratios = [statistics.median(table[one]) / statistics.median(table[other]) for table in (cpu, wall)]
