@@ -70,6 +70,9 @@ options:
       - With O(state=running), only a container that was started after this time counts.
       - In seconds since the epoch by the host's clock, as in RV(slb.fleet.host_info#module:slb_host.record).
     type: float
+notes:
+  - Podman before 5.1 cannot change the restart policy of a container. Where its unit C(podman-restart.service) is enabled,
+    the next boot starts a leftover whose policy is V(always); O(remove) avoids that.
 seealso:
   - module: slb.fleet.host_info
 """

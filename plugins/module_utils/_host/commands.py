@@ -32,7 +32,7 @@ class Completed(NamedTuple):
 
 def find(name: str) -> Optional[str]:
     """The path of the program ``name``, even under a short PATH such as sudo's; None if missing."""
-    return shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), _SEARCH_PATH]))
+    return shutil.which(name, path=_path())
 
 
 def run(argv: List[str], timeout: float) -> Completed:
@@ -46,7 +46,7 @@ def run(argv: List[str], timeout: float) -> Completed:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=dict(os.environ, LC_ALL="C", LANGUAGE="C"),
+            env=dict(os.environ, PATH=_path(), LC_ALL="C", LANGUAGE="C"),
             start_new_session=True,
         )
     except OSError as error:
@@ -75,6 +75,10 @@ def check(argv: List[str], timeout: float) -> Completed:
             "Run it on the engine host to see more.",
         )
     return completed
+
+
+def _path() -> str:
+    return os.pathsep.join(filter(None, [os.environ.get("PATH"), _SEARCH_PATH]))
 
 
 def _text(output: bytes) -> str:

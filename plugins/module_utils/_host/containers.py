@@ -201,7 +201,7 @@ def _switch_restarts_off(program: str, container: Container) -> None:
     if container.restart_policy == "no":
         return
     completed = commands.run([program, "update", "--restart=no", str(container.id)], _ANSWER_SECONDS)
-    # Podman before 5.1 cannot change the policy; there a stopped container is not restarted by it either.
+    # Podman before 5.1 cannot change the policy, which brings a container back at most at the next boot.
     if completed.rc != 0 and program == "docker":
         raise HostError(
             "The restart policy of the container {} could not be switched off: {}.".format(

@@ -80,6 +80,14 @@ def test_docker_and_podman_that_disagree_are_unknown(programs: Path) -> None:
     assert "both" in str(containers.look().why)
 
 
+def test_a_runtime_outside_of_a_short_path_is_found_and_run(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(programs, "docker", f"echo '[{ITEM}]'")
+    monkeypatch.setattr(containers.commands, "_SEARCH_PATH", str(programs))
+    monkeypatch.setenv("PATH", "/nowhere")
+    seen = containers.look()
+    assert (seen.state, seen.runtime, seen.why) == ("running", "docker", None)
+
+
 def test_podman_alone_is_used(programs: Path) -> None:
     program(programs, "podman", f"echo '[{ITEM}]'")
     seen = containers.look()
