@@ -33,7 +33,9 @@ LISTING = {
     "failed": ["failed"],
 }
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
-_COMMON = {"slb_serial": "100%", "slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1}
+# Extra variables, which override those of hosts; plays read them before they know a host.
+_OF_THE_PLAYS = {"slb_serial": "100%"}
+_OF_THE_GROUP = {"slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1}
 _CLEAN = f"""
 docker ps -aq | xargs -r docker rm --force >/dev/null
 systemctl stop 'test-*' 2>/dev/null
@@ -217,7 +219,7 @@ class Sites:
         self, playbook: str, *arguments: str, variables: Mapping[str, dict[str, Any]] | None = None, **common: Any
     ) -> Iterator[subprocess.Popen[bytes]]:
         """Starts a playbook in a process group of its own, killed at the end if it still runs."""
-        variables_of_all = json.dumps(_COMMON | common)
+        variables_of_all = json.dumps(_OF_THE_PLAYS | common)
         inventories = [f"-i{self.fleet.inventory}", f"-i{self._inventory(variables or {})}"]
         log = self._folder / f"{time.monotonic_ns()}.log"
         with log.open("wb") as output:
@@ -250,7 +252,7 @@ class Sites:
             for site in self
         }
         path = self._folder / f"{time.monotonic_ns()}.yml"
-        path.write_text(yaml.safe_dump({"engines": {"hosts": hosts}}))
+        path.write_text(yaml.safe_dump({"engines": {"hosts": hosts, "vars": _OF_THE_GROUP}}))
         path.chmod(0o600)
         return path
 

@@ -42,6 +42,14 @@ def state(fleet: Fleet) -> dict[str, Any]:
     return fleet.module(HOST, "host_info", subset=["engine_container"])["slb_host"]["engine_container"]
 
 
+def state_once(fleet: Fleet, wanted: str) -> dict[str, Any]:
+    """As ``state``, once it is ``wanted``: a container that restarts again and again runs for moments in between."""
+    deadline = time.monotonic() + 60
+    while (seen := state(fleet))["state"] != wanted:
+        assert time.monotonic() < deadline, seen
+    return seen
+
+
 def in_state(docker: Callable[..., str], wanted: str) -> None:
     if wanted == "created":
         docker("create", "--name", "slb", "--restart", "always", *SERVE)
@@ -65,8 +73,8 @@ def test_a_leftover_in_any_state_is_seen_and_taken_out_of_the_way(
 ) -> None:
     in_state(docker, wanted)
     identity = docker("inspect", "--format", "{{.Id}}", "slb")
-    seen = state(fleet)
-    assert (seen["state"], seen["id"], seen["restart_policy"]) == (wanted, identity, "always")
+    seen = state_once(fleet, wanted)
+    assert (seen["id"], seen["restart_policy"]) == (identity, "always")
 
     checked = fleet.module(HOST, "engine_container", check=True, state="stopped")
     assert checked["changed"]
