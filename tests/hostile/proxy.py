@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import threading
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from certificates import Certificate
 
 
 @dataclass
 class Proxy:
-    """``refuses``: answers 407 to everything. ``heads``: of the CONNECT requests."""
+    """``refuses``: answers 407 to everything. ``certificate``: speaks TLS itself. ``heads``: of the CONNECT requests."""
 
     refuses: bool = False
+    certificate: Certificate | None = None
     heads: list[bytes] = field(default_factory=list)
 
     def __enter__(self) -> Proxy:
@@ -35,7 +41,7 @@ class Proxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, contextlib.suppress(OSError):
+        with contextlib.suppress(OSError), self._greeted(client) as client:
             head = b""
             while b"\r\n\r\n" not in head:
                 head += client.recv(65536)
@@ -50,6 +56,13 @@ class Proxy:
                 back.start()
                 _copy(client, server)
                 back.join(10)
+
+    def _greeted(self, client: socket.socket) -> socket.socket:
+        if self.certificate is None:
+            return client
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate.chain, self.certificate.key)
+        return context.wrap_socket(client, server_side=True)
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:

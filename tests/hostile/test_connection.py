@@ -182,6 +182,20 @@ def test_a_proxy_of_the_environment(start: Callable[..., Any], monkeypatch: pyte
         assert len(proxy.heads) == before
 
 
+def test_a_proxy_that_speaks_tls_itself(
+    start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, authority: Authority
+) -> None:
+    server = start()
+    with Proxy(certificate=authority.certificate("proxy")) as proxy:
+        monkeypatch.setenv("https_proxy", f"https://127.0.0.1:{proxy.port}")
+        assert run("engine", server)["outcome"] == "requested"
+        assert run("engine", server, tls_fingerprint=None, ca_path=str(authority.path))["outcome"] == "requested"
+        assert "the certificate was changed" in run("engine", server, tls_fingerprint="0" * 64)["msg"]
+        untrusted = run("engine", server, tls_fingerprint=None)
+        assert f"tls_fingerprint: {server.certificate.fingerprint}" in untrusted["msg"]
+    assert len(proxy.heads) >= 5
+
+
 def test_a_proxy_that_refuses(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     server = start()
     with Proxy(refuses=True) as proxy:

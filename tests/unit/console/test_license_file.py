@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import stat
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -179,6 +180,37 @@ def test_a_full_disk(tmp_path: Path, backup: bool) -> None:
         assert not list(tmp_path.glob("*.part"))
         for path in tmp_path.iterdir():
             path.unlink()
+
+
+ON_A_FULL_FILE_SYSTEM = """
+import sys
+from pathlib import Path
+sys.path[:0] = {path!r}
+from test_license_file import NEW, OLD, FleetError, update
+folder = Path({folder!r})
+(folder / "license").write_bytes(OLD)
+filler = (folder / "filler").open("wb", buffering=0)
+try:
+    while filler.write(b"x" * 512): pass
+except OSError: pass
+try:
+    update(folder / "license", NEW, backup={backup})
+except FleetError as error:
+    print(error)
+print((folder / "license").read_bytes() == OLD, sorted(path.name for path in folder.iterdir()))
+"""
+
+
+@pytest.mark.parametrize("backup", [False, True])
+def test_a_file_system_that_is_really_full(tmp_path: Path, backup: bool) -> None:
+    program = ON_A_FULL_FILE_SYSTEM.format(path=sys.path, folder=str(tmp_path), backup=backup)
+    mounted = f"mount -t tmpfs -o size=32k none {tmp_path} && exec {sys.executable} -"
+    alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*alone, f"mount -t tmpfs none {tmp_path}"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a file system in a name space of its own")
+    done = subprocess.run([*alone, mounted], input=program, capture_output=True, text=True, check=True)
+    assert "No space left on device" in done.stdout
+    assert done.stdout.splitlines()[-1] == "True ['filler', 'license']"
 
 
 def test_a_disk_that_is_full_only_when_it_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
