@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Proxy:
-    """``refuses``: answers 407 to everything. ``certificate``: speaks TLS itself. ``heads``: of the CONNECT requests."""
+    """``refuses``: answers 407. ``certificate``: it speaks TLS itself. ``heads``: of the CONNECT requests."""
 
     refuses: bool = False
     certificate: Certificate | None = None
