@@ -196,6 +196,19 @@ def test_a_proxy_that_speaks_tls_itself(
     assert len(proxy.heads) >= 5
 
 
+@pytest.mark.parametrize(
+    "address", ["socks5://user:pr0xy-pass@127.0.0.1:9", "ftp://127.0.0.1:9", "http://[pr0xy-pass", ":::"]
+)
+def test_a_proxy_that_cannot_be_used(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    server = start()
+    monkeypatch.setenv("https_proxy", address)
+    result = run("engine", server)
+    assert result["outcome"] == "refused"
+    assert "no_proxy" in result["msg"]
+    assert "pr0xy-pass" not in str(result)
+    assert server.connections == 0
+
+
 def test_a_proxy_that_refuses(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     server = start()
     with Proxy(refuses=True) as proxy:

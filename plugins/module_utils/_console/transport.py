@@ -14,6 +14,7 @@ import traceback
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 try:
     import requests
@@ -170,7 +171,20 @@ class Transport:
         yield self._adapter.poolmanager
         proxy = select_proxy(self._connection.base_url, self._proxies)
         if proxy:
-            yield self._adapter.proxy_manager_for(prepend_scheme_if_needed(proxy, "http"))  # type: ignore[no-untyped-call]
+            yield self._proxy_manager(proxy)
+
+    def _proxy_manager(self, proxy: str) -> Any:
+        try:
+            proxy = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
+            if urlsplit(proxy).scheme.lower() in ("http", "https"):
+                return self._adapter.proxy_manager_for(proxy)
+        except (requests.RequestException, HTTPError, ValueError):
+            pass
+        # Not with its value, which may hold a password.
+        raise UnreachableError(
+            f"{self._connection.base_url} was not asked: the proxy that the environment names cannot be used.",
+            "Set https_proxy to an address such as http://proxy.example:3128, or name the management node in no_proxy.",
+        )
 
     def _pauses(self) -> Iterator[float | None]:
         for attempt in range(self._connection.retries):
