@@ -52,6 +52,15 @@ def test_a_management_node_that_is_down_is_said_and_leaves_no_note(sites: Sites,
     assert (site.containers, site.record) == ({}, {})
 
 
+def test_check_mode_says_that_it_is_down_too(sites: Sites, rollout: Run) -> None:
+    site = sites["bullseye-1"]
+    variables = {site.name: {"slb_retries": 0}}
+    checked = sites.play("slb.fleet.rollout", "--check", "--limit", site.name, variables=variables)
+    assert "The install was not begun" in said(checked, site.name), checked.output
+    assert checked.of("failed")[site.name] == 1
+    assert (site.containers, site.record) == ({}, {})
+
+
 def test_a_list_that_is_described_wrongly_stops_the_host_safely(sites: Sites, rollout: Run) -> None:
     site = sites["bookworm-1"]
     assert "The console's list could not be read" in said(rollout, site.name), rollout.output
