@@ -276,6 +276,18 @@ def test_retry_after_is_waited_for(start: Callable[..., Any]) -> None:
     assert 2 <= time.monotonic() - begin < 3.5
 
 
+STRANGE_WAITS = ["Mon, 01 Jan 99999 00:00:00 GMT", "9" * 5000, "9" * 400, "-1", "soon", "1e3"]
+
+
+@pytest.mark.parametrize("value", STRANGE_WAITS, ids=lambda value: value[:30])
+def test_a_wait_that_cannot_be_read_changes_nothing(start: Callable[..., Any], value: str) -> None:
+    header = f"Retry-After: {value}"
+    server = start({INSTALL: [for_session(answer(200, '{"code":0}', header))], LICENSE: [answer(503, "", header)]})
+    assert run("engine", server)["outcome"] == "requested"
+    with pytest.raises(ConsoleError, match="503"):
+        Console(_connection(server)).get_json(LICENSE)
+
+
 def test_get_json(start: Callable[..., Any]) -> None:
     path = "/console/engines"
     good = for_session(answer(200, '{"items":[{"name":"edge-1"}]}'))

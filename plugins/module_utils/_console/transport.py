@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 _ANSWER_LIMIT = 1024 * 1024
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
+_LONGEST_WAIT = 24 * 3600  # longer than any deadline
 _TOO_MANY_REQUESTS = 429
 _HEADERS = {
     "Accept": "application/json, */*;q=0.8",
@@ -159,8 +160,10 @@ class Transport:
                 wants_repeat = request.is_repeatable and is_worth_repeating(result)
             else:
                 wants_repeat = request.is_repeatable or isinstance(result, UnreachableError)
-            wait = max(pause, _retry_after(result)) if pause is not None else 0.0
-            if pause is None or not wants_repeat or wait >= deadline.remaining():
+            if pause is None or not wants_repeat:
+                break
+            wait = max(pause, _retry_after(result))
+            if wait >= deadline.remaining():
                 break
             time.sleep(wait)
         if isinstance(result, ConsoleError):
@@ -278,10 +281,11 @@ def _answer(response: requests.Response, limit: int, deadline: Deadline, cut: Cu
 
 
 def _retry_after(result: Answer | ConsoleError) -> float:
+    """Seconds that the answer asks to wait; none where it says so in a way that cannot be read."""
     value = result.headers.get("Retry-After") if isinstance(result, Answer) else None
     if not value:
         return 0.0
     try:
-        return float(Retry().parse_retry_after(value))
-    except HTTPError:
+        return float(min(Retry().parse_retry_after(value), _LONGEST_WAIT))
+    except (HTTPError, ValueError, OverflowError):
         return 0.0
