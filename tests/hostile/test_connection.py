@@ -231,6 +231,12 @@ def test_nobody_listens(start: Callable[..., Any]) -> None:
     assert "cannot be reached: the connection was refused" in result["msg"]
 
 
+def test_a_proxy_for_http_alone_is_not_blamed(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{_free_port()}")
+    result = run("engine", start(), base_url=f"https://127.0.0.1:{_free_port()}", retries=0)
+    assert "cannot be reached: the connection was refused" in result["msg"]
+
+
 def test_a_name_that_does_not_exist(start: Callable[..., Any]) -> None:
     result = run("engine", start(), base_url="https://no-such-host.invalid", retries=0)
     assert "its name cannot be resolved" in result["msg"]

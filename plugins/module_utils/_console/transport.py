@@ -130,6 +130,7 @@ class Transport:
         # passwords of a .netrc from the environment, and sends its cookies unasked.
         self._adapter = requests.adapters.HTTPAdapter()
         self._proxies = get_environ_proxies(connection.base_url)
+        self._proxy = select_proxy(connection.base_url, self._proxies)
         for manager in self._pool_managers():
             manager.pool_classes_by_scheme = dict(manager.pool_classes_by_scheme, https=self._wire.pool_class())
             if self._verify() is False:
@@ -172,9 +173,8 @@ class Transport:
 
     def _pool_managers(self) -> Iterator[Any]:
         yield self._adapter.poolmanager
-        proxy = select_proxy(self._connection.base_url, self._proxies)
-        if proxy:
-            yield self._proxy_manager(proxy)
+        if self._proxy:
+            yield self._proxy_manager(self._proxy)
 
     def _proxy_manager(self, proxy: str) -> Any:
         try:
@@ -260,7 +260,7 @@ class Transport:
                 f"{request.method} {self._connection.base_url}{request.path} was sent, but {why}.",
                 "Look at the management node and at what lies between; raise 'timeout' if it is only slow.",
             )
-        via = " through the proxy that the environment names" if self._proxies else ""
+        via = " through the proxy that the environment names" if self._proxy else ""
         return UnreachableError(
             f"{self._connection.base_url} cannot be reached{via}: {why}.",
             "Check 'base_url', the network and the proxy settings, and that the management node is up.",
