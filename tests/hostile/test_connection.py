@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import urllib3.util.connection
 from hostile_server import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, answer, expiring, for_session, new_session
 from operations import PASSWORD, run
 from proxy import Proxy
@@ -240,6 +241,33 @@ def test_a_proxy_for_http_alone_is_not_blamed(start: Callable[..., Any], monkeyp
 def test_a_name_that_does_not_exist(start: Callable[..., Any]) -> None:
     result = run("engine", start(), base_url="https://no-such-host.invalid", retries=0)
     assert "its name cannot be resolved" in result["msg"]
+
+
+def _slowly(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, seconds: float) -> None:
+    original = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *args, **kwargs: time.sleep(seconds) or original(*args, **kwargs))
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(socket, "getaddrinfo"), (urllib3.util.connection, "create_connection")], ids=["name", "dial"]
+)
+@pytest.mark.parametrize("drips", [False, True])
+def test_what_is_connected_after_the_deadline_is_sent_nothing(
+    start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, module: Any, name: str, drips: bool
+) -> None:
+    def drip(raw: socket.socket) -> None:
+        for _ in range(50):
+            raw.sendall(b"\x16")
+            time.sleep(0.1)
+
+    server = start(greeting=drip if drips else None, sessions={"given"})
+    _slowly(monkeypatch, module, name, 1.5)
+    begin = time.monotonic()
+    result = run("engine", server, sessionid="given", timeout=1, retries=0)
+    assert time.monotonic() - begin < 3
+    assert result["outcome"] == "refused"
+    assert "cannot be reached: no connection came about within 1 s" in result["msg"]
+    assert server.requests == []
 
 
 @pytest.mark.parametrize(

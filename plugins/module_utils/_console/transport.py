@@ -195,8 +195,8 @@ class Transport:
         yield None
 
     def _attempt(self, request: Request, headers: Mapping[str, str], deadline: Deadline) -> Answer | ConsoleError:
-        self._wire.sent = False
-        with CutAt(self._wire, deadline.remaining()) as cut, warnings.catch_warnings():
+        self._wire.begin()
+        with CutAt(self._wire, deadline.remaining()), warnings.catch_warnings():
             # Without validate_certs this was asked for.
             warnings.simplefilter("ignore", InsecureRequestWarning)
             try:
@@ -207,11 +207,11 @@ class Transport:
                     verify=self._verify(),
                     proxies=self._proxies,
                 ) as response:
-                    return _answer(response, request.limit, deadline, cut)
+                    return self._answer(response, request.limit, deadline)
             except PinMismatchError:
                 return self._changed_certificate()
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                return self._no_answer(error, request, deadline if cut.happened else None)
+                return self._no_answer(error, request, deadline)
             finally:
                 # A kept connection could die just as the next request is written to it; then nobody could
                 # tell whether that request arrived.
@@ -227,6 +227,18 @@ class Transport:
         if self._connection.tls_fingerprint or not self._connection.validate_certs:
             return False
         return self._connection.ca_path or True
+
+    def _answer(self, response: requests.Response, limit: int, deadline: Deadline) -> Answer:
+        body = read_body(response.raw, response.headers, limit)
+        defect = f"did not end within {deadline.seconds:.0f} s" if self._wire.is_cut else body.defect
+        return Answer(
+            status=response.status_code,
+            headers=response.headers,
+            body=body.content,
+            cookies={cookie.name: value for cookie in response.cookies if (value := (cookie.value or "").strip('"'))},
+            defect=defect,
+            is_cut=body.is_cut,
+        )
 
     def _changed_certificate(self) -> UntrustedError:
         seen, pinned = self._wire.fingerprint, self._connection.tls_fingerprint
@@ -249,11 +261,12 @@ class Transport:
             tls_fingerprint=seen,
         )
 
-    def _no_answer(self, error: Exception, request: Request, cut_at: Deadline | None) -> ConsoleError:
+    def _no_answer(self, error: Exception, request: Request, deadline: Deadline) -> ConsoleError:
         complaint = certificate_complaint(error)
         if complaint and not self._wire.sent:
             return self._untrusted_certificate(complaint)
-        why = f"no whole answer came within {cut_at.seconds:.0f} s" if cut_at else reason(error)
+        late = "no whole answer came" if self._wire.sent else "no connection came about"
+        why = f"{late} within {deadline.seconds:.0f} s" if self._wire.is_cut else reason(error)
         if self._wire.sent:
             return UnansweredError(
                 request,
@@ -265,19 +278,6 @@ class Transport:
             f"{self._connection.base_url} cannot be reached{via}: {why}.",
             "Check 'base_url', the network and the proxy settings, and that the management node is up.",
         )
-
-
-def _answer(response: requests.Response, limit: int, deadline: Deadline, cut: CutAt) -> Answer:
-    body = read_body(response.raw, response.headers, limit)
-    defect = f"did not end within {deadline.seconds:.0f} s" if cut.happened else body.defect
-    return Answer(
-        status=response.status_code,
-        headers=response.headers,
-        body=body.content,
-        cookies={cookie.name: value for cookie in response.cookies if (value := (cookie.value or "").strip('"'))},
-        defect=defect,
-        is_cut=body.is_cut,
-    )
 
 
 def _retry_after(result: Answer | ConsoleError) -> float:

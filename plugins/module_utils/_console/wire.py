@@ -17,6 +17,9 @@ except ImportError:  # comes with requests, whose absence the transport tells
     HTTPSConnection = HTTPSConnectionPool = object  # type: ignore[assignment, misc]
 
 
+_CUT_AGAIN_SECONDS = 0.1
+
+
 class PinMismatchError(Exception):
     """The certificate is not the pinned one. Not an OSError, so that no library retries or rewords it."""
 
@@ -31,25 +34,38 @@ class Wire:
     ``pin``: the fingerprint that the certificate must have; empty for any.
     ``handshake_only``: end each connection after its TLS handshake.
     ``sent``: whether any byte of the current request may have left.
+    ``is_cut``: whether the deadline of the current request has passed: nothing is begun any more.
     ``fingerprint``: of the last certificate seen, empty before.
     """
 
     def __init__(self, pin: str, handshake_only: bool) -> None:
         self.sent = False
+        self.is_cut = False
         self.fingerprint = ""
         self._pin = pin
         self._handshake_only = handshake_only
         self._connection: Any = None
 
+    def begin(self) -> None:
+        """Before each request."""
+        self.sent = self.is_cut = False
+        self._connection = None
+
     def connecting(self, connection: HTTPSConnection) -> None:
+        self._refuse_if_cut()
         self._connection = connection
 
     def connected(self, certificate: bytes) -> None:
+        self._refuse_if_cut()
         self.fingerprint = hashlib.sha256(certificate).hexdigest()
         if self._handshake_only:
             raise HandshakeDoneError
         if self._pin and self._pin != self.fingerprint:
             raise PinMismatchError
+
+    def sending(self) -> None:
+        self._refuse_if_cut()
+        self.sent = True
 
     @property
     def is_pinned(self) -> bool:
@@ -57,6 +73,7 @@ class Wire:
 
     def cut(self) -> None:
         """Ends the connection from another thread: whoever reads from it gets an error at once."""
+        self.is_cut = True
         connection_socket = getattr(self._connection, "sock", None)
         # TLS through a proxy that speaks TLS itself is an object around the socket.
         connection_socket = getattr(connection_socket, "socket", connection_socket)
@@ -72,6 +89,10 @@ class Wire:
         connection_class = type("WatchedConnection", (_WatchedConnection,), {"wire": self})
         return type("WatchedPool", (HTTPSConnectionPool,), {"ConnectionCls": connection_class})
 
+    def _refuse_if_cut(self) -> None:
+        if self.is_cut:
+            raise TimeoutError
+
 
 class _WatchedConnection(HTTPSConnection):
     wire: Wire
@@ -86,29 +107,34 @@ class _WatchedConnection(HTTPSConnection):
         self.is_verified = self.is_verified or self.wire.is_pinned
 
     def request(self, *args: Any, **kwargs: Any) -> None:
-        self.wire.sent = True
+        self.wire.sending()
         super().request(*args, **kwargs)
 
 
 class CutAt:
-    """Cuts the wire after ``seconds``, unless the block has ended before. ``happened`` says whether it was cut.
+    """Cuts the wire after ``seconds``, unless the block has ended before.
 
     The time-outs of a socket are for each wait, so that an answer which drips would never end without this.
     """
 
     def __init__(self, wire: Wire, seconds: float) -> None:
-        self.happened = False
         self._wire = wire
-        self._timer = threading.Timer(seconds, self._cut)
-        self._timer.daemon = True
+        self._seconds = seconds
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def _cut(self) -> None:
-        self.happened = True
-        self._wire.cut()
+    def _watch(self) -> None:
+        wait = self._seconds
+        while not self._ended.wait(wait):
+            # Again and again: while a name is looked up or addresses are tried, there is nothing to cut yet.
+            self._wire.cut()
+            wait = _CUT_AGAIN_SECONDS
 
     def __enter__(self) -> CutAt:
-        self._timer.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
-        self._timer.cancel()
+        self._ended.set()
+        # So that it cannot cut the next request.
+        self._thread.join()
