@@ -19,6 +19,7 @@ except ImportError:
 
 _CHUNK = 64 * 1024
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_GZIP = 16 + zlib.MAX_WBITS
 _COMPRESSED = ("gzip", "x-gzip", "deflate")
 
 
@@ -51,9 +52,19 @@ class _Collector:
         self._decoder = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in _COMPRESSED else None
 
     def add(self, chunk: bytes) -> None:
-        room = self._limit - len(self.content) + 1
-        # max_length keeps a small body from unpacking into all of the memory.
-        self.content += self._decoder.decompress(chunk, room) if self._decoder else chunk[:room]
+        while chunk:
+            if self._decoder and self._decoder.eof:
+                # Gzip may have several members, and nothing else may follow what is compressed.
+                self._decoder = zlib.decompressobj(_GZIP)
+            # The limit keeps a small body from unpacking into all of the memory.
+            self._keep(self._decoder.decompress(chunk, self._room()) if self._decoder else chunk[: self._room()])
+            chunk = self._decoder.unused_data if self._decoder else b""
+
+    def _room(self) -> int:
+        return self._limit - len(self.content) + 1
+
+    def _keep(self, content: bytes) -> None:
+        self.content += content
         if len(self.content) > self._limit:
             del self.content[self._limit :]
             raise _TooLargeError
