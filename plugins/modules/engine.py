@@ -47,8 +47,8 @@ options:
   exists_patterns:
     description:
       - Regular expressions. An answer in which one is found says that the engine exists already.
-      - They are looked for without regard to case, in the answer's messages, after O(name) and O(manage_ip) were taken
-        out of it. A list that is given replaces the default one.
+      - They are looked for without regard to case, in the answer's messages; an O(name) in which one is found is taken
+        out of them before. A list that is given replaces the default one.
     type: list
     elements: str
     default:

@@ -57,8 +57,8 @@ class Scenario:
     params: dict[str, Any] = field(default_factory=dict)
 
 
-def _json(outcome: str, status: int, body: str, says: str = "") -> Scenario:
-    return Scenario(f"{status} {body[:60]}", [answer(status, body)], (1, 1), outcome, says=says)
+def _json(outcome: str, status: int, body: str, says: str = "", **params: Any) -> Scenario:
+    return Scenario(f"{status} {body[:60]}", [answer(status, body)], (1, 1), outcome, says=says, params=params)
 
 
 def _text(outcome: str, status: int, body: str | bytes, kind: str = "text/plain") -> Scenario:
@@ -95,7 +95,24 @@ INSTALL_ANSWERS = [
     _json(REQUESTED, 200, '{"code":0,"msg":"started, please log in to the host to see more"}'),
     _json(REQUESTED, 200, '{"code":0,"msg":"started, port 8000 is not occupied"}'),
     _json(REQUESTED, 200, '{"code":0,"msg":"开始安装 端口未被占用"}'),
+    # A page of a console whose scripts would go to the login if a later request were turned down.
+    _text(
+        REQUESTED,
+        200,
+        "<html><title>Engines</title><script>$(document).ajaxError(function(e,x){if(x.status==401)"
+        'location.href="/account/login/";});</script><body>Installation started</body></html>',
+        "text/html",
+    ),
+    # Our own words say nothing; only those that look like a verdict are left out of what is judged.
+    _json(EXISTS, 400, '{"msg":"Engine already exists"}', name="e"),
+    _json(PORT, 400, '{"msg":"Port 8000 is in use"}', name="Port"),
+    # A host to log in to is no login to the console.
+    _text(UNKNOWN, 200, "Installing edge-1. You need to log in to the host to see its log."),
+    _json(PORT, 200, '{"code":1002,"msg":"Port 8000 is already in use. Please log in to the host and stop it."}'),
+    _json(EXISTS, 200, '{"code":1001,"msg":"引擎已存在,请登录主机停止容器slb"}'),
     # The engine exists already.
+    _json(EXISTS, 403, '{"msg":"Engine already exists"}'),
+    _json(EXISTS, 200, '{"code":403,"msg":"引擎已存在"}'),
     _json(EXISTS, 200, '{"code":1001,"msg":"Engine already exists"}'),
     _json(EXISTS, 409, '{"detail":"The engine edge-1 already exists."}'),
     _json(EXISTS, 500, '{"message":"engine has already been added"}'),
@@ -126,7 +143,29 @@ INSTALL_ANSWERS = [
     _json(REFUSED, 405, '{"detail":"Method not allowed"}', "Method not allowed"),
     _json(REFUSED, 429, '{"msg":"slow down"}', "slow down"),
     _text(REFUSED, 200, "Installation failed: no such credential"),
+    _json(REFUSED, 200, '["installation failed: host unreachable"]', "host unreachable"),
+    _json(REFUSED, 200, '{"data":{"success":false,"error":"no such credential"}}', "no such credential"),
+    _json(REFUSED, 200, '{"result":{"code":500,"msg":"no license"}}', "no license"),
+    _json(REFUSED, 200, '{"errorCode":1001,"errorMsg":"no license"}', "no license"),
+    _json(REFUSED, 200, '{"statusCode":500,"message":"no license"}', "no license"),
+    _json(REFUSED, 200, '{"isSuccess":false}'),
+    _json(REFUSED, 200, '{"code":"PARAM_ERROR"}'),
+    _json(REFUSED, 200, '{"code":10000000001,"msg":"no license"}', "no license"),
+    _json(REFUSED, 200, '{"code":-1.0,"msg":"no license"}', "no license"),
     # Nobody can say what became of the request.
+    _json(UNKNOWN, 200, "null"),
+    _json(UNKNOWN, 200, '{"code":"E1001","msg":"no license"}', "no license"),
+    _json(UNKNOWN, 200, '{"code":0,"data":{"success":false,"error":"no such credential"}}'),
+    _json(UNKNOWN, 201, '{"id":7,"name":"edge-1","state":1}'),
+    # What Python's own parsers choke on.
+    _text(UNKNOWN, 200, "<html><![foo[bar]]>42</html>", "text/html"),
+    _text(UNKNOWN, 500, "<html><![ >x</html>", "text/html"),
+    _json(REQUESTED, 200, '{"code":0,"msg":"&#' + "1" * 5000 + ';"}'),
+    # What would take them minutes.
+    _text(UNKNOWN, 200, "<html>" + "<a " * 80_000, "text/html"),
+    _text(UNKNOWN, 200, "<html><!--" * 25_000, "text/html"),
+    _text(UNKNOWN, 200, "<html><script>" + "location" * 30_000, "text/html"),
+    _text(UNKNOWN, 200, b"42 " * 300_000, "text/plain; charset=punycode"),
     _json(UNKNOWN, 500, '{"msg":"internal error"}', "internal error"),
     _json(UNKNOWN, 502, ""),
     _json(UNKNOWN, 503, '{"msg":"busy"}'),
@@ -232,6 +271,42 @@ LOGINS = [
         "wrong credentials, 500", [], (1, 0), REFUSED, login=[answer(500, '{"error":"wrong password"}')], says="refused"
     ),
     Scenario("locked, 429", [], (1, 0), REFUSED, login=[answer(429, '{"error":"account locked"}')], says="refused"),
+    Scenario(
+        "wrong credentials beside the form's own token",
+        [],
+        (1, 0),
+        REFUSED,
+        login=[
+            answer(
+                403,
+                '<form action="/account/login/"><input type=hidden name=csrfmiddlewaretoken value=x>'
+                "<p>Wrong user name or password</p></form>",
+                kind="text/html",
+            )
+        ],
+        says="Wrong user name",
+    ),
+    Scenario(
+        "locked, 429, a page",
+        [],
+        (1, 0),
+        REFUSED,
+        login=[
+            answer(429, "<p>Account locked: too many login attempts. Please try again later.</p>", kind="text/html")
+        ],
+        says="locked",
+    ),
+    Scenario(
+        "locked, 429, JSON", [], (1, 0), REFUSED, login=[answer(429, '{"detail":"Account locked"}')], says="locked"
+    ),
+    Scenario("wrong credentials, 500, text", [], (1, 0), REFUSED, login=[answer(500, "Wrong password")], says="Wrong"),
+    Scenario(
+        "a good login that tells of the user",
+        [],
+        (1, 1),
+        REQUESTED,
+        login=[new_session(body='{"id":1,"username":"admin","status":1}')],
+    ),
     Scenario("the login page again", [], (1, 0), REFUSED, login=[new_session(body=LOGIN_PAGE)], says="refused"),
     Scenario("a redirect to the login page", [], (1, 0), REFUSED, login=[MOVED_TO_LOGIN], says="refused"),
     Scenario("no login at this address", [], (1, 0), REFUSED, login=[answer(404, SPA_PAGE)], says="base_url"),
@@ -270,6 +345,17 @@ LICENSES = [
     _good("without a length, ended politely", answer(200, NEW, length=-1)),
     _good("binary", answer(200, bytes(range(256))), disk=bytes(range(256))),
     _good("XML", answer(200, "<?xml version='1.0'?><license/>"), disk=b"<?xml version='1.0'?><license/>"),
+    _good(
+        "XML labelled as HTML",
+        answer(200, "<?xml version='1.0'?><license>abc</license>", kind="text/html"),
+        disk=b"<?xml version='1.0'?><license>abc</license>",
+    ),
+    _good(
+        "an address labelled as HTML",
+        answer(200, "For Foo <foo@example.com>", kind="text/html"),
+        disk=b"For Foo <foo@example.com>",
+    ),
+    _good("JSON that has a number", answer(200, '{"license":"abc","status":1}'), disk=b'{"license":"abc","status":1}'),
     _good("JSON", answer(200, '{"license":"abc","status":"active"}'), disk=b'{"license":"abc","status":"active"}'),
     _good("a path as the file's name", answer(200, NEW, 'Content-Disposition: attachment; filename="../../evil"')),
     _good("503 and then whole", answer(503), answer(200, NEW), seen=(1, 2)),

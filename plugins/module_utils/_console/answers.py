@@ -15,26 +15,31 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, Kind, plain, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
 REQUESTED, EXISTS, PORT_OCCUPIED, REFUSED, UNKNOWN = "requested", "exists", "port_occupied", "refused", "unknown"
 
+VERDICTS = (EXISTS, PORT_OCCUPIED)
+"""What an answer can say of an engine whatever its status is."""
+
 # fmt: off
+# Names of members, without underscores and hyphens.
 _MESSAGE_KEYS = frozenset({
-    "message", "msg", "detail", "details", "error", "errors", "err", "error_message", "error_msg", "errmsg", "errormsg",
-    "reason", "description", "desc", "info", "tip", "tips", "hint", "text", "exception", "non_field_errors",
+    "message", "msg", "detail", "details", "error", "errors", "err", "errormessage", "errormsg", "errmsg", "reason",
+    "description", "desc", "info", "tip", "tips", "hint", "text", "exception", "nonfielderrors",
 })
-_CODES = frozenset({
-    "code", "errcode", "err_code", "error_code", "errno", "ret", "retcode", "status", "status_code", "state", "result",
-})
+_CODES = frozenset({"code", "errcode", "errorcode", "errno", "ret", "retcode", "returncode", "resultcode"})
+# As often the state of a thing as that of the request.
+_STATES = frozenset({"status", "statuscode", "state", "result"})
+_ENVELOPES = frozenset({"data", "result", "response", "body"})
 _BAD_WORDS = frozenset({
     "error", "err", "fail", "failed", "failure", "denied", "invalid", "rejected", "unauthorized", "forbidden",
     "失败", "错误",
 })
 # fmt: on
-_FLAGS = frozenset({"success", "succeed", "succeeded", "ok"})
+_FLAGS = frozenset({"success", "succeed", "succeeded", "successful", "issuccess", "issuccessful", "ok"})
 _ERRORS = frozenset({"error", "errors", "err", "exception"})
 _GOOD_WORDS = frozenset({"ok", "success", "succeed", "succeeded", "successful", "accepted", "started", "成功"})
 _NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no"})
@@ -51,22 +56,36 @@ _SUCCESS = re.compile(
     re.IGNORECASE,
 )
 _LOG_IN_FIRST = re.compile(
-    r"not\s+logged\s+in|log\s?-?in\s+(?:is\s+)?(?:required|again|first|expired)|(?:please|must|need\s+to)\s+(?:log|sign)\s?-?in"
+    r"not\s+logged\s+in|log\s?-?in\s+(?:is\s+)?(?:required|again|first|expired)"
+    r"|(?:please|must|need\s+to)\s+(?:log|sign)\s?-?in\b(?!\s+(?:in)?to\s+(?:\w+\s+){0,2}(?:host|server|machine)\b)"
     r"|session\s+(?:is\s+|has\s+)?(?:expired|invalid|timed?\s?-?out|not\s+found)|(?:expired|invalid)\s+session"
     r"|authentication\s+(?:is\s+)?required|authentication\s+credentials\s+were\s+not|not\s+authenticated"
-    r"|未登录|未登陆|没有登录|请(?:您)?(?:先|重新)?(?:登录|登陆)|登[录陆](?:状态)?(?:已经?)?(?:过期|失效|超时)"
+    r"|未登录|未登陆|没有登录|请(?:您)?(?:先|重新)?(?:登录|登陆)(?!到?(?:该|目标|此|引擎)?(?:主机|服务器|机器))|登[录陆](?:状态)?(?:已经?)?(?:过期|失效|超时)"
     r"|会话(?:已经?)?(?:过期|失效|超时|无效)|身份(?:认证|验证)(?:信息)?(?:已经?)?(?:过期|失效|未提供)|未登入|請(?:先|重新)?登入",
     re.IGNORECASE,
 )
 _LOGIN_PAGE_TITLE = re.compile(r"\b(?:log|sign)[\s-]?in\b|登录|登陆|登入", re.IGNORECASE)
 _LOGIN_PATH = re.compile(r"(?:log|sign)[_-]?in\b", re.IGNORECASE)
 _QUERY = re.compile(r"\?[^#]*")
-_SCRIPTED_REDIRECT = re.compile(r"location[\w.]*\s*(?:=|\()\s*[\"'][^\"']*(?:log|sign)[_-]?in\b", re.IGNORECASE)
+# The whole script: one that only may send to the login, as on an error of a later request, proves nothing.
+_SCRIPTED_REDIRECT = re.compile(
+    r"(?:(?:window|top|parent|self|document)\.){0,2}location(?:\.\w{1,10})?\s?(?:=|\()\s?[\"'][^\"']*(?:log|sign)[_-]?in\b"
+    r"[^\"']*[\"']\s?\)?\s?;?",
+    re.IGNORECASE,
+)
 _ABOUT_CREDENTIALS = re.compile(
     r"password|credential|user\s?name|account|locked|too\s+many\s+(?:failed|login)|密码|用户|账号|帐号|账户|锁定|口令",
     re.IGNORECASE,
 )
-_SMALL_NUMBER = re.compile(r"-?\d{1,9}")
+_BAD_CREDENTIALS = re.compile(
+    r"(?:wrong|incorrect|invalid|bad)\s+(?:user\s?name|password|credential|login|account)"
+    r"|(?:user\s?name|password|credentials?)\s+(?:(?:is|are|was|were)\s+)?(?:wrong|incorrect|invalid|not\s+(?:correct|valid))"
+    r"|account\s+(?:\w+\s+){0,2}(?:locked|disabled|suspended)|too\s+many\s+(?:failed\s+)?(?:log\s?-?in|sign\s?-?in|password)"
+    r"|(?:log\s?-?in|authentication)\s+failed"
+    r"|(?:密码|口令|用户名?|账号|帐号|账户)(?:错误|有误|不正确|不存在|(?:已经?)?(?:被)?锁定)|(?:已经?|被)锁定",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"-?\d{1,18}")
 _SHORT = 1024
 _UNAUTHENTICATED = 401
 _FORBIDDEN = 403
@@ -116,8 +135,16 @@ def says_error(content: Content) -> bool:
     return content.kind is Kind.JSON and _sign(content) is False
 
 
-def is_about_credentials(content: Content) -> bool:
-    return bool(_ABOUT_CREDENTIALS.search(content.text))
+def blames_credentials(content: Content) -> bool:
+    """Whether the words, in whatever form and at whatever status, say that the credentials are not accepted."""
+    if _BAD_CREDENTIALS.search(content.text):
+        return True
+    return says_error(content) and bool(_ABOUT_CREDENTIALS.search(content.text))
+
+
+def is_about_csrf(content: Content) -> bool:
+    """What a human would read is about the token; a hidden field for one is in every form."""
+    return "csrf" in content.text.lower()
 
 
 def install_outcome(
@@ -131,7 +158,7 @@ def install_outcome(
 
     ``own_words``: values of the request, which an answer may echo.
     """
-    evidence = _evidence(content, own_words)
+    evidence = _evidence(content, _deceptive(own_words, (*exists, *port_occupied)))
     # A message that names both is taken for the occupied port: that one fails and has the host looked at.
     if any(pattern.search(evidence) for pattern in port_occupied):
         return PORT_OCCUPIED
@@ -150,7 +177,7 @@ def _leads_to_login(content: Content) -> bool:
     return (
         any(_LOGIN_PATH.search(target) for target in page.targets)
         or bool(_LOGIN_PAGE_TITLE.search(page.title))
-        or bool(_SCRIPTED_REDIRECT.search(page.scripts))
+        or bool(_SCRIPTED_REDIRECT.fullmatch(page.scripts.strip()) and not page.body)
         or _is_told_to_log_in(content)
     )
 
@@ -160,14 +187,19 @@ def _is_told_to_log_in(content: Content) -> bool:
     return is_short and bool(_LOG_IN_FIRST.search(content.text)) and not _SUCCESS.search(content.text)
 
 
+def _deceptive(own_words: Iterable[str], patterns: Sequence[re.Pattern[str]]) -> list[str]:
+    """The words of the request that would be taken for a verdict where they are only echoed."""
+    return [word for word in map(plain, own_words) if any(pattern.search(word) for pattern in patterns)]
+
+
 def _evidence(content: Content, own_words: Iterable[str]) -> str:
     if content.kind is Kind.JSON and isinstance(content.value, (dict, list)):
         says_error = _sign(content) is False
-        text = plain("\n".join(strings(content.value, None if says_error else _MESSAGE_KEYS)))
+        text = plain("\n".join(strings(content.value, None if says_error else _is_message)))
     else:
         text = content.text
     for word in own_words:
-        text = text.replace(plain(word), " ")
+        text = text.replace(word, " ")
     return text
 
 
@@ -177,9 +209,15 @@ def _sign(content: Content) -> bool | None:
         return True
     if content.kind is Kind.BINARY:
         return None
-    if content.kind is Kind.JSON and not isinstance(content.value, str):
-        return _sign_of_json(content)
-    return _sign_of_words(content.text)
+    if content.kind is not Kind.JSON or _is_all_words(content.value):
+        return _sign_of_words(content.text)
+    if isinstance(content.value, dict):
+        return _sign_of_object(content)
+    return True if content.value is True else None
+
+
+def _is_all_words(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
 
 
 def _sign_of_words(text: str) -> bool | None:
@@ -188,54 +226,78 @@ def _sign_of_words(text: str) -> bool | None:
     return True if _SUCCESS.search(text) else None
 
 
-def _sign_of_json(content: Content) -> bool | None:
-    value = content.value
-    if not isinstance(value, dict):
-        return None if value is False else True
-    message = _message(content)
-    signs = _signs(value)
+def _sign_of_object(content: Content) -> bool | None:
+    signs, words = _signs(content.value), _sign_of_words(_message(content))
     if False in signs:
-        # Some answer {"status": 1, "msg": "success"}.
-        return _codes(value) == {1} and _sign_of_words(message) is True
-    if True in signs:
-        return True
-    return _sign_of_words(message) is not False
+        # Some answer {"code": 1, "msg": "success"}.
+        return _codes(content.value) == {1} and words is True
+    if _holds_failure(content.value):
+        return None if True in signs else False
+    if None in signs:
+        return words
+    return True if True in signs else words is not False
+
+
+def _holds_failure(value: dict[str, Any]) -> bool:
+    """Whether an object inside says so. A code alone does not: it may be one of the engine's own fields."""
+    inner = [member for key, member in value.items() if _bare(key) in _ENVELOPES and isinstance(member, dict)]
+    return any(
+        False in _signs(member) and not (_codes(member) and not any(map(_is_message, member))) for member in inner
+    )
 
 
 def _signs(value: Any) -> set[bool | None]:
+    """Of the members that tell how the request went; None for those of them that are not understood."""
     members = value.items() if isinstance(value, dict) else ()
-    return {_sign_of_member(key.lower(), member) for key, member in members}
+    return {sign for key, member in members for sign in _signs_of_member(_bare(key), member)}
 
 
-def _sign_of_member(key: str, member: Any) -> bool | None:
+def _signs_of_member(key: str, member: Any) -> Iterator[bool | None]:
     if key in _FLAGS and isinstance(member, bool):
-        return member
-    if key in _ERRORS:
-        return False if member and str(member).strip().lower() not in _NO_ERROR else None
-    if key not in _CODES:
-        return None
-    if isinstance(member, bool):
-        return member
-    number = _number(member)
-    if number is not None:
-        return number == 0 or 200 <= number < 300
-    word = str(member).strip().lower() if isinstance(member, str) else ""
-    if word in _BAD_WORDS:
-        return False
-    return True if word in _GOOD_WORDS else None
+        yield member
+    elif key in _ERRORS and member and str(member).strip().lower() not in _NO_ERROR:
+        yield False
+    elif key in _CODES | _STATES and isinstance(member, bool):
+        yield member
+    elif key in _CODES | _STATES and (number := _number(member)) is not None:
+        is_good, is_bad = number == 0 or 200 <= number < 300, number < 0 or 400 <= number < 600
+        yield True if is_good else (False if is_bad or key in _CODES else None)
+    elif key in _CODES | _STATES and isinstance(member, str) and member.strip():
+        yield from _signs_of_word(member.strip().lower(), is_code=key in _CODES)
+
+
+def _signs_of_word(word: str, is_code: bool) -> Iterator[bool | None]:
+    if word in _GOOD_WORDS:
+        yield True
+    elif word in _BAD_WORDS or (is_code and any(bad in word for bad in ("error", "fail", "invalid", "denied"))):
+        yield False
+    elif is_code:
+        yield None
 
 
 def _codes(value: Any) -> set[int]:
     members = value.items() if isinstance(value, dict) else ()
-    numbers = {_number(member) for key, member in members if key.lower() in _CODES}
+    numbers = {_number(member) for key, member in members if _bare(key) in _CODES | _STATES}
     return {number for number in numbers if number is not None}
 
 
 def _number(member: Any) -> int | None:
-    if isinstance(member, bool) or not isinstance(member, (int, str)):
+    if isinstance(member, bool):
         return None
-    return int(member) if _SMALL_NUMBER.fullmatch(str(member).strip()) else None
+    if isinstance(member, float) and member.is_integer():
+        return int(member)
+    if isinstance(member, str) and _NUMBER.fullmatch(member.strip()):
+        return int(member)
+    return member if isinstance(member, int) else None
 
 
 def _message(content: Content) -> str:
-    return plain("; ".join(strings(content.value, _MESSAGE_KEYS)))
+    return plain("; ".join(strings(content.value, _is_message)))
+
+
+def _is_message(key: str) -> bool:
+    return _bare(key) in _MESSAGE_KEYS
+
+
+def _bare(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")

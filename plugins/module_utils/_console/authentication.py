@@ -15,6 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.transport impor
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 
 if TYPE_CHECKING:
+    from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content
     from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
     from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
     from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply
@@ -50,6 +51,7 @@ def log_in(transport: Transport, connection: Connection, redact: Redactor) -> Se
     answer = transport.send(request, is_worth_repeating=_gave_no_verdict)
     if _wants_csrf_token(answer):
         token = answer.cookies.get("csrftoken") or _csrf_token(transport)
+        redact.learn(token, *answer.cookies.values())
         headers = {**_cookie_header(csrftoken=token), **_csrf_headers(connection.base_url, token)}
         answer = transport.send(request, headers, is_worth_repeating=_gave_no_verdict)
     redact.learn(*answer.cookies.values())
@@ -100,14 +102,17 @@ def _gave_no_verdict(answer: Answer) -> bool:
 
 
 def _is_refusal_in_words(answer: Answer) -> bool:
-    """An error of the server whose words are about the credentials is a verdict: asking again could lock out."""
-    content = read_content(answer.body, answer.headers.get("Content-Type", ""))
-    return answers.says_error(content) and answers.is_about_credentials(content)
+    """Words about the credentials are a verdict at any status: asking again could lock out."""
+    return answers.blames_credentials(_content(answer))
 
 
 def _wants_csrf_token(answer: Answer) -> bool:
     """Then the credentials were not looked at, and the answer is no verdict."""
-    return answer.status == 403 and b"csrf" in answer.body.lower()
+    return answer.status == 403 and answers.is_about_csrf(_content(answer)) and not _is_refusal_in_words(answer)
+
+
+def _content(answer: Answer) -> Content:
+    return read_content(answer.body, answer.headers.get("Content-Type", ""))
 
 
 def _csrf_token(transport: Transport) -> str:

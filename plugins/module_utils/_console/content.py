@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import html
 import json
 import re
@@ -17,7 +18,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 _TEXT_LIMIT = 256 * 1024
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
@@ -31,6 +32,13 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+# fmt: off
+_CHARSETS = frozenset({
+    "utf-8", "utf8", "utf-16", "us-ascii", "ascii", "latin-1", "gb2312", "gbk", "gb18030", "big5", "shift-jis",
+    "euc-jp", "euc-kr",
+})
+# fmt: on
+_UNCLOSED = re.compile(r"<(?=[^<>]*(?:<|$))")
 _SPACE = "\ufeff \t\r\n"
 
 
@@ -54,8 +62,10 @@ class Content:
     def page(self) -> Page:
         """What a browser would show and offer of an HTML page."""
         page = Page()
-        page.feed(self.source)
-        page.close()
+        # Some declarations, and numbers of characters that do not exist, are more than Python's parser takes.
+        with contextlib.suppress(AssertionError, ValueError):
+            page.feed(_closed(self.source))
+            page.close()
         return page
 
     @cached_property
@@ -76,20 +86,21 @@ def read_content(body: bytes, content_type: str = "") -> Content:
         return Content(Kind.JSON, source[:_TEXT_LIMIT], json.loads(source.strip(_SPACE)))
     except (ValueError, RecursionError):
         source = source[:_TEXT_LIMIT]
-    is_html = _HTML_START.match(_without_prologue(source)) or ("html" in content_type.lower() and "<" in source)
+    is_labelled = "html" in content_type.lower()
+    is_html = _HTML_START.match(_without_prologue(source)) or (is_labelled and _HTML_START.search(source))
     return Content(Kind.HTML if is_html else Kind.TEXT, source)
 
 
-def strings(value: Any, keys: frozenset[str] | None = None) -> Iterator[str]:
-    """The strings in parsed JSON, in order; with ``keys`` only what stands under one of these names."""
-    pending = [(value, keys is None)]
+def strings(value: Any, is_named: Callable[[str], bool] | None = None) -> Iterator[str]:
+    """The strings in parsed JSON, in order; with ``is_named`` only what stands under a name of which that is true."""
+    pending = [(value, is_named is None)]
     while pending:
         item, is_wanted = pending.pop()
         if isinstance(item, str):
             if is_wanted:
                 yield item
         elif isinstance(item, dict):
-            members = [(member, is_wanted or key.lower() in (keys or ())) for key, member in item.items()]
+            members = [(member, is_wanted or (is_named is not None and is_named(key))) for key, member in item.items()]
             pending += reversed(members)
         elif isinstance(item, list):
             pending += [(member, is_wanted) for member in reversed(item)]
@@ -97,7 +108,9 @@ def strings(value: Any, keys: frozenset[str] | None = None) -> Iterator[str]:
 
 def plain(text: str) -> str:
     """One line, without HTML entities, JSON escapes and full-width forms."""
-    text = _ESCAPED.sub(_unescaped, html.unescape(text))
+    with contextlib.suppress(ValueError):
+        text = html.unescape(text)
+    text = _ESCAPED.sub(_unescaped, text)
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -118,6 +131,11 @@ class Page(HTMLParser):
     @property
     def text(self) -> str:
         return " ".join(self._pieces["title"] + self._pieces[""])
+
+    @property
+    def body(self) -> str:
+        """What is shown of it, without its title."""
+        return plain(" ".join(self._pieces[""]))
 
     @property
     def scripts(self) -> str:
@@ -143,11 +161,11 @@ class Page(HTMLParser):
 
 
 def _decoded(body: bytes, content_type: str) -> str | None:
-    declared = _CHARSET.search(content_type)
+    declared = _declared_charset(content_type)
     marked = [encoding for mark, encoding in _BYTE_ORDER_MARKS if body.startswith(mark)]
     if not marked and b"\0" in body:
         return None
-    for encoding in (*marked, *(declared.groups() if declared else ()), "utf-8", "gb18030"):
+    for encoding in (*marked, *declared, "utf-8", "gb18030"):
         try:
             text = body.decode(encoding)
         except (LookupError, ValueError):
@@ -155,6 +173,27 @@ def _decoded(body: bytes, content_type: str) -> str | None:
         if isinstance(text, str):
             return text
     return None
+
+
+def _declared_charset(content_type: str) -> list[str]:
+    """Those of the web alone: Python knows others, and some of them take minutes for a megabyte."""
+    declared = _CHARSET.search(content_type)
+    name = declared.group(1).lower().replace("_", "-") if declared else ""
+    return [name] if name in _CHARSETS or name.startswith(("iso-8859-", "windows-125")) else []
+
+
+def _closed(source: str) -> str:
+    """Without comments, and with no tag that is not closed before the next.
+
+    Python's parser reads on to the end for each of them, so that a page of nothing else would take minutes.
+    """
+    pieces, rest = [], source
+    while True:
+        before, opening, rest = rest.partition("<!--")
+        pieces.append(before)
+        if not opening:
+            return _UNCLOSED.sub("&lt;", "".join(pieces))
+        rest = rest.partition("-->")[2]
 
 
 def _without_prologue(source: str) -> str:

@@ -18,8 +18,10 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleEr
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 if TYPE_CHECKING:
+    from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content
     from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply
     from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
+    from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
 EXISTS_PATTERNS = [
     r"already\s+(been\s+)?(exist|added|installed|registered|deployed)",
@@ -49,6 +51,8 @@ ARGUMENTS = {
 _BUILT_IN = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in EXISTS_PATTERNS + PORT_OCCUPIED_PATTERNS}
 _INSTALL_PATH = "/system/add_slb_engine/"
 _LONGEST_NAME = 255
+_IPV4 = 4
+_THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
 _HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 
 
@@ -85,19 +89,25 @@ def engine(params: dict[str, Any], check_mode: bool, store: SessionStore | None 
     exists = _compiled(params, "exists_patterns")
     port_occupied = _compiled(params, "port_occupied_patterns")
     connection = Connection.from_params(params)
+
+    def outcome(answer: Answer, content: Content) -> str:
+        return answers.install_outcome(answer, content, exists, port_occupied, (wanted.name, wanted.manage_ip))
+
+    def is_gone(answer: Answer, content: Content) -> bool:
+        """The request would be sent again: a verdict about the engine is none about the session."""
+        return outcome(answer, content) not in answers.VERDICTS and answers.asks_for_login(answer, content)
+
     try:
         console = Console(connection, store)
         if check_mode:
             console.session()
             return Result(True, {"msg": f"Would ask for the install of {wanted.name} on {wanted.manage_ip}."})
-        reply = console.call(Request("POST", _INSTALL_PATH, asdict(wanted), is_repeatable=False))
+        reply = console.call(Request("POST", _INSTALL_PATH, asdict(wanted), is_repeatable=False), is_gone)
     except ConsoleError as error:
         was_sent = isinstance(error, UnansweredError) and error.request.path == _INSTALL_PATH
         error.values["outcome"] = answers.UNKNOWN if was_sent else answers.REFUSED
         raise
-    own_words = (wanted.name, wanted.manage_ip)
-    outcome = answers.install_outcome(reply.answer, reply.content, exists, port_occupied, own_words)
-    return _result(outcome, wanted, reply, console.base_url)
+    return _result(outcome(reply.answer, reply.content), wanted, reply, console.base_url)
 
 
 def _result(outcome: str, wanted: Engine, reply: Reply, base_url: str) -> Result:
@@ -160,12 +170,14 @@ def _manage_ip(value: str) -> str:
             "it is not an IP address",
             "Give the IPv4 or IPv6 address of the engine host, not its name.",
         ) from None
+    # An IPv4 address may be written as an IPv6 one.
+    plain = getattr(address, "ipv4_mapped", None) or address
     if (
-        address.is_unspecified
-        or address.is_loopback
-        or address.is_multicast
+        plain.is_unspecified
+        or plain.is_loopback
+        or plain.is_multicast
         or "%" in value
-        or str(address) == "255.255.255.255"
+        or (plain.version == _IPV4 and (plain.is_reserved or plain in _THIS_NETWORK))
     ):
         raise OptionError(
             "manage_ip",

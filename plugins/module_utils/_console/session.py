@@ -132,10 +132,11 @@ class Console:
     def get_json(self, path: str) -> Any:
         """The parsed JSON at ``path``. Raises ConsoleError when something else comes."""
         reply = self.call(Request("GET", path), answers.gives_no_data)
-        if not answers.is_success(reply.answer) or reply.content.kind is not Kind.JSON or reply.answer.defect:
+        is_json = answers.is_success(reply.answer) and reply.content.kind is Kind.JSON and not reply.answer.defect
+        if not is_json or answers.says_error(reply.content):
             raise ConsoleError(
-                f"{self.base_url}{path} gave no JSON: it answered {reply.described()}.",
-                "Check the path.",
+                f"{self.base_url}{path} gave no {'data' if is_json else 'JSON'}: it answered {reply.described()}.",
+                "Look at what the web console shows, or try again later." if is_json else "Check the path.",
                 status_code=reply.answer.status,
                 answer=reply.excerpt,
             )
