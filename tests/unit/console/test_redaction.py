@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -13,6 +14,9 @@ from hypothesis import strategies as st
 from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
 from ansible_collections.slb.fleet.plugins.module_utils._console.reply import read_reply
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 WRAPPINGS = [
     str,
@@ -38,6 +42,69 @@ def test_excerpts(secret: str, wrap: object) -> None:
     answer = Answer(400, {"Content-Type": "text/plain"}, wrap(secret).encode())  # type: ignore[operator]
     excerpt = read_reply(answer, Redactor([secret])).excerpt
     assert secret not in excerpt
+
+
+SECRETS = st.text(st.characters(max_codepoint=0x1FFFF, exclude_categories=["Cs"]), min_size=6).filter(
+    lambda secret: "*" not in secret
+)
+
+
+def php(text: str) -> str:
+    return json.dumps(text).replace("/", "\\/")
+
+
+ESCAPINGS = [
+    lambda text: json.dumps({"note": text, "x": "y"}),
+    lambda text: json.dumps({"note": text}, ensure_ascii=False),
+    lambda text: repr(f'{{"note": "{text}"}}'),
+    lambda text: repr(f'{{"note": "{text}"}}'.encode()),
+    php,
+    lambda text: html.escape(f"<{text}>"),
+    lambda text: quote(f" {text}", safe=""),
+    lambda text: quote(f" {text}"),
+]
+
+
+@given(SECRETS, st.sampled_from(ESCAPINGS), st.sampled_from(ESCAPINGS))
+def test_what_is_escaped_twice(secret: str, once: Callable[[str], str], twice: Callable[[str], str]) -> None:
+    """Nothing of the secret is left, and nothing but the secret is gone."""
+    assert Redactor([secret])(twice(once(secret))) == twice(once("PLACE")).replace("PLACE", "********")
+
+
+@pytest.mark.parametrize(
+    "secret", ['Tr0ub"4dor', "Tr0ub4dorü", "Tr0ub\\4dor", "Tr0ub/4dor", "Tr0ub'4\"dor", "Tr0ub 4dor"]
+)
+@pytest.mark.parametrize("dump", [json.dumps, php, str, repr], ids=["json", "php", "str", "repr"])
+@pytest.mark.parametrize("encode", [str.encode, str], ids=["bytes", "str"])
+@pytest.mark.parametrize("wrap", [str, html.escape, lambda text: json.dumps({"msg": text})], ids=["", "html", "json"])
+@pytest.mark.parametrize("knows", [True, False])
+def test_an_echoed_request(secret: str, dump: Any, encode: Any, wrap: Any, knows: bool) -> None:
+    request = dump({"username": "admin", "password": secret, "captcha": "x"})
+    answer = Answer(400, {}, wrap(f"invalid body: {encode(request)!r}").encode())
+    excerpt = read_reply(answer, Redactor([secret] if knows else [])).excerpt
+    assert "Tr0ub" not in excerpt
+    assert "4" not in excerpt.replace("u0027", "")
+    assert "admin" in excerpt
+    assert "captcha" in excerpt
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("password=abc&user=admin", "password=********&user=admin"),
+        ("Password = abc, user = admin", "Password = ********, user = admin"),
+        ("{'new_password1': 'a b, c', 'user': 'admin'}", "{'new_password1': '********', 'user': 'admin'}"),
+        ('{"passwd": "a\\"b", "user": "admin"}', '{"passwd": "********", "user": "admin"}'),
+        ('"{\\"pwd\\":\\"a\\\\\\"b\\",\\"user\\":1}"', '"{\\"pwd\\":\\"********\\",\\"user\\":1}"'),
+        ('{"password": "cut in the mid\nnext line', '{"password": "********\nnext line'),
+        ('{"password": "", "user": "admin"}', '{"password": "", "user": "admin"}'),
+        ("password: it must be longer", "password: it must be longer"),
+        ("wrong username or password", "wrong username or password"),
+    ],
+)
+def test_what_stands_under_the_name_of_a_password(text: str, redacted: str) -> None:
+    assert Redactor()(text) == redacted
+    assert Redactor()(redacted) == redacted
 
 
 def test_cookies_that_nobody_told_of() -> None:
