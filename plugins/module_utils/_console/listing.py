@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,26 @@ LISTING_OPTIONS: dict[str, dict[str, Any]] = {
     "failed": {"type": "list", "elements": "str", "required": True},
 }
 _STATES = ("running", "deploying", "failed")
-_COUNTERS = ("total", "count", "total_count", "totalcount", "num_results", "size")
-_MORE = ("next", "next_page", "nextpage", "has_more", "hasmore", "has_next", "hasnext")
+_DIGITS = re.compile(r"\s*[0-9]+\s*")
+# The names by which consoles say how much there is beyond the page, without case, "_" and "-".
+_COUNTERS = (
+    *("total", "count", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrows", "totalsize"),
+    *("recordstotal", "itemcount", "numresults", "numitems"),
+)
+_PAGES = ("pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage")
+_MORE = (
+    "next",
+    "nextpage",
+    "nextlink",
+    "nextcursor",
+    "nexttoken",
+    "nextpagetoken",
+    "hasmore",
+    "hasnext",
+    "hasnextpage",
+)
+_LAST = ("last", "lastpage", "islast", "islastpage")
+_PAGINATION = ("pagination", "page", "pageinfo", "pager", "paging", "meta", "metadata", "links")
 
 
 @dataclass(frozen=True)
@@ -81,8 +100,15 @@ class Listing:
         return [self._engine(item) for item in items]
 
     def _engine(self, item: Any) -> dict[str, str]:
-        name, address, word = (str(self._found(item, key)) for key in (self.name, self.address, self.state))
+        name, address, word = (self._text(item, key) for key in (self.name, self.address, self.state))
         return {"name": name, "address": address, "state": self.words.get(word, "unknown"), "console_state": word}
+
+    def _text(self, item: Any, dotted: str) -> str:
+        value = self._found(item, dotted)
+        if value is None or isinstance(value, (dict, list)):
+            what = {type(None): "null", dict: "an object", list: "a list"}[type(value)]
+            raise self._unlike(f"{dotted!r} of an item is {what} where text or a number is expected", item)
+        return str(value)
 
     def _found(self, value: Any, dotted: str) -> Any:
         for key in dotted.split(".") if dotted else ():
@@ -101,19 +127,44 @@ class Listing:
     def _refuse_a_part(self, answer: Any, length: int) -> None:
         for beside in self._beside(answer):
             for key, value in beside.items():
-                is_more = key.lower() in _COUNTERS and isinstance(value, int) and value > length
-                if is_more or (key.lower() in _MORE and value):
+                if _says_more(_plain(key), value, length):
                     raise ConsoleError(
                         f"The console's list at {self.path} is one page of several: it has {length} engines, "
-                        f"and {key} is {value!r}.",
+                        f"and {key} is {value!r:.60}.",
                         "Ask for all of them in one page, in the query of 'listing.path'.",
                     )
 
     def _beside(self, answer: Any) -> list[dict[str, Any]]:
-        """The objects on the way to the list, in which consoles say how many items or pages there are."""
+        """The objects on the way to the list and those in them about pages: there consoles say how much there is."""
         objects = []
         for key in [*(self.items.split(".") if self.items else []), ""]:
             if isinstance(answer, dict):
                 objects.append(answer)
+                objects += [
+                    value for name, value in answer.items() if isinstance(value, dict) and _plain(name) in _PAGINATION
+                ]
                 answer = answer.get(key)
         return objects
+
+
+def _says_more(key: str, value: Any, length: int) -> bool:
+    """Whether ``value`` under ``key`` says that there is more than the ``length`` items at hand."""
+    return (
+        (key in _COUNTERS and _number(value) > length)
+        or (key in _PAGES and _number(value) > 1)
+        or (key in _MORE and bool(value) and str(value).lower() not in ("false", "0"))
+        or (key in _LAST and str(value).lower() == "false")
+    )
+
+
+def _number(value: Any) -> float:
+    """A number, also one in a string; 0 for anything else."""
+    if isinstance(value, bool):
+        return 0
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return float(value)
+    return value if isinstance(value, (int, float)) else 0
+
+
+def _plain(key: str) -> str:
+    return key.lower().replace("_", "").replace("-", "")

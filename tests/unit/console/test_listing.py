@@ -44,15 +44,67 @@ def test_a_list_at_the_top_needs_no_items() -> None:
 
 
 @pytest.mark.parametrize(
-    "beside", [{"total": 40}, {"count": 2}, {"next": "/api/engines?page=2"}, {"hasMore": True}], ids=str
+    "beside",
+    [
+        {"total": 40},
+        {"total": "57"},
+        {"total": "9" * 5000},
+        {"count": 2},
+        {"next": "/api/engines?page=2"},
+        {"nextPage": 2},
+        {"hasMore": True},
+        {"has_next": "true"},
+        {"page": 1, "pages": 19},
+        {"pages": "19"},
+        {"totalElements": 57, "totalPages": 19, "last": False},
+        {"last": False},
+        {"isLastPage": False},
+        {"meta": {"page": {"current": 1}, "total_count": 57}},
+        {"_links": {"next": {"href": "/api/engines?page=2"}}},
+    ],
+    ids=lambda beside: str(beside)[:40],
 )
 def test_one_page_of_several_is_refused(beside: dict[str, Any]) -> None:
     with pytest.raises(ConsoleError, match="one page of several"):
         read(item(), **beside)
 
 
-def test_counters_that_fit_are_fine() -> None:
-    assert len(read(item(), total=1, next=None, hasMore=False)) == 1
+@pytest.mark.parametrize("key", ["pagination", "page", "pageInfo", "paging", "meta", "links"])
+def test_one_page_of_several_is_refused_whoever_says_it(key: str) -> None:
+    for told in ({"total": 57}, {"totalPages": "2"}, {"next": "/2"}):
+        with pytest.raises(ConsoleError, match="one page of several"):
+            Listing.from_params(DESCRIPTION).read({"data": {"items": [item()]}, key: told})
+        with pytest.raises(ConsoleError, match="one page of several"):
+            read(item(), **{key: told})
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"total": 1, "next": None, "hasMore": False},
+        {"total": "1", "has_next": "false", "nextPage": 0, "next": ""},
+        {"total": 1, "size": 10, "current": 1, "pages": 1},
+        {"totalElements": 1, "totalPages": 1, "size": 20, "last": True, "page": 0, "number": 0},
+        {"meta": {"total": 1, "per_page": 50, "last_page": 1}, "links": {"last": "/1", "next": None}},
+        {"page": "1", "pages": [1, 2, 3], "total": None},
+        {"summary": {"total": 57}},
+    ],
+    ids=str,
+)
+def test_counters_that_fit_are_fine(beside: dict[str, Any]) -> None:
+    assert len(read(item(), **beside)) == 1
+
+
+@pytest.mark.parametrize(("value", "what"), [(None, "null"), ({"ip": 1}, "an object"), ([], "a list")])
+@pytest.mark.parametrize("field", ["engine_name", "host.ip", "status"])
+def test_a_field_that_is_no_text_is_named(field: str, value: Any, what: str) -> None:
+    broken = item()
+    if field == "host.ip":
+        broken["host"]["ip"] = value
+    else:
+        broken[field] = value
+    with pytest.raises(ConsoleError, match=rf"'{field}' of an item is {what} where .* engine_name, host, status"):
+        read(item(), broken)
 
 
 @pytest.mark.parametrize(
