@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import tempfile
@@ -40,7 +41,7 @@ class LicenseFile:
         return cls(_path(params["dest"]), FileAttributes.from_params(params), params["backup"])
 
     def update(self, content: bytes, check_mode: bool) -> Result:
-        """Makes the file hold ``content``. Raises FleetError; then the file is as it was."""
+        """Makes the file hold ``content``. Raises FleetError, whose words say whether the file is as it was."""
         try:
             return self._update(content, check_mode)
         except OSError as error:
@@ -63,13 +64,25 @@ class LicenseFile:
                 if self.backup and present and old is not None:
                     values["backup_file"] = str(self._back_up(old, present_attributes(present)))
                 _write(self.path, content, wanted)
+                self._sync()
         return Result(before != after, values, {"before": before, "after": after})
 
     def _back_up(self, old: bytes, attributes: dict[str, int]) -> Path:
         moment = time.strftime("%Y-%m-%d@%H:%M:%S", time.gmtime())
         backup = self.path.with_name(f"{self.path.name}.{os.getpid()}.{moment}~")
         _write(backup, old, attributes)
+        _sync_folder(backup.parent)
         return backup
+
+    def _sync(self) -> None:
+        try:
+            _sync_folder(self.path.parent)
+        except OSError as error:
+            raise FleetError(
+                f"The new license is in place at {self.path}, but it may not outlive a power cut: its folder cannot "
+                f"be synced ({error.strerror}).",
+                "Look at the disk that holds it.",
+            ) from None
 
 
 def _write(path: Path, content: bytes, attributes: dict[str, int]) -> None:
@@ -80,7 +93,6 @@ def _write(path: Path, content: bytes, attributes: dict[str, int]) -> None:
             apply_attributes(temporary, attributes)
             os.fsync(file.fileno())
         temporary.replace(path)
-    _sync_folder(path.parent)
 
 
 @contextlib.contextmanager
@@ -94,11 +106,17 @@ def _temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
 
 
 def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Makes a new name in it outlive a power cut. Raises OSError, unless this folder cannot be synced by anybody."""
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        # A folder in which we may write need not be readable, and network file systems know no sync of a folder.
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EINVAL):
+            raise
 
 
 def _summary(content: bytes | None) -> dict[str, Any]:

@@ -227,6 +227,46 @@ def test_a_disk_that_is_full_only_when_it_is_synced(tmp_path: Path, monkeypatch:
     assert list(tmp_path.iterdir()) == [dest]
 
 
+def _failing_for_folders(monkeypatch: pytest.MonkeyPatch, number: int, failures: int = 100) -> None:
+    """fsync of a folder fails, ``failures`` times."""
+    fsync, left = os.fsync, [failures]
+
+    def fail(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode) and left[0]:
+            left[0] -= 1
+            raise OSError(number, os.strerror(number))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fail)
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EACCES, errno.EPERM])
+def test_a_folder_that_nobody_can_sync(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    dest = tmp_path / "license"
+    dest.write_bytes(OLD)
+    _failing_for_folders(monkeypatch, number)
+    assert update(dest, NEW, backup=True).changed
+    assert dest.read_bytes() == NEW
+
+
+def test_a_folder_whose_sync_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dest = tmp_path / "license"
+    dest.write_bytes(OLD)
+    _failing_for_folders(monkeypatch, errno.EIO)
+    with pytest.raises(FleetError, match=r"new license is in place .* may not outlive a power cut.*Input/output error"):
+        update(dest, NEW)
+    assert dest.read_bytes() == NEW
+
+
+def test_a_backup_whose_sync_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dest = tmp_path / "license"
+    dest.write_bytes(OLD)
+    _failing_for_folders(monkeypatch, errno.EIO, failures=1)
+    with pytest.raises(FleetError, match="What was there is unchanged"):
+        update(dest, NEW, backup=True)
+    assert dest.read_bytes() == OLD
+
+
 @pytest.mark.parametrize("backup", [False, True])
 def test_killed_at_any_moment(tmp_path: Path, backup: bool) -> None:
     """The writer is killed before each line of its code, one after another."""
