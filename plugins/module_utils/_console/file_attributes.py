@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+_DIGITS = re.compile(r"[0-9]+")
+_LAST_ID = 2**32 - 2  # the one after it means "leave it as it is" to the system
 _NEW_FILE = 0o600
 _CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwx]*)")
 _SHIFTS = {"u": 6, "g": 3, "o": 0}
@@ -73,12 +75,14 @@ def _first(given: int | None, otherwise: int) -> int:
 def _id(option: str, value: str | None, look_up: Callable[[str], int]) -> int | None:
     if not value:
         return None
+    number: int | None
     try:
-        return int(value) if value.isdigit() else look_up(value)
-    except KeyError:
-        raise OptionError(
-            option, value, "this machine does not know it", "Give a name or a number that exists here."
-        ) from None
+        number = int(value) if _DIGITS.fullmatch(value) else look_up(value)
+    except (KeyError, ValueError):
+        number = None
+    if number is None or number > _LAST_ID:
+        raise OptionError(option, value, "this machine does not know it", "Give a name or a number that exists here.")
+    return number
 
 
 def _mode(value: object) -> int | str | None:

@@ -9,6 +9,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import stat
 import tempfile
 import time
 from dataclasses import dataclass
@@ -129,12 +130,27 @@ def _shown(attributes: dict[str, int]) -> dict[str, Any]:
 
 def _path(value: str) -> Path:
     path = Path(value)
-    if not path.name or value.endswith("/") or path.is_dir():
+    try:
+        folder, present = _type_of(path.parent), _type_of(path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it holds characters that no path can"
+        raise OptionError(
+            "dest", value, f"it cannot be used ({why})", "Give a path that the user that runs this task may reach."
+        ) from None
+    if not path.name or value.endswith("/") or present == stat.S_IFDIR:
         raise OptionError(
             "dest", value, "it is a folder", "Give the path of the file; its name is never taken from the server."
         )
-    if not path.parent.is_dir():
+    if folder != stat.S_IFDIR:
         raise OptionError("dest", value, f"there is no folder {path.parent}", "Make it first.")
-    if path.exists() and not path.is_file():
+    if present not in (None, stat.S_IFREG):
         raise OptionError("dest", value, "it is not a regular file", "Give the path of a file.")
     return path
+
+
+def _type_of(path: Path) -> int | None:
+    """As in ``stat``; None where nothing is. Raises OSError or ValueError where that cannot be told."""
+    try:
+        return stat.S_IFMT(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return None

@@ -157,16 +157,15 @@ def _fingerprint(value: str) -> str:
 
 
 def _ca_path(value: str) -> str:
-    path = Path(value)
-    if not value or path.is_dir():
-        return value
     try:
-        ssl.create_default_context(cafile=value)
-    except OSError as error:
+        if value and not Path(value).is_dir():
+            ssl.create_default_context(cafile=value)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", "it is no path") or "not in PEM format"
         raise OptionError(
             "ca_path",
             value,
-            f"no CA certificates can be read from it ({error.strerror or 'not in PEM format'})",
+            f"no CA certificates can be read from it ({why})",
             "Give a PEM file, or a folder prepared by 'openssl rehash'.",
         ) from None
     return value

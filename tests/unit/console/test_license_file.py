@@ -125,6 +125,11 @@ def test_owner_and_group(tmp_path: Path) -> None:
         {"mode": True},
         {"mode": -1},
         {"owner": "no-such-user"},
+        {"owner": "4294967295"},
+        {"owner": "4294967296"},
+        {"group": "9" * 5000},
+        {"owner": "\u00b2"},
+        {"group": "a\0b"},
         {"group": "no-such-group"},
     ],
 )
@@ -141,6 +146,29 @@ def test_places_that_cannot_be(tmp_path: Path, dest: str) -> None:
         LicenseFile.from_params(
             {"dest": f"{tmp_path}/{dest}", "owner": None, "group": None, "mode": None, "backup": False}
         )
+
+
+def dest_option(dest: str) -> LicenseFile:
+    return LicenseFile.from_params({"dest": dest, "owner": None, "group": None, "mode": None, "backup": False})
+
+
+def test_a_place_that_may_not_be_looked_at(closed_folder: Path) -> None:
+    with pytest.raises(OptionError, match=r"dest.*Permission denied"):
+        dest_option(f"{closed_folder}/license")
+    with pytest.raises(OptionError, match=r"dest.*Permission denied"):
+        dest_option(f"{closed_folder}/folder/license")
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b", "a\0/b", "\ud800"])
+def test_names_that_cannot_be(tmp_path: Path, name: str) -> None:
+    with pytest.raises(OptionError, match="dest"):
+        dest_option(f"{tmp_path}/{name}")
+
+
+def test_a_place_under_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OptionError, match="there is no folder"):
+        dest_option(f"{tmp_path}/file/license")
 
 
 def test_a_link_is_replaced_and_its_target_left_alone(tmp_path: Path) -> None:

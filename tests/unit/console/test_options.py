@@ -72,6 +72,8 @@ def test_addresses(given_url: str, url: str) -> None:
         ("tls_fingerprint", "0" * 40),
         ("tls_fingerprint", "g" * 64),
         ("ca_path", "/nonexistent/ca.pem"),
+        ("ca_path", "/" + "n" * 300),
+        ("ca_path", "/tmp/a\0b"),
         ("timeout", 0),
         ("timeout", 100000),
         ("retries", -1),
@@ -96,6 +98,11 @@ def test_a_file_without_certificates(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("nothing")
     with pytest.raises(OptionError, match="ca_path"):
         Connection.from_params({**GOOD, "ca_path": str(tmp_path / "ca.pem")})
+
+
+def test_certificates_that_may_not_be_looked_at(closed_folder: Path) -> None:
+    with pytest.raises(OptionError, match=r"ca_path.*[Pp]ermission denied"):
+        Connection.from_params({**GOOD, "ca_path": f"{closed_folder}/ca.pem"})
 
 
 @pytest.mark.parametrize("missing", ["username", "password"])
