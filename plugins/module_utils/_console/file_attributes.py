@@ -11,7 +11,10 @@ import pwd
 import re
 import stat
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+
+from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
 
@@ -22,9 +25,7 @@ if TYPE_CHECKING:
 _DIGITS = re.compile(r"[0-9]+")
 _LAST_ID = 2**32 - 2  # the one after it means "leave it as it is" to the system
 _NEW_FILE = 0o600
-_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwx]*)")
-_SHIFTS = {"u": 6, "g": 3, "o": 0}
-_BITS = {"r": 4, "w": 2, "x": 1}
+_CLAUSE = re.compile(r"(a|[ugo]*)([-+=][rwxXstugo]*)+")
 
 
 @dataclass(frozen=True)
@@ -99,10 +100,5 @@ def _mode(value: object) -> int | str | None:
 
 
 def _applied(symbolic: str, mode: int) -> int:
-    for who, how, what in _CLAUSE.findall(symbolic):
-        bits = sum(_BITS[letter] for letter in set(what))
-        for shift in (_SHIFTS[letter] for letter in (who.replace("a", "ugo") or "ugo")):
-            if how == "=":
-                mode &= ~(7 << shift)
-            mode = mode & ~(bits << shift) if how == "-" else mode | bits << shift
-    return mode
+    # Ansible's own code, so that a mode means here what it means to its modules.
+    return int(AnsibleModule._symbolic_mode_to_octal(SimpleNamespace(st_mode=mode), symbolic))

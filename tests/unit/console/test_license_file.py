@@ -96,8 +96,12 @@ def test_only_the_mode_differs(tmp_path: Path) -> None:
         (0o640, 0o640),
         ("u=rw,g=r,o=", 0o640),
         ("a=r", 0o444),
-        ("+x", 0o755),
+        ("a+x", 0o755),
         ("g-r,o-r", 0o600),
+        ("u=rwX,g=rX,o=", 0o640),
+        ("u+x,g=u,o-r", 0o770),
+        ("u=rw-w+x", 0o544),
+        ("g+s,+t", 0o3644),
     ],
 )
 def test_modes(tmp_path: Path, mode: Any, octal: int) -> None:
@@ -106,6 +110,12 @@ def test_modes(tmp_path: Path, mode: Any, octal: int) -> None:
     dest.chmod(0o644)
     update(dest, NEW, mode=mode)
     assert mode_of(dest) == octal
+
+
+@pytest.mark.parametrize("mode", ["u=rwX,g=rX", "g=u", "a+X", "u=rw,g=r"])
+def test_modes_of_a_new_file(tmp_path: Path, mode: str) -> None:
+    update(tmp_path / "license", NEW, mode=mode)
+    assert mode_of(tmp_path / "license") == {"u=rwX,g=rX": 0o640, "g=u": 0o660, "a+X": 0o600, "u=rw,g=r": 0o640}[mode]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
@@ -121,6 +131,10 @@ def test_owner_and_group(tmp_path: Path) -> None:
     "params",
     [
         {"mode": "rw"},
+        {"mode": "u"},
+        {"mode": "u=rw,"},
+        {"mode": "ua=r"},
+        {"mode": "u=q"},
         {"mode": "0999"},
         {"mode": True},
         {"mode": -1},
