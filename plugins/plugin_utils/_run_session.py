@@ -98,7 +98,9 @@ class RunSession:
                 return session
             if session and path in session.unproved_at:
                 return None
-            return self._logged_in(connection, state, log_in, unproved_at=frozenset({path}))
+            # The other paths stay unproved: two that both refuse would take turns in having the session renewed.
+            others = session.unproved_at if session else frozenset()
+            return self._logged_in(connection, state, log_in, unproved_at=others | {path})
 
     def note_success(self, connection: Connection, session: Session, path: str) -> None:
         with self._locked(connection):

@@ -6,7 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from hostile_server import INSTALL, LOGIN, answer, cut, for_session, new_session
+from hostile_server import INSTALL, LICENSE, LOGIN, answer, cut, for_session, new_session
 from operations import PASSWORD
 
 from playbooks import defaults, engine_task, fleet, play
@@ -88,6 +88,19 @@ def test_a_user_that_may_not_install(start: Callable[..., Any], controller: Cont
     run = controller.run(plays, fleet(40), "--forks", "10")
     assert server.seen[LOGIN] == 2
     assert run.output.count('"outcome": "refused"') == 40
+
+
+def test_a_user_that_may_do_nothing(start: Callable[..., Any], controller: Controller) -> None:
+    """The session is renewed once for each path, and not in turns."""
+    forbidden = answer(403, '{"detail":"no permission"}')
+    server = start({INSTALL: [forbidden], LICENSE: [forbidden]})
+    tasks = [engine_task(), {"slb.fleet.license": {"dest": f"{controller.folder}/license"}}]
+    options = defaults(server, password=PASSWORD)
+    plays = [play(*tasks, ignore_errors=True, serial=1, module_defaults=options)]
+    run = controller.run(plays, fleet(6), "--forks", "1")
+    assert server.seen[LOGIN] == 3, run.output[-3000:]
+    assert server.seen[INSTALL] >= 6
+    assert server.seen[LICENSE] >= 6
 
 
 def test_a_login_that_fails_is_shared_by_those_who_wait_for_it(

@@ -108,6 +108,18 @@ def test_a_renewal_that_never_served_is_not_renewed(tmp_path: Path) -> None:
     assert third.sessionid == "session3"
 
 
+def test_two_paths_that_are_never_served(tmp_path: Path) -> None:
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    for _host in range(5):
+        for path in ("/one", "/two"):
+            store.renewed(CONNECTION, store.current(CONNECTION, logins), path, logins)
+    assert logins.count == 3
+    session = store.current(CONNECTION, logins)
+    store.note_success(CONNECTION, session, "/one")
+    assert store.renewed(CONNECTION, session, "/two", logins) is None
+    assert store.renewed(CONNECTION, session, "/one", logins) is not None
+
+
 def test_each_management_node_user_and_pin_has_its_own(tmp_path: Path) -> None:
     logins, store = Logins(tmp_path), RunSession(tmp_path)
     others = [
