@@ -103,7 +103,8 @@ class RunSession:
             return self._logged_in(connection, state, log_in, unproved_at=others | {path})
 
     def note_success(self, connection: Connection, session: Session, path: str) -> None:
-        with self._locked(connection):
+        # A failure to note it would speak of a request that was answered as of one that was not.
+        with contextlib.suppress(ConsoleError), self._locked(connection):
             state = self._read(connection)
             if state and state.session and state.session.sessionid == session.sessionid:
                 proved = replace(state.session, unproved_at=state.session.unproved_at - {path})
@@ -131,12 +132,15 @@ class RunSession:
     ) -> Session:
         salt = state.salt if state else secrets.token_hex()
         state = _State(salt, _proof(salt, connection.password))
+        # Before the login, because one that cannot be kept would be made again for each host.
+        self._write(connection, state)
         try:
             session = replace(log_in(), unproved_at=unproved_at)
         except ConsoleError as error:
             is_final = isinstance(error, LoginRefusedError)
             failure = _Failure(error.what, error.remedy, error.values, is_final, time.monotonic())
-            self._write(connection, replace(state, failure=failure))
+            with contextlib.suppress(ConsoleError):
+                self._write(connection, replace(state, failure=failure))
             raise
         self._write(connection, replace(state, session=session))
         return session
@@ -146,23 +150,28 @@ class RunSession:
         return self._folder / f"slb-fleet-session-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
     def _read(self, connection: Connection) -> _State | None:
+        """None too where the file cannot be read: whoever logs in then replaces it."""
         try:
             return _State.decoded(self._path(connection).read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 
     def _write(self, connection: Connection, state: _State) -> None:
         path = self._path(connection)
         new = path.with_suffix(".new")
-        with _opened(new, os.O_WRONLY | os.O_TRUNC) as descriptor:
-            os.write(descriptor, state.encoded().encode())
-        new.replace(path)
+        with _as_console_error(self._folder):
+            with _opened(new, os.O_WRONLY | os.O_TRUNC) as descriptor:
+                _write_all(descriptor, state.encoded().encode())
+            new.replace(path)
 
     @contextlib.contextmanager
     def _locked(self, connection: Connection) -> Iterator[None]:
         """Waits as long as a login by somebody else may take."""
         deadline = Deadline(connection.total_timeout + _GRACE_SECONDS)
-        with _opened(self._path(connection).with_suffix(".lock"), os.O_RDWR) as descriptor:
+        lock = self._path(connection).with_suffix(".lock")
+        with contextlib.ExitStack() as stack:
+            with _as_console_error(self._folder):
+                descriptor = stack.enter_context(_opened(lock, os.O_RDWR))
             while not _lock(descriptor):
                 if deadline.is_over():
                     raise ConsoleError(
@@ -175,12 +184,29 @@ class RunSession:
 
 
 @contextlib.contextmanager
+def _as_console_error(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ConsoleError(
+            f"The session cannot be kept in the run's temporary folder {folder}: {error.strerror}.",
+            "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
+        ) from None
+
+
+@contextlib.contextmanager
 def _opened(path: Path, flags: int) -> Iterator[int]:
     descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """A disk that fills up takes a part, and refuses the rest only when it is given that."""
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def _lock(descriptor: int) -> bool:

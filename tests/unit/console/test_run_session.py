@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
+import os
 import stat
 import time
 from functools import partial
@@ -137,6 +139,73 @@ def test_what_is_on_disk(tmp_path: Path) -> None:
     for path in tmp_path.glob("slb-fleet-session-*"):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert "pass-w0rd" not in path.read_text()
+
+
+def _disk_with_room_for(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    write, left = os.write, [room]
+
+    def write_a_part(descriptor: int, data: bytes) -> int:
+        if data and not left[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written = write(descriptor, data[: left[0]])
+        left[0] -= written
+        return written
+
+    monkeypatch.setattr(os, "write", write_a_part)
+
+
+@pytest.mark.parametrize("room", [0, 1, 100])
+def test_a_full_disk_is_found_before_the_login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    with monkeypatch.context() as full:
+        _disk_with_room_for(full, room)
+        with pytest.raises(ConsoleError, match=r"temporary folder .*No space left on device.*Make room"):
+            store.current(CONNECTION, logins)
+    assert logins.count == 0
+    assert store.current(CONNECTION, logins).sessionid == "session1"
+
+
+def test_a_disk_that_fills_up_leaves_the_session_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    session = store.renewed(CONNECTION, store.current(CONNECTION, logins), "/path", logins)
+    assert session is not None
+    with monkeypatch.context() as full:
+        _disk_with_room_for(full, 50)
+        store.note_success(CONNECTION, session, "/path")
+    assert store.current(CONNECTION, logins) == session
+    assert logins.count == 2
+
+
+def test_a_write_in_parts_is_a_whole_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:7]))
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    assert store.current(CONNECTION, logins) == store.current(CONNECTION, logins)
+    assert logins.count == 1
+
+
+def test_a_refusal_that_cannot_be_kept_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> Session:
+        _disk_with_room_for(monkeypatch, 0)
+        raise LoginRefusedError("Wrong.", "Check.")
+
+    with pytest.raises(LoginRefusedError, match="Wrong"):
+        RunSession(tmp_path).current(CONNECTION, refuse)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b'{"salt": "a', b"\xff", b"[]", b"{}", b"1", b'{"session":{"x":1},"failure":0}']
+)
+def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, content: bytes) -> None:
+    logins, store = Logins(tmp_path), RunSession(tmp_path)
+    store._path(CONNECTION).write_bytes(content)
+    assert store.current(CONNECTION, logins).sessionid == "session1"
+    assert store.current(CONNECTION, logins).sessionid == "session1"
+
+
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(ConsoleError, match="No such file or directory"):
+        RunSession(tmp_path / "gone").current(CONNECTION, Logins(tmp_path))
 
 
 def test_a_lock_that_is_never_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
