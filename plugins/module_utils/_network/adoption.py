@@ -80,9 +80,9 @@ def present(wish: Wish, check_mode: bool) -> Result:
             for entry in done
         ]
         if done:
-            change.applied(Result(True, values, diff), steps, wish.confirm_timeout)
+            change.applied(wish.token, Result(True, values, diff), steps, wish.confirm_timeout)
         else:
-            change.nothing_done()
+            change.nothing_done(wish.token, Result(False, values, diff))
     return Result(bool(done), values, diff)
 
 

@@ -34,8 +34,9 @@ def guarded(token: str, names: List[str], files: List[str], bound: float) -> Ite
 
     If the caller fails, everything is put back before the error goes on. Raises HostError where it cannot be armed.
     """
-    _refuse_another()
+    _finish_abandoned()
     with transaction.locked():
+        _refuse_another()
         before = snapshot.take(names, files)
         transaction.write("snapshot.json", before)
         transaction.set_status(
@@ -52,32 +53,43 @@ def guarded(token: str, names: List[str], files: List[str], bound: float) -> Ite
     try:
         yield before
     except FleetError as error:
-        _let_it_be_put_back()
-        raise HostError(error.what, "{} {}".format(error.remedy, outcome()), **error.values) from error
+        _let_it_be_put_back(token, before)
+        raise HostError(error.what, "{} {}".format(error.remedy, outcome(token)), **error.values) from error
 
 
-def applied(result: Result, steps: List[Dict[str, Any]], confirm_seconds: float) -> None:
-    """The change is made; from now on it waits for its confirmation. ``steps``: what confirming makes lasting."""
+def applied(token: str, result: Result, steps: List[Dict[str, Any]], confirm_seconds: float) -> None:
+    """The change is made; from now on it waits for its confirmation. ``steps``: what confirming makes lasting.
+
+    Raises HostError where it took too long, so that the guard has put it back already.
+    """
     with transaction.locked():
         now = time.monotonic()
         transaction.advance(
+            token,
+            [transaction.ARMED],
             transaction.APPLIED,
             deadline=now + confirm_seconds,
             applied_at=now,
             steps=steps,
-            result={"changed": result.changed, "values": result.values, "diff": result.diff},
+            result=_kept(result),
         )
 
 
-def nothing_done() -> None:
-    """Whatever was tried was put back already: there is nothing to confirm and nothing to guard."""
+def nothing_done(token: str, result: Result) -> None:
+    """Whatever was tried was put back already: there is nothing to confirm and nothing to guard. Raises HostError."""
     with transaction.locked():
-        transaction.advance(transaction.CONFIRMED, steps=[])
+        transaction.advance(token, [transaction.ARMED], transaction.CONFIRMED, steps=[], result=_kept(result))
 
 
-def outcome() -> str:
+def _kept(result: Result) -> Dict[str, Any]:
+    return {"changed": result.changed, "values": result.values, "diff": result.diff}
+
+
+def outcome(token: str) -> str:
     """What became of the change, in one sentence."""
     status = transaction.status() or {}
+    if status.get("token") != token:
+        return "Another change of the interfaces has begun since."
     if status.get("state") == transaction.RESTORED and not status.get("troubles"):
         return "The host has put everything back as it was."
     if status.get("state") == transaction.RESTORED:
@@ -90,23 +102,43 @@ def _session() -> Any:
     return None if connection is None else connection._asdict()
 
 
-def _refuse_another() -> None:
+def _finish_abandoned() -> None:
+    """A change that is not decided and that nobody sees to any more is put back first, as was due."""
     status = transaction.status() or {}
-    if status.get("state") in (None, transaction.CONFIRMED, transaction.RESTORED):
+    if status.get("state") not in transaction.UNDECIDED or guard.is_watching(str(status["token"])):
         return
-    if not guard.is_watching(str(status["token"])):
-        guard.start(str(status["token"]))  # its guard was ended; a new one carries out what was due
-        _let_it_be_put_back()
-        return
-    raise HostError(
-        "Another change of this host's interfaces is {} and not yet decided.".format(status["state"]),
-        "Nothing was changed. Run again in {:.0f} seconds.".format(max(1, status["deadline"] - time.monotonic())),
-    )
+    if status["state"] == transaction.ARMED and transaction.is_alive(status["applier"]):
+        return  # its guard is only just about to start
+    guard.start(str(status["token"]))
+    _let_it_be_put_back(str(status["token"]), transaction.read("snapshot.json"))
 
 
-def _let_it_be_put_back() -> None:
+def _refuse_another() -> None:
+    """Raises HostError where a change is under way; the caller holds the lock, so that none begins meanwhile."""
+    status = transaction.status() or {}
+    if status.get("state") in transaction.UNDECIDED:
+        raise HostError(
+            "Another change of this host's interfaces is {} and not yet decided.".format(status["state"]),
+            "Nothing was changed. Run again in {:.0f} seconds.".format(max(1, status["deadline"] - time.monotonic())),
+        )
+
+
+def _let_it_be_put_back(token: str, before: snapshot.Snapshot) -> None:
     with transaction.locked():
-        state = (transaction.status() or {}).get("state")
+        status = transaction.status() or {}
+        state = status.get("state") if status.get("token") == token else None
         if state in (transaction.ARMED, transaction.APPLIED):
-            transaction.advance(state, deadline=0)
-    transaction.wait_for(lambda: (transaction.status() or {}).get("state") == transaction.RESTORED, _RESTORE_SECONDS)
+            transaction.advance(token, [state], state, deadline=0)
+    restored = transaction.wait_for(lambda: _is_restored(token), _RESTORE_SECONDS)
+    if restored and state in (transaction.RESTORING, transaction.RESTORED):
+        # The guard began while something was still being changed: it may have missed the last of it.
+        with transaction.locked():
+            if _is_restored(token):
+                transaction.advance(
+                    token, [transaction.RESTORED], transaction.RESTORED, troubles=guard.put_back(before)
+                )
+
+
+def _is_restored(token: str) -> bool:
+    status = transaction.status() or {}
+    return bool(status.get("token") == token and status["state"] == transaction.RESTORED)

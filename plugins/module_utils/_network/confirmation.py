@@ -31,7 +31,7 @@ def confirm(token: str) -> Result:
         if status.get("token") != token:
             raise HostError("There is no change {} that waits for its confirmation.".format(token), "Run again.")
         if status["state"] in (transaction.RESTORING, transaction.RESTORED):
-            raise HostError("It was not confirmed in time.", change.outcome(), state=status["state"])
+            raise HostError("It was not confirmed in time.", change.outcome(token), state=status["state"])
         if status["state"] == transaction.ARMED:
             raise HostError("The change is not yet complete.", "Try again shortly.", state=status["state"])
         if status["state"] == transaction.APPLIED:
@@ -39,7 +39,7 @@ def confirm(token: str) -> Result:
             _refuse_late(status)
             for step in status["steps"]:
                 _make_lasting(step)
-            transaction.advance(transaction.CONFIRMED)
+            transaction.advance(token, [transaction.APPLIED], transaction.CONFIRMED)
     result = status["result"]
     return Result(result["changed"], dict(result["values"], pending=[]), result["diff"])
 

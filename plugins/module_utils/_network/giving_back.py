@@ -46,7 +46,7 @@ def absent(wish: Wish, check_mode: bool) -> Result:
             _put_back(note)
         result = Result(True, _values(given_back, skipped, sorted(notes)), diff)
         steps = [{"name": name, "returned": True} for name in notes]
-        change.applied(result, steps, wish.confirm_timeout)
+        change.applied(wish.token, result, steps, wish.confirm_timeout)
     return result
 
 

@@ -69,7 +69,14 @@ def main(token: str) -> None:
     with transaction.locked():
         if _is_over(token):
             return
-        transaction.advance(transaction.RESTORING)
+        transaction.advance(token, transaction.UNDECIDED, transaction.RESTORING)
+    troubles = put_back(before)
+    with transaction.locked():
+        transaction.advance(token, [transaction.RESTORING], transaction.RESTORED, troubles=troubles)
+
+
+def put_back(before: snapshot.Snapshot) -> List[str]:
+    """Puts everything back, with the profiles made since removed; returns what remains, in sentences."""
     troubles: List[str] = []
     for _try in range(_TRIES):
         try:
@@ -79,8 +86,7 @@ def main(token: str) -> None:
         troubles += snapshot.put_back(before, doomed)
         if not troubles:
             break
-    with transaction.locked():
-        transaction.advance(transaction.RESTORED, troubles=troubles)
+    return troubles
 
 
 class _ShutdownError(Exception):
@@ -101,9 +107,9 @@ def _is_due(token: str) -> bool:
 
 
 def _is_over(token: str) -> bool:
-    """Whether the change was confirmed, or another one is already under way."""
+    """Whether the change was confirmed or put back, or another one is already under way."""
     status = transaction.status() or {}
-    return bool(status.get("token") != token or status["state"] == transaction.CONFIRMED)
+    return bool(status.get("token") != token or status["state"] in transaction.DECIDED)
 
 
 def _copy_code() -> str:

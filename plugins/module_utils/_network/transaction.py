@@ -11,7 +11,7 @@ import fcntl
 import json
 import os
 import time
-from typing import Any, Dict, Iterator, Optional
+from typing import Any, Collection, Dict, Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
@@ -20,6 +20,8 @@ FOLDER = "/run/slb-fleet/interfaces"
 
 # What becomes of a change: armed → applied → confirmed, or → restoring → restored.
 ARMED, APPLIED, CONFIRMED, RESTORING, RESTORED = "armed", "applied", "confirmed", "restoring", "restored"
+DECIDED = (CONFIRMED, RESTORED)
+UNDECIDED = (ARMED, APPLIED, RESTORING)
 
 Status = Dict[str, Any]
 """``token``, ``state``, ``applier``, ``session``; by the monotonic clock ``armed_at``, ``applied_at`` and ``deadline``;
@@ -50,9 +52,17 @@ def set_status(changed: Status) -> None:
     write("status.json", changed)
 
 
-def advance(state: str, **values: Any) -> None:
-    """Notes the change's next state; the caller holds the lock."""
-    set_status(dict(status() or {}, state=state, **values))
+def advance(token: str, since: Collection[str], state: str, **values: Any) -> None:
+    """Notes the next state of the change ``token``, which is in one of ``since``; the caller holds the lock.
+
+    Raises HostError where it is not: somebody else has decided it, or it is another change by now.
+    """
+    present = status() or {}
+    if present.get("token") != token:
+        raise HostError("Another change of this host's interfaces has begun since.", "Run again.")
+    if present["state"] not in since:
+        raise HostError("The change of this host's interfaces is {} already.".format(present["state"]), "Run again.")
+    set_status(dict(present, state=state, **values))
 
 
 def read(name: str) -> Any:

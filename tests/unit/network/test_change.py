@@ -1,0 +1,145 @@
+"""Of two changes at once one is refused, and what is decided stays decided."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._network import change, confirmation, guard, snapshot
+from ansible_collections.slb.fleet.plugins.module_utils._network import transaction as transactions
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+TOKEN = "f00dface"
+RESULT = Result(True, {"adopted": ["ens9"], "pending": ["ens9"]})
+
+
+class Host:
+    """Stands in for the interfaces and the guard; ``put_back``: how often everything was."""
+
+    def __init__(self) -> None:
+        self.guards: list[str] = []
+        self.put_back = 0
+
+    def start(self, token: str) -> None:
+        self.guards.append(token)
+
+    def restore(self, before: Any) -> list[str]:
+        self.put_back += 1
+        return []
+
+
+@pytest.fixture(autouse=True)
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    host = Host()
+    monkeypatch.setattr(transactions, "FOLDER", str(tmp_path))
+    monkeypatch.setattr(guard, "start", host.start)
+    monkeypatch.setattr(guard, "is_watching", lambda token: token in host.guards)
+    monkeypatch.setattr(guard, "put_back", host.restore)
+    monkeypatch.setattr(snapshot, "take", lambda *_: {"kernel": {}})
+    monkeypatch.setattr(change, "_RESTORE_SECONDS", 0.2)
+    return host
+
+
+def state() -> tuple[str, str]:
+    status = transactions.status()
+    return status["token"], status["state"]
+
+
+def become(state: str, **values: Any) -> None:
+    transactions.set_status(dict(transactions.status(), state=state, **values))
+
+
+def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first is held up right where it notes what there is."""
+    inside, go_on = threading.Event(), threading.Event()
+    taken = []
+
+    def take(*_: Any) -> dict[str, Any]:
+        taken.append(1)
+        inside.set()
+        go_on.wait(5)
+        return {"kernel": {}}
+
+    monkeypatch.setattr(snapshot, "take", take)
+    refused: list[str] = []
+
+    def run(token: str) -> None:
+        try:
+            with change.guarded(token, [], [], 60):
+                pass
+        except HostError as error:
+            refused.append(f"{token}: {error}")
+
+    runs = [threading.Thread(target=run, args=(token,)) for token in ("first000", "second00")]
+    runs[0].start()
+    assert inside.wait(5)
+    runs[1].start()
+    time.sleep(0.2)
+    go_on.set()
+    for each in runs:
+        each.join(10)
+    assert taken == [1]
+    assert len(refused) == 1
+    assert "second00: Another change of this host's interfaces is armed" in refused[0]
+    assert state() == ("first000", "armed")
+
+
+def test_one_that_has_yet_to_start_its_guard_is_not_taken_for_abandoned(host: Host) -> None:
+    with change.guarded(TOKEN, [], [], 60):
+        host.guards.clear()
+        with pytest.raises(HostError, match="not yet decided"), change.guarded("another1", [], [], 60):
+            pass
+    assert state() == (TOKEN, "armed")
+    assert transactions.status()["deadline"] > time.monotonic()
+
+
+def test_one_whose_guard_has_died_is_put_back_first(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    with change.guarded(TOKEN, [], [], 60):
+        change.applied(TOKEN, RESULT, [], 60)
+    host.guards.clear()
+    monkeypatch.setattr(guard, "start", lambda token: become("restored", troubles=[]) if token == TOKEN else None)
+    with change.guarded("another1", [], [], 60):
+        assert state() == ("another1", "armed")
+
+
+@pytest.mark.parametrize("decided", ["restored", "restoring", "confirmed"])
+def test_what_is_decided_does_not_become_applied_again(host: Host, decided: str) -> None:
+    with pytest.raises(HostError, match=f"is {decided} already"), change.guarded(TOKEN, [], [], 60):
+        become(decided, troubles=[])
+        change.applied(TOKEN, RESULT, [], 60)
+    assert state() == (TOKEN, decided)
+
+
+def test_what_was_put_back_is_not_confirmed(host: Host) -> None:
+    with contextlib.suppress(HostError), change.guarded(TOKEN, [], [], 60):
+        become("restored", troubles=[])
+        change.applied(TOKEN, RESULT, [], 60)
+    with pytest.raises(HostError, match="has put everything back"):
+        confirmation.confirm(TOKEN)
+
+
+def test_what_was_still_changed_while_the_guard_was_at_it_is_put_back_as_well(host: Host) -> None:
+    with pytest.raises(HostError), change.guarded(TOKEN, [], [], 60):
+        become("restored", troubles=[])
+        change.applied(TOKEN, RESULT, [], 60)
+    assert host.put_back == 1
+
+
+def test_anothers_change_is_left_alone() -> None:
+    with pytest.raises(HostError, match="Another change"), change.guarded(TOKEN, [], [], 60):
+        become("armed", token="another1")
+        change.nothing_done(TOKEN, RESULT)
+    assert state() == ("another1", "armed")
+    assert transactions.status()["deadline"] > time.monotonic()
+
+
+def test_where_nothing_was_done_a_confirmation_says_so(host: Host) -> None:
+    with change.guarded(TOKEN, [], [], 60):
+        change.nothing_done(TOKEN, Result(False, {"adopted": []}))
+    assert not confirmation.confirm(TOKEN).changed
