@@ -43,7 +43,7 @@ options:
     choices: [absent, created, running, restarting, paused, exited]
   allow_established:
     description:
-      - Stop the container even though it carries established connections.
+      - Stop the container even though it carries established connections, or they cannot be seen, as without root.
       - An engine with connections may be live; say this for one host at a time.
     type: bool
     default: false
@@ -111,7 +111,7 @@ waited:
   type: float
   sample: 6.5
 established:
-  description: How many established connections the container carries.
+  description: How many established connections the container carries; null where they cannot be seen.
   returned: where the task refuses for that reason
   type: int
   sample: 3

@@ -89,7 +89,9 @@ slb_host:
           description: How often the runtime restarted it.
           type: int
         established:
-          description: How many connections are established to ports that it serves.
+          description:
+            - How many connections are established to ports that it serves.
+            - Null where they cannot be seen, as without root; that is not the same as none.
           type: int
         why:
           description: What the state was taken from, or why it is unknown.

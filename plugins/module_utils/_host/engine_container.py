@@ -109,8 +109,17 @@ def _refuse_revived(before: Container, container_state: Optional[str]) -> None:
 
 
 def _refuse_traffic(before: Container, allow_established: bool) -> None:
+    if allow_established:
+        return
     peers = sockets.served(before)
-    if peers and not allow_established:
+    if peers is None:
+        raise HostError(
+            "Whether the container slb carries established connections cannot be seen by this user.",
+            "Nothing was changed. Run with become: true. If it is a leftover all the same, allow it for this host "
+            "alone: slb_allow_established: true.",
+            established=None,
+        )
+    if peers:
         raise HostError(
             "The container slb carries {} established connections (from {}).".format(len(peers), ", ".join(peers[:5])),
             "Nothing was changed. If it is a leftover all the same, allow it for this host alone: "

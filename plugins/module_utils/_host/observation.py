@@ -27,4 +27,6 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
 
 
 def _engine(engine: Container) -> Dict[str, Any]:
-    return dict(engine.summary(), uptime=containers.uptime(engine), established=len(sockets.served(engine)))
+    peers = sockets.served(engine)
+    established = None if peers is None else len(peers)
+    return dict(engine.summary(), uptime=containers.uptime(engine), established=established)

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """TCP sockets of the engine host, from the kernel's own tables: who listens, and what a container serves."""
 
+import contextlib
 import os
 import re
 import socket
@@ -75,18 +76,33 @@ def listening(engine: Container) -> List[Dict[str, Any]]:
     return [ports[key] for key in sorted(ports, key=lambda key: (key[0], key[1] or 0))]
 
 
-def served(engine: Container) -> List[str]:
-    """The remote ends of the established connections that come in on ports of the engine's container."""
+def served(engine: Container) -> Optional[List[str]]:
+    """The remote ends of the established connections that come in on ports of the engine's container.
+
+    None where they cannot be seen, as without root: an engine of which nothing can be seen is not an idle one.
+    """
     if engine.pid is None:
         return []
-    sockets = list(_read("/proc/{}/net".format(engine.pid)))
-    if engine.network_mode == "host":
-        owners = _owners()
-        own = {entry.inode for entry in sockets if _belongs(owners.get(entry.inode), engine)}
-    else:
-        own = {entry.inode for entry in sockets}
+    try:
+        _see(engine.pid)
+        sockets = list(_read("/proc/{}/net".format(engine.pid)))
+        own = _inodes_of(engine) if engine.network_mode == "host" else {entry.inode for entry in sockets}
+    except PermissionError:
+        return None
     ports = {entry.port for entry in sockets if entry.state == _LISTEN and entry.inode in own}
     return sorted(entry.remote for entry in sockets if entry.state == _ESTABLISHED and entry.port in ports)
+
+
+def _see(pid: int) -> None:
+    """Raises PermissionError where /proc hides the processes of other users (its mount option hidepid)."""
+    try:
+        os.stat("/proc/{}/net".format(pid))
+    except PermissionError:
+        raise
+    except OSError:
+        # Hidden ones look as if they had ended; signal 0 does nothing but tell the two apart.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def _read(folder: str) -> Iterator[Socket]:
@@ -99,16 +115,37 @@ def _read(folder: str) -> Iterator[Socket]:
         yield from parse_table(text)
 
 
+def _processes() -> List[int]:
+    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
 def _owners() -> Dict[int, int]:
     """Which process holds which socket: inode to process id, the first where several share it."""
     owners: Dict[int, int] = {}
-    for pid in sorted(int(name) for name in os.listdir("/proc") if name.isdigit()):
-        for inode in _socket_inodes(pid):
-            owners.setdefault(inode, pid)
+    for pid in _processes():
+        with contextlib.suppress(PermissionError):
+            for inode in _socket_inodes(pid):
+                owners.setdefault(inode, pid)
     return owners
 
 
+def _inodes_of(engine: Container) -> Set[int]:
+    """The sockets that the container's processes hold. Raises PermissionError if one of them cannot be looked into."""
+    inodes: Set[int] = set()
+    for pid in _processes():
+        try:
+            held = _socket_inodes(pid)
+        except PermissionError:
+            if pid == engine.pid or _belongs(pid, engine):
+                raise
+            continue
+        if held and (pid == engine.pid or _belongs(pid, engine)):
+            inodes |= held
+    return inodes
+
+
 def _socket_inodes(pid: int) -> Set[int]:
+    """Raises PermissionError for a process of another user; one that has ended holds none."""
     folder = "/proc/{}/fd".format(pid)
     inodes = set()
     try:
@@ -116,7 +153,9 @@ def _socket_inodes(pid: int) -> Set[int]:
             match = re.match(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, descriptor)))
             if match:
                 inodes.add(int(match.group(1)))
-    except OSError:  # not ours to read, or it ended while we looked
+    except PermissionError:
+        raise
+    except OSError:  # it ended while we looked
         pass
     return inodes
 

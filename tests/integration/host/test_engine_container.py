@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from fleet import Fleet
 
 HOST = "box"
@@ -143,6 +145,41 @@ def test_an_engine_with_established_connections_is_refused(
     assert fleet.module(HOST, "engine_container", state="stopped", allow_established=True, stop_timeout=1)["changed"]
     assert "slb" not in names(docker)
     host.exec(["systemctl", "stop", f"client-{network}"])
+
+
+@pytest.fixture
+def as_member_of_docker(fleet: Fleet, tmp_path: Path) -> Fleet:
+    """The same host, by a user who may use Docker but is not root."""
+    host = fleet.lab.host(HOST)
+    host.exec(
+        ["sh", "-c", "id ops || (useradd -m -G docker ops && cp -r /root/.ssh /home/ops/ && chown -R ops: /home/ops)"]
+    )
+    other = Fleet(fleet.lab, tmp_path)
+    inventory = yaml.safe_load(other.inventory.read_text())
+    inventory["engines"]["vars"]["ansible_user"] = "ops"
+    other.inventory.write_text(yaml.safe_dump(inventory))
+    return other
+
+
+def test_an_engine_whose_connections_cannot_be_seen_is_refused(
+    as_member_of_docker: Fleet, docker: Callable[..., str]
+) -> None:
+    docker(*RUN[1:], *SERVE)
+    seen = state(as_member_of_docker)
+    assert (seen["state"], seen["established"]) == ("running", None)
+
+    refused = as_member_of_docker.module(HOST, "engine_container", state="stopped")
+    assert refused["failed"]
+    assert refused["established"] is None
+    assert "become: true" in refused["msg"]
+    assert "slb_allow_established: true" in refused["msg"]
+    assert names(docker) == {"slb": "running"}
+
+    allowed = as_member_of_docker.module(
+        HOST, "engine_container", state="stopped", allow_established=True, stop_timeout=1
+    )
+    assert allowed["changed"], allowed
+    assert "slb" not in names(docker)
 
 
 def test_an_engine_that_comes_up_is_seen_in_time(fleet: Fleet, docker: Callable[..., str]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import socket
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -33,6 +35,44 @@ def test_a_connection_in_is_served_and_a_connection_out_is_not() -> None:
                 peers = sockets.served(engine)
                 assert "{}:{}".format(*client.getsockname()) in peers
                 assert f"127.0.0.1:{port}" not in peers
+
+
+def served_as_another_user(engine: Container) -> list[str] | None:
+    """What somebody who is neither root nor the owner of the container's processes can tell."""
+    is_root = os.geteuid() == 0
+    fork = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(1, fork, os.setuid, (65534 if is_root else os.getuid(),)) as processes:
+        return processes.submit(sockets.served, engine).result()
+
+
+def test_what_cannot_be_seen_is_not_taken_for_no_connection() -> None:
+    init = Container("running", id="f00d", pid=1, network_mode="host")
+    assert served_as_another_user(init) is None
+
+
+@pytest.mark.parametrize("network_mode", ["host", "bridge"])
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+def test_a_hidden_process_is_not_taken_for_an_ended_one(
+    monkeypatch: pytest.MonkeyPatch, network_mode: str, error: type[OSError]
+) -> None:
+    """As with hidepid=1 and hidepid=2."""
+    stat = os.stat
+
+    def hide(path: str, **options: object) -> os.stat_result:
+        if str(path).startswith("/proc/1/"):
+            raise error(path)
+        return stat(path, **options)
+
+    monkeypatch.setattr("os.stat", hide)
+    engine = Container("running", id="f00d", pid=1, network_mode=network_mode)
+    assert served_as_another_user(engine) is None
+
+
+@pytest.mark.parametrize("network_mode", ["host", "bridge"])
+def test_a_process_that_has_just_ended_serves_nobody(network_mode: str) -> None:
+    ended = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(ended, 0)
+    assert sockets.served(Container("running", id="f00d", pid=ended, network_mode=network_mode)) == []
 
 
 def test_an_engine_that_does_not_run_serves_nobody() -> None:
