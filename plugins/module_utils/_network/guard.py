@@ -6,6 +6,7 @@
 It outlives the module, the SSH connection and the controller, and reads its code from the state folder.
 """
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import sys
 import time
 from typing import List
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import commands
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot, transaction
@@ -21,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot
 _COLLECTION = "ansible_collections.slb.fleet."
 _START_SECONDS = 15
 _POLL_SECONDS = 0.2
+_BLIND_SECONDS = 60
 _TRIES = 3
 _ANSWER_SECONDS = 20
 
@@ -58,20 +60,17 @@ def main(token: str) -> None:
     transaction.write("guard.json", {"token": token, "process": transaction.process_identity(os.getpid())})
     signal.signal(signal.SIGTERM, _raise_shutdown)
     try:
-        while not _is_due(token):
-            time.sleep(_POLL_SECONDS)
+        _wait_until_due(token)
     except _ShutdownError:
         with transaction.locked():
             if not _is_over(token):
                 snapshot.put_files_back(before)
         return
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # there is no better moment to finish this
-    with transaction.locked():
-        if _is_over(token):
-            return
-        transaction.advance(token, transaction.UNDECIDED, transaction.RESTORING)
+    if not _claimed(token):
+        return
     troubles = put_back(before)
-    with transaction.locked():
+    with contextlib.suppress(HostError), transaction.locked():
         transaction.advance(token, [transaction.RESTORING], transaction.RESTORED, troubles=troubles)
 
 
@@ -81,7 +80,7 @@ def put_back(before: snapshot.Snapshot) -> List[str]:
     for _try in range(_TRIES):
         try:
             doomed, troubles = snapshot.made_since(before), []
-        except FleetError as error:
+        except Exception as error:
             doomed, troubles = [], [str(error)]
         troubles += snapshot.put_back(before, doomed)
         if not troubles:
@@ -89,8 +88,32 @@ def put_back(before: snapshot.Snapshot) -> List[str]:
     return troubles
 
 
-class _ShutdownError(Exception):
-    """The host goes down in between."""
+def _wait_until_due(token: str) -> None:
+    """A look that fails is no reason to give up, nor may failing looks keep everything from being put back."""
+    blind_since = None
+    while True:
+        try:
+            if _is_due(token):
+                return
+            blind_since = None
+        except Exception:
+            blind_since = blind_since or time.monotonic()
+            if time.monotonic() >= blind_since + _BLIND_SECONDS:
+                return
+        time.sleep(_POLL_SECONDS)
+
+
+def _claimed(token: str) -> bool:
+    """Whether it is for this guard to put everything back; where nobody can say, it is."""
+    with contextlib.suppress(Exception), transaction.locked():
+        if _is_over(token):
+            return False
+        transaction.advance(token, transaction.UNDECIDED, transaction.RESTORING)
+    return True
+
+
+class _ShutdownError(BaseException):
+    """The host goes down in between: nothing that merely fails, and not to be taken for that."""
 
 
 def _raise_shutdown(*_: object) -> None:

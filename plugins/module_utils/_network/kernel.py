@@ -90,9 +90,17 @@ def _nic(name: str, link: Dict[str, Any]) -> Nic:
         up=bool(int(_read(folder, "flags") or "0", 16) & 1),
         carrier=carrier == "1" if carrier else None,
         master=_target(folder, "master"),
-        lower=sorted(entry[len("lower_") :] for entry in os.listdir(folder) if entry.startswith("lower_")),
+        lower=sorted(entry[len("lower_") :] for entry in _entries(folder) if entry.startswith("lower_")),
         addresses=link.get("addr_info", []),
     )
+
+
+def _entries(folder: str) -> List[str]:
+    """None where the interface has vanished since it was listed, as those of containers do."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
 
 
 def _read(folder: str, name: str) -> str:

@@ -99,8 +99,12 @@ def put_files_back(snapshot: Snapshot) -> None:
 def _noted(troubles: List[str]) -> Any:
     try:
         yield
-    except FleetError as error:
-        troubles.append(str(error))
+    except Exception as error:
+        troubles.append(_words(error))
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, FleetError) else repr(error)
 
 
 def _device(device: nmcli.Device) -> Dict[str, Any]:
@@ -168,36 +172,39 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], troubles: List
             return True
         if former["state"] == "unmanaged" and nmcli.devices()[name].state != "unmanaged":
             nmcli.command(["device", "set", name, "managed", "no"])
-    except (FleetError, KeyError) as error:
-        troubles.append("NetworkManager does not take {} back: {}".format(name, error))
+    except Exception as error:
+        troubles.append("NetworkManager does not take {} back: {}".format(name, _words(error)))
     return False
 
 
 def _put_kernel_back(kernel: Dict[str, kernel_state.State]) -> List[str]:
     """Until it has stayed so for a second: NetworkManager may still be taking addresses away."""
     deadline = time.monotonic() + _SETTLE_SECONDS
-    stable, pending = 0, {}  # type: int, Dict[str, List[List[str]]]
-    words: List[str] = []
+    stable = 0
+    pending: Dict[str, List[str]] = {}
     while stable < _STABLE_LOOKS and time.monotonic() < deadline:
-        pending = {name: todo for name, todo in _todo(kernel).items() if todo}
+        former, pending = pending, {}
+        # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
+        for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
+            for name, todo in _todo(kernel, commands_of).items():
+                pending.setdefault(name, []).extend(_ip(command) for command in todo)
         stable = 0 if pending else stable + 1
-        words = [_ip(command) for todo in pending.values() for command in todo]
-        if not pending:
+        if not pending or pending == former:
             time.sleep(_LOOK_SECONDS)
-    return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(filter(None, words)))] if pending else []
+    words = [word for said in pending.values() for word in said if word]
+    return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(words))] if pending else []
 
 
-def _todo(kernel: Dict[str, kernel_state.State]) -> Dict[str, List[List[str]]]:
+def _todo(kernel: Dict[str, kernel_state.State], commands_of: Any) -> Dict[str, List[List[str]]]:
     present = kernel_state.read(list(kernel))
-    return {
-        name: kernel_state.link_commands(name, state, present[name])
-        or kernel_state.route_commands(name, state, present[name])
-        for name, state in kernel.items()
-        if name in present
-    }
+    todo = {name: commands_of(name, state, present[name]) for name, state in kernel.items() if name in present}
+    return {name: arguments for name, arguments in todo.items() if arguments}
 
 
 def _ip(arguments: List[str]) -> str:
     """What ip has to say if it fails."""
-    completed = commands.run([commands.find("ip") or "ip", *arguments], _ANSWER_SECONDS)
+    try:
+        completed = commands.run([commands.find("ip") or "ip", *arguments], _ANSWER_SECONDS)
+    except FleetError as error:
+        return str(error)
     return "" if completed.rc == 0 else "{}: {}".format(" ".join(arguments), completed.words)

@@ -1,0 +1,78 @@
+"""Everything is put back as far as it can be, whatever fails on the way; what remains is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from wire import inet, route, state
+
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, nmcli, resolver, snapshot
+from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device
+
+
+class Host:
+    """A host of plain data: ``kernel`` by interface, ``asked``: what ip and nmcli were."""
+
+    def __init__(self) -> None:
+        self.kernel: dict[str, Any] = {}
+        self.devices: dict[str, Device] = {}
+        self.asked: list[str] = []
+        self.refused: tuple[str, ...] = ()
+
+    def ip(self, arguments: list[str]) -> str:
+        line = " ".join(arguments)
+        self.asked.append(line)
+        if any(word in line for word in self.refused):
+            return f"{line}: refused"
+        name = arguments[arguments.index("dev") + 1]
+        now = self.kernel[name]
+        if "address replace" in line:
+            now["addresses"].append(inet(arguments[2]))
+        elif "route append" in line:
+            gateway = arguments[arguments.index("via") + 1] if "via" in arguments else None
+            now["routes"].append(route(arguments[3], gateway))
+        return ""
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    host = Host()
+    monkeypatch.setattr(kernel_state, "read", lambda names: {n: s for n, s in host.kernel.items() if n in names})
+    monkeypatch.setattr(snapshot, "_ip", host.ip)
+    monkeypatch.setattr(nmcli, "devices", lambda: host.devices)
+    monkeypatch.setattr(nmcli, "profile_paths", dict)
+    monkeypatch.setattr(nmcli, "command", lambda arguments, wait=0: host.asked.append(" ".join(arguments)))
+    monkeypatch.setattr(nmcli, "up", lambda uuid, name, wait: host.asked.append(f"up {uuid} {name}"))
+    monkeypatch.setattr(resolver, "read", lambda: None)
+    monkeypatch.setattr(snapshot, "_SETTLE_SECONDS", 0.5)
+    monkeypatch.setattr(snapshot, "_LOOK_SECONDS", 0.01)
+    return host
+
+
+def before(**kernel: Any) -> dict[str, Any]:
+    return {"kernel": kernel, "devices": {}, "profiles": {}, "uuids": [], "files": {}, "resolver": None}
+
+
+def test_an_address_that_is_refused_does_not_keep_the_routes_away(host: Host) -> None:
+    host.kernel = {"ens9": state(mtu=1400)}
+    host.refused = ("mtu", "10.9.0.3")
+    was = state([inet("10.9.0.2/24"), inet("10.9.0.3/24")], [route("default", "10.9.0.1")])
+    (trouble,) = snapshot.put_back(before(ens9=was), [])
+    assert [each["local"] for each in host.kernel["ens9"]["addresses"]] == ["10.9.0.2"]
+    assert [each["dst"] for each in host.kernel["ens9"]["routes"]] == ["default"]
+    assert trouble.startswith("ens9 is not as it was: link set dev ens9 mtu 1500: refused; address replace 10.9.0.3")
+
+
+def test_what_fails_unforeseen_is_noted_and_the_rest_goes_on(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def vanished(*_: Any) -> None:
+        raise FileNotFoundError("veth7")
+
+    host.kernel = {"ens9": state()}
+    monkeypatch.setattr(nmcli, "profile_paths", vanished)
+    monkeypatch.setattr(nmcli, "devices", vanished)
+    was = dict(before(ens9=state([inet("10.9.0.2/24")])), devices={"ens9": {"state": "unmanaged", "uuid": None}})
+    troubles = snapshot.put_back(was, ["u1"])
+    assert [each["local"] for each in host.kernel["ens9"]["addresses"]] == ["10.9.0.2"]
+    assert len(troubles) == 3
+    assert all("veth7" in trouble for trouble in troubles)
