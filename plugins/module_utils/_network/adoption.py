@@ -59,7 +59,9 @@ def present(wish: Wish, check_mode: bool) -> Result:
         return Result(True, change.values([_adopted(entry) for entry in plans], skipped, [], remarks), diff)
     names = [entry.name for entry in plans]
     bound = wish.dhcp_timeout + _ACTIVATION_SECONDS * (len(names) + 1)
-    with change.guarded(wish.token, names, [entry.lift[0] for entry in plans if entry.lift], bound) as before:
+    used = [entry.profile.uuid for entry in plans if entry.profile is not None]
+    files = [entry.lift[0] for entry in plans if entry.lift]
+    with change.guarded(wish.token, names, used, files, bound) as before:
         uuids = _make_profiles(plans)
         _lift(plans)
         failed = _activate(plans, uuids, before, wish.dhcp_timeout)

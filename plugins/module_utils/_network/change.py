@@ -29,15 +29,18 @@ def values(
 
 
 @contextlib.contextmanager
-def guarded(token: str, names: List[str], files: List[str], bound: float) -> Iterator[snapshot.Snapshot]:
+def guarded(
+    token: str, names: List[str], uuids: List[str], files: List[str], bound: float
+) -> Iterator[snapshot.Snapshot]:
     """Arms the rollback timer, then lets the caller change the interfaces, for at most ``bound`` seconds.
 
+    ``uuids`` and ``files``: the existing profiles and the files that may be changed.
     If the caller fails, everything is put back before the error goes on. Raises HostError where it cannot be armed.
     """
     _finish_abandoned()
     with transaction.locked():
         _refuse_another()
-        before = snapshot.take(names, files)
+        before = snapshot.take(names, uuids, files)
         transaction.write("snapshot.json", before)
         transaction.set_status(
             {

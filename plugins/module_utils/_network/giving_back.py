@@ -41,7 +41,8 @@ def absent(wish: Wish, check_mode: bool) -> Result:
     if check_mode or not notes:
         return Result(bool(notes), _values(given_back, skipped, []), diff)
     files = [path for note in notes.values() for path in note["before"]["files"]]
-    with change.guarded(wish.token, sorted(notes), files, _SECONDS_EACH * len(notes)):
+    uuids = [note["uuid"] for note in notes.values()]
+    with change.guarded(wish.token, sorted(notes), uuids, files, _SECONDS_EACH * len(notes)):
         for note in notes.values():
             _put_back(note)
         result = Result(True, _values(given_back, skipped, sorted(notes)), diff)

@@ -25,13 +25,13 @@ _FILE_MODE = 0o644
 _PROFILE_MODE = 0o600
 
 
-def take(names: List[str], files: List[str]) -> Snapshot:
-    """``files``: those that will be written or removed. Raises HostError."""
+def take(names: List[str], uuids: List[str], files: List[str]) -> Snapshot:
+    """``uuids``: profiles that will be changed; ``files``: those that will be written or removed. Raises HostError."""
     devices = nmcli.devices()
     profiles = nmcli.profiles()
-    bound = [profile for profile in profiles if profile.interface in names]
     active = {devices[name].uuid for name in names if name in devices}
-    kept = bound + [profile for profile in profiles if profile.uuid in active and profile not in bound]
+    # One that is bound by MAC address names no interface.
+    kept = [profile for profile in profiles if profile.interface in names or profile.uuid in active | set(uuids)]
     return {
         "kernel": kernel_state.read(names),
         "devices": {name: _device(devices[name]) for name in names if name in devices},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from wire import inet, route, state
+from wire import MAC, inet, profile, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, nmcli, resolver, snapshot
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device
@@ -48,6 +48,15 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setattr(snapshot, "_SETTLE_SECONDS", 0.5)
     monkeypatch.setattr(snapshot, "_LOOK_SECONDS", 0.01)
     return host
+
+
+def test_a_profile_that_is_bound_by_mac_is_kept_as_well(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = [profile("by-name"), profile("by-mac", "", mac=MAC), profile("other", "ens10")]
+    monkeypatch.setattr(nmcli, "profiles", lambda: there)
+    monkeypatch.setattr(snapshot, "_content", lambda path: "content")
+    kept = snapshot.take(["ens9"], ["by-mac"], [])["profiles"]
+    assert set(kept) == {"by-name", "by-mac"}
+    assert kept["by-mac"]["content"] == "content"
 
 
 def before(**kernel: Any) -> dict[str, Any]:
