@@ -147,16 +147,16 @@ def _inodes_of(engine: Container) -> Set[int]:
 def _socket_inodes(pid: int) -> Set[int]:
     """Raises PermissionError for a process of another user; one that has ended holds none."""
     folder = "/proc/{}/fd".format(pid)
-    inodes = set()
+    inodes: Set[int] = set()
     try:
-        for descriptor in os.listdir(folder):
+        descriptors = os.listdir(folder)
+    except (FileNotFoundError, ProcessLookupError):
+        return inodes
+    for descriptor in descriptors:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it was closed while we looked
             match = re.match(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, descriptor)))
             if match:
                 inodes.add(int(match.group(1)))
-    except PermissionError:
-        raise
-    except OSError:  # it ended while we looked
-        pass
     return inodes
 
 

@@ -77,3 +77,23 @@ def test_a_process_that_has_just_ended_serves_nobody(network_mode: str) -> None:
 
 def test_an_engine_that_does_not_run_serves_nobody() -> None:
     assert sockets.served(Container("exited")) == []
+
+
+def test_a_descriptor_that_is_closed_meanwhile_hides_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy engine opens and closes descriptors all the time."""
+    readlink = os.readlink
+    first = f"/proc/{os.getpid()}/fd/0"
+
+    def close_the_first(path: str) -> str:
+        if path == first:
+            raise FileNotFoundError(path)
+        return readlink(path)
+
+    monkeypatch.setattr("os.readlink", close_the_first)
+    engine = Container("running", id="f00d", pid=os.getpid(), network_mode="host")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+        server.accept()[0],
+    ):
+        assert "{}:{}".format(*client.getsockname()) in (sockets.served(engine) or [])
