@@ -39,6 +39,11 @@ options:
     description: Which attempt of this run the request is.
     type: int
     default: 1
+  decided_about:
+    description:
+      - C(requested_at) of the record that was seen when it was decided to do this; 0 where there was none.
+      - If it is another by now, V(pending) fails, and V(absent) leaves it alone.
+    type: float
   container_id:
     description: The container in which the engine runs. Required with O(state=confirmed).
     type: str
@@ -89,6 +94,7 @@ ARGUMENTS = {
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "attempt": dict(type="int", default=1),
+    "decided_about": dict(type="float"),
     "container_id": dict(type="str"),
     "verified_by": dict(type="str", choices=["host", "console"], default="host"),
 }
@@ -96,12 +102,14 @@ ARGUMENTS = {
 
 def operation(params: Dict[str, Any], check_mode: bool) -> Result:
     if params["state"] == "pending":
-        return record.pending(params["name"], params["manage_ip"], params["attempt"], check_mode)
+        return record.pending(
+            params["name"], params["manage_ip"], params["attempt"], check_mode, params["decided_about"]
+        )
     if params["state"] == "confirmed":
         return record.confirmed(
             params["name"], params["manage_ip"], params["container_id"], params["verified_by"], check_mode
         )
-    return record.absent(check_mode)
+    return record.absent(check_mode, params["decided_about"])
 
 
 def main() -> None:

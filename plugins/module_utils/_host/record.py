@@ -6,8 +6,9 @@
 import json
 import os
 import time
-from typing import Any, Dict
+from typing import Any, Dict, Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import (
     file_errors,
     sync_folder,
@@ -16,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._host.files import (
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
+_SAME_SECONDS = 0.001  # a number may lose digits on its way through templates
 _MODE = 0o644  # local facts are readable; no secret is in it
 _FIELDS: Dict[str, Any] = {
     "state": str,
@@ -47,8 +49,18 @@ def read() -> Dict[str, Any]:
     return dict(noted, age=_age(noted))
 
 
-def pending(name: str, manage_ip: str, attempt: int, check_mode: bool) -> Result:
-    """Notes a request for an install that is about to be made."""
+def pending(name: str, manage_ip: str, attempt: int, check_mode: bool, decided_about: Optional[float] = None) -> Result:
+    """Notes a request for an install that is about to be made.
+
+    ``decided_about``: ``requested_at`` of the record that led to it, 0 for none. Raises HostError where there is
+    another by now.
+    """
+    before = read()
+    if decided_about is not None and not _is_of(before, decided_about):
+        raise HostError(
+            "{} is {} now, and not what was decided about.".format(PATH, before["state"]),
+            "No install was asked for. Somebody else deploys on this host; run again to look anew.",
+        )
     noted = dict(_fresh(name, manage_ip), state="pending", attempt=attempt, container_id=None, verified_by=None)
     return _write(noted, check_mode)
 
@@ -64,10 +76,10 @@ def confirmed(name: str, manage_ip: str, container_id: str, verified_by: str, ch
     return _write(dict(request, **proof, confirmed_at=time.time()), check_mode)
 
 
-def absent(check_mode: bool) -> Result:
-    """Takes the record away: what it says is known not to be so."""
+def absent(check_mode: bool, decided_about: Optional[float] = None) -> Result:
+    """Takes the record away: what it says is known not to be so. Another than ``decided_about`` is left alone."""
     before = read()
-    if before["state"] == "none":
+    if before["state"] == "none" or (decided_about is not None and not _is_of(before, decided_about)):
         return Result(False, {"record": before}, {"before": before, "after": before})
     if not check_mode:
         with file_errors(PATH):
@@ -75,6 +87,10 @@ def absent(check_mode: bool) -> Result:
             sync_folder(os.path.dirname(PATH))
     after = {"state": "none"}
     return Result(True, {"record": after}, {"before": before, "after": after})
+
+
+def _is_of(record: Dict[str, Any], requested_at: float) -> bool:
+    return abs(float(record.get("requested_at", 0)) - requested_at) < _SAME_SECONDS
 
 
 def _fresh(name: str, manage_ip: str) -> Dict[str, Any]:

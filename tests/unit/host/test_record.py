@@ -79,3 +79,14 @@ def test_the_age_outlives_a_boot_and_a_clock_that_was_set_back(path: Path, monke
     assert 499 < record.read()["age"] < 600
     path.write_text(json.dumps(dict(noted, boot_id="another boot", requested_at=noted["requested_at"] + 10_000)))
     assert record.read()["age"] == 300.0, "it was asked for before this boot"
+
+
+def test_a_note_that_somebody_else_has_written_since_is_neither_replaced_nor_taken_away(path: Path) -> None:
+    first = record.pending("edge-1", "192.0.2.11", 1, False, decided_about=0).values["record"]
+    before = path.read_bytes()
+    with pytest.raises(HostError, match="run again to look anew"):
+        record.pending("edge-1", "192.0.2.11", 1, False, decided_about=0)
+    assert not record.absent(False, decided_about=first["requested_at"] - 1).changed
+    assert path.read_bytes() == before
+    assert record.absent(False, decided_about=first["requested_at"]).changed
+    assert not path.exists()
