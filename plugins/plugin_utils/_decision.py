@@ -59,6 +59,16 @@ def _guarded(decision: Decision, evidence: Evidence, policy: Policy) -> Decision
             f"The install was asked for {evidence.asked} times and no engine came up; the container is "
             f"{evidence.container} now.{answered} Look at the deployment's messages in the web console, then run again."
         )
+    if not evidence.has_usable_manage_ip:
+        return _fail(
+            f"{decision.reason} But slb_manage_ip is {evidence.manage_ip!r}, which is no IP address: no install can "
+            "be asked for with it. Set it to the address under which the management node reaches the host."
+        )
+    if decision.action == "replace" and evidence.established is None and not policy.allow_established:
+        return _fail(
+            f"{decision.reason} But it cannot be seen whether it carries connections. Run with become: true; "
+            "or, if it is a leftover all the same, set slb_allow_established: true for this host."
+        )
     if decision.action == "replace" and evidence.established and not policy.allow_established:
         return _fail(
             f"{decision.reason} But it carries {evidence.established} established connections and may be live. "
@@ -104,7 +114,7 @@ def _unobservable(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def _is_proven(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.container == "running" and evidence.confirmed and not _is_shaky(evidence, policy)
+    return evidence.container == "running" and evidence.proves(policy) and not _is_shaky(evidence, policy)
 
 
 def _proven(evidence: Evidence, policy: Policy) -> Decision:
@@ -127,7 +137,7 @@ def _unreadable(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def _is_shaky(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.confirmed and evidence.restarted_lately(policy)
+    return evidence.proves(policy) and evidence.restarted_lately(policy)
 
 
 def _shaky(evidence: Evidence, policy: Policy) -> Decision:
@@ -238,6 +248,22 @@ def _finished(evidence: Evidence, policy: Policy) -> Decision:
     return _wait("The engine has just come up: seeing whether it stays up.", policy.settle * 2, evidence, policy)
 
 
+def _is_own_in_doubt(evidence: Evidence, policy: Policy) -> bool:
+    """It may be an engine that lives, and that a person or its runtime restarted a moment ago."""
+    is_young = evidence.container == "running" and not evidence.stable(policy)
+    is_ours = evidence.record == "pending" and evidence.started_after_request
+    return is_ours and (is_young or evidence.container == "restarting") and not evidence.waited
+
+
+def _own_in_doubt(evidence: Evidence, policy: Policy) -> Decision:
+    return _wait(
+        "The engine of our request has just been started again: seeing whether it stays up.",
+        policy.settle * 2,
+        evidence,
+        policy,
+    )
+
+
 def _is_own_leftover(evidence: Evidence, policy: Policy) -> bool:
     dead = evidence.container in ("absent", "created", "exited")
     # No deployment leaves a paused container: a person has paused it, and it may be live.
@@ -284,7 +310,7 @@ def _left_unlisted(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def _is_ailing(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.confirmed and policy.unrecorded != "replace"
+    return evidence.proves(policy) and policy.unrecorded != "replace"
 
 
 def _ailing(evidence: Evidence, policy: Policy) -> Decision:
@@ -305,10 +331,12 @@ def _always(evidence: Evidence, policy: Policy) -> bool:
 
 def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
     if policy.unrecorded == "replace":
-        return _out_of_the_way(
-            f"The container slb is {evidence.container}, no record proves it, and slb_unrecorded_engine says: replace.",
-            evidence,
+        why = (
+            "the operator says that the console does not list its engine"
+            if policy.unlisted
+            else "no record proves it, and slb_unrecorded_engine says: replace"
         )
+        return _out_of_the_way(f"The container slb is {evidence.container}, and {why}.", evidence)
     if policy.unrecorded == "adopt" and evidence.container == "running":
         if evidence.stable(policy):
             return _confirm("The container slb runs, and slb_unrecorded_engine says: adopt.", evidence)
@@ -342,6 +370,11 @@ RULES: tuple[Rule, ...] = (
     Rule("the console says deploying", _is_listed_deploying, _listed_deploying),
     Rule("not running, and the console says running", _is_drift, _drift),
     Rule("pending record, wait over, started after the request, up, console silent", _is_finished, _finished),
+    Rule(
+        "pending record, wait over, started after the request, restarting or only just up, not yet waited for",
+        _is_own_in_doubt,
+        _own_in_doubt,
+    ),
     Rule("pending record, wait over, dead, or not healthy, or not listed", _is_own_leftover, _own_leftover),
     Rule("absent", _is_absent, _absent),
     Rule("exited, or created and never started", _is_dead, _dead),

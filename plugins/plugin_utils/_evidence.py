@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -28,6 +29,7 @@ _VARIABLES = {
     "settle": "slb_settle",
     "attempts": "slb_attempts",
     "allow_established": "slb_allow_established",
+    "unlisted": "__slb_is_unlisted",
 }
 
 
@@ -40,6 +42,8 @@ class Policy:
     settle: float = 5
     attempts: int = 3
     allow_established: bool = False
+    unlisted: bool = False
+    """The operator says of this host that the console does not list its engine."""
 
     def __post_init__(self) -> None:
         _one_of(_VARIABLES["unrecorded"], self.unrecorded, get_args(Unrecorded))
@@ -58,7 +62,8 @@ class Evidence:
     started_at: float | None = None
     uptime: float | None = None
     restarts: int = 0
-    established: int = 0
+    established: int | None = 0
+    """Connections; None where they cannot be seen."""
     ports: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     record: RecordState = "none"
     record_why: str | None = None
@@ -74,6 +79,8 @@ class Evidence:
     """How often this run has asked for an install."""
     waited: float = 0
     """For how long this run has waited for the engine."""
+    manage_ip: str = ""
+    """As the management node would be given it; empty where nobody asks."""
 
     def __post_init__(self) -> None:
         _one_of("console", self.console, get_args(ConsoleState))
@@ -89,6 +96,18 @@ class Evidence:
     @property
     def started_after_request(self) -> bool:
         return self.started_at is not None and self.started_at >= self.requested_at
+
+    def proves(self, policy: Policy) -> bool:
+        """``confirmed``, unless it was the host alone that proved it, and the operator knows better."""
+        return self.confirmed and not (policy.unlisted and self.record_verified_by != "console")
+
+    @property
+    def has_usable_manage_ip(self) -> bool:
+        try:
+            ipaddress.ip_address(self.manage_ip.strip())
+        except ValueError:
+            return not self.manage_ip
+        return True
 
     def stable(self, policy: Policy) -> bool:
         return self.container == "running" and self.uptime is not None and self.uptime >= policy.settle
@@ -112,7 +131,9 @@ class Evidence:
             container += f" for {self.uptime:.0f} s"
         if self.restarts:
             container += f", restarted {self.restarts} times"
-        if self.established:
+        if self.established is None:
+            container += ", its connections cannot be seen"
+        elif self.established:
             container += f", {self.established} established connections"
         if self.container == "unknown":
             container += f" ({self.container_why})"
@@ -142,13 +163,14 @@ def policy_from(variables: Mapping[str, Any]) -> Policy:
         "settle": float,
         "attempts": int,
         "allow_established": boolean,
+        "unlisted": boolean,
     }
     values = {}
     for key, value in variables.items():
         try:
             values[key] = read[key](value)
         except (TypeError, ValueError):
-            what = "a boolean" if key == "allow_established" else "a number"
+            what = "a boolean" if read[key] is boolean else "a number"
             raise OptionError(_VARIABLES[key], value, f"it is not {what}", f"Give {what}.") from None
     return Policy(**values)
 
@@ -162,9 +184,15 @@ def evidence_from(
     answer_words: str = "",
     asked: int = 0,
     waited: float = 0,
+    since_asked: float | None = None,
+    manage_ip: str = "",
 ) -> Evidence:
-    """Reads what M(slb.fleet.host_info) returned; the rest is what the run itself knows."""
+    """Reads what M(slb.fleet.host_info) returned; the rest is what the run itself knows.
+
+    ``since_asked``: seconds since this run has asked; its note is older, by the time in which the request had to wait.
+    """
     container, record = slb_host["engine_container"], slb_host["record"]
+    ages = [record.get("age", 0)] + ([] if since_asked is None else [since_asked])
     return Evidence(
         container=container["state"],
         container_id=container.get("id"),
@@ -178,7 +206,7 @@ def evidence_from(
         record_why=record.get("why"),
         record_container=record.get("container_id"),
         record_verified_by=record.get("verified_by"),
-        record_age=record.get("age", 0),
+        record_age=min(ages),
         requested_at=record.get("requested_at", 0),
         console=console,
         console_words=console_words,
@@ -186,4 +214,5 @@ def evidence_from(
         answer_words=answer_words,
         asked=asked,
         waited=waited,
+        manage_ip=str(manage_ip),
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import evidence_from
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, evidence_from
 
 _NOT_ATTEMPTED = "not attempted"
 
@@ -43,16 +43,19 @@ class HostStory:
             return self.trouble.partition(":")[0]
         if self.began is None:
             return _NOT_ATTEMPTED
-        record = (self.look or {}).get("record", {})
-        if record.get("state") == "confirmed":
-            return f"verified by {record['verified_by']}"
-        return "looked at" if self.look else "done"
+        if self._seen is None:
+            return "looked at" if self.look else "done"
+        is_proven = self._seen.container == "running" and self._seen.confirmed
+        return f"verified by {self._seen.record_verified_by}" if is_proven else "not proven"
 
     @property
     def evidence(self) -> str:
-        if self.look is None or "engine_container" not in self.look:
-            return ""
-        return "; ".join(evidence_from(self.look).in_words()[:2])
+        return "; ".join(self._seen.in_words()[:2]) if self._seen else ""
+
+    @property
+    def _seen(self) -> Evidence | None:
+        is_whole = self.look is not None and {"engine_container", "record"} <= set(self.look)
+        return evidence_from(self.look) if self.look is not None and is_whole else None
 
 
 class Report:

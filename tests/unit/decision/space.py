@@ -49,16 +49,20 @@ def everything() -> Iterator[tuple[Evidence, Policy]]:
         ("none", "requested", "exists", "port_occupied", "refused", "unknown"),
         (0, ATTEMPTS),
         (0, 1000),
-        (0, 3),
+        (0, 3, None),
     )
     policies = [
         Policy(unrecorded, WAIT, SETTLE, ATTEMPTS, allow)
         for unrecorded in ("fail", "adopt", "replace")
         for allow in (False, True)
     ]
+    policies.append(Policy("replace", WAIT, SETTLE, ATTEMPTS, unlisted=True))
     for container, record, (console, answer, asked, waited, established) in itertools.product(
         containers(), records(), list(runs)
     ):
+        carries = container["container"] in ("running", "paused", "restarting")
+        if not carries and established != 0:
+            continue
         evidence = Evidence(
             **container,
             **record,
@@ -68,7 +72,7 @@ def everything() -> Iterator[tuple[Evidence, Policy]]:
             console_words="it answered HTTP 503.",
             asked=asked,
             waited=waited,
-            established=established if container["container"] in ("running", "paused", "restarting") else 0,
+            established=established,
         )
         for policy in policies:
             yield evidence, policy

@@ -13,7 +13,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidenc
 
 def broken_promises(evidence: Evidence, policy: Policy, decision: Decision) -> Iterator[str]:
     shaky = evidence.restarts and (evidence.uptime or 0) < SETTLE
-    proven = evidence.container == "running" and evidence.confirmed and not shaky
+    known_better = policy.unlisted and evidence.record_verified_by == "host"
+    proven = evidence.container == "running" and evidence.confirmed and not shaky and not known_better
     request_is_young = evidence.record == "pending" and evidence.record_age < WAIT
     stops, asks = decision.action == "replace", decision.action in ("add", "replace")
 
@@ -21,14 +22,15 @@ def broken_promises(evidence: Evidence, policy: Policy, decision: Decision) -> I
         yield "a proven engine is left alone"
     if decision.action == "nothing" and not proven:
         yield "only a proven engine needs nothing"
-    if stops and evidence.container == "running" and evidence.confirmed:
+    if stops and evidence.container == "running" and evidence.confirmed and not known_better:
         yield "an engine that was proven to run is not stopped while it runs"
-    if stops and evidence.established and not policy.allow_established:
-        yield "an engine with established connections is not stopped"
+    if stops and evidence.established != 0 and not policy.allow_established:
+        yield "an engine that has connections, or may have some, is not stopped"
     if stops and evidence.console == "running":
         yield "an engine that the console lists as running is not stopped"
     if stops and evidence.container == "running" and evidence.console == "unknown":
-        ours_and_ill = evidence.record == "pending" and evidence.started_after_request and evidence.uptime < SETTLE
+        ours = evidence.record == "pending" and evidence.started_after_request
+        ours_and_ill = ours and evidence.uptime < SETTLE and evidence.waited
         if not ours_and_ill and policy.unrecorded != "replace":
             yield "a running container is stopped only on the console's, the record's or the operator's word"
     if asks and request_is_young:
@@ -37,6 +39,8 @@ def broken_promises(evidence: Evidence, policy: Policy, decision: Decision) -> I
         yield "no install is asked for while the console lists a deployment"
     if decision.action not in ("fail", "nothing") and evidence.console == "unreadable":
         yield "without the list that was described nothing is done"
+    if asks and not evidence.has_usable_manage_ip:
+        yield "nothing is cleared away for a request that cannot be made"
     if asks and evidence.container == "unknown":
         yield "unknown is not absent"
     if asks and evidence.container == "absent" and evidence.record == "invalid":

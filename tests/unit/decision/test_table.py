@@ -14,6 +14,7 @@ YOUNG = {"record": "pending", "record_age": 60.0, "requested_at": 1000.0}
 OVER = {"record": "pending", "record_age": 200.0, "requested_at": 1000.0}
 CONFIRMED = {"record": "confirmed", "record_container": "c1", "record_verified_by": "host"}
 SHAKY = RUNNING | CONFIRMED | {"uptime": 1.0, "restarts": 9}
+DEAD = RUNNING | {"console": "failed"}
 
 ROWS = [
     ("proven", RUNNING | CONFIRMED, "nothing", "the record names its container"),
@@ -34,7 +35,17 @@ ROWS = [
         "after a wait of 180 seconds",
     ),
     ("it came up just as the wait ended", RUNNING | OVER | {"uptime": 1.0}, "wait", "whether it stays up"),
-    ("our attempt crashes again and again", RUNNING | OVER | {"uptime": 1.0, "restarts": 9}, "replace", "failed"),
+    ("ours lives, and was restarted just now", RUNNING | OVER | {"uptime": 1.0, "restarts": 1}, "wait", "stays up"),
+    ("ours restarts just now", RUNNING | OVER | {"container": "restarting"}, "wait", "stays up"),
+    (
+        "our attempt crashes again and again",
+        RUNNING | OVER | {"uptime": 1.0, "restarts": 9, "waited": 10.0},
+        "replace",
+        "failed",
+    ),
+    ("ours is up, the console not yet", RUNNING | OVER | {"uptime": 1.0, "console": "not_listed"}, "wait", "stays up"),
+    ("no address to ask with", {"manage_ip": "edge-1.example"}, "fail", "'edge-1.example', which is no IP address"),
+    ("nobody may see who is connected", DEAD | {"established": None}, "fail", "become: true"),
     ("our attempt left nothing", OVER, "add", "left no container"),
     ("our attempt left a dead container", OVER | {"container": "exited"}, "replace", "left the container exited"),
     ("it ran before our request", RUNNING | OVER | {"started_at": 900.0}, "fail", "could be live"),
@@ -72,6 +83,16 @@ def test_the_operator_says_what_an_unrecorded_engine_is() -> None:
     assert decide(Evidence(**RUNNING), Policy(unrecorded="replace")).action == "replace"
     assert decide(Evidence(**RUNNING | {"uptime": 1.0}), Policy(unrecorded="adopt")).action == "wait"
     assert decide(Evidence(container="restarting"), Policy(unrecorded="adopt")).action == "fail"
+
+
+def test_remediate_may_take_an_engine_away_that_the_host_alone_has_proven() -> None:
+    """That the console does not list it is what the host cannot know."""
+    remediate = Policy(unrecorded="replace", unlisted=True)
+    assert decide(Evidence(**RUNNING | CONFIRMED), remediate).action == "replace"
+    assert decide(Evidence(**RUNNING | CONFIRMED, established=1), remediate).action == "fail"
+    by_console = CONFIRMED | {"record_verified_by": "console"}
+    assert decide(Evidence(**RUNNING | by_console), remediate).action == "nothing"
+    assert decide(Evidence(**RUNNING | CONFIRMED, console="running"), remediate).action == "confirm"
 
 
 def test_an_occupied_port_is_traced_to_its_holder() -> None:

@@ -35,7 +35,7 @@ def test_a_record_that_was_written_is_newer_than_the_look() -> None:
     report.begin("edge-1", 0.0)
     report.end("edge-1", "Look", {"slb_host": {**LOOK, "record": {"state": "none"}}}, 1.0)
     (line,) = report.lines()
-    assert "looked at" in line
+    assert "not proven" in line
     report.end("edge-1", "Confirm", {"record": LOOK["record"], "changed": True}, 2.0)
     (line,) = report.lines()
     assert "verified by console" in line
@@ -54,6 +54,14 @@ def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
     failed, left = report.lines()
     assert failed.split()[:4] == ["edge-1", "failed", "4", "s"], "not the time in which it waited for its turn"
     assert left.startswith("edge-2  not attempted     1 s  container slb: running for 70 s")
+
+
+def test_a_record_of_an_engine_that_is_gone_proves_nothing() -> None:
+    report = Report()
+    report.begin("edge-1", 0.0)
+    report.end("edge-1", "Look", {"slb_host": {**LOOK, "engine_container": {"state": "absent"}}}, 1.0)
+    (line,) = report.lines()
+    assert line.startswith("edge-1  not proven")
 
 
 def test_a_run_without_hosts_has_no_lines() -> None:
