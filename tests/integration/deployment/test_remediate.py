@@ -6,7 +6,7 @@ import pytest
 from fleet import Run
 from sites import Site, Sites, said
 
-NAMED = "bullseye-1,bookworm-1,trixie-1,bullseye-2"
+NAMED = "bullseye-1,bookworm-1,trixie-1,bullseye-2,trixie-2"
 
 
 def serve_a_client(site: Site) -> None:
@@ -14,8 +14,11 @@ def serve_a_client(site: Site) -> None:
     site.connect_a_client()
 
 
-def be_proven(site: Site) -> None:
-    site.run_container()
+def be_forgotten(sites: Sites, site: Site) -> None:
+    """Its engine is proven by the host, and the console does not list it: nobody but the operator can know."""
+    rollout = sites.play("slb.fleet.rollout", "--limit", site.name)
+    assert site.is_proven(by="host"), rollout.output
+    site.node.forget(site.name)
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +31,11 @@ def remediated(sites: Sites) -> Run:
             "bookworm-2": lambda site: site.run_container(),
         }
     )
-    whole_group = sites.play("slb.fleet.remediate")
-    assert whole_group.status != 0
-    assert "--limit HOST" in whole_group.words
-    assert [list(site.containers) for site in sites].count(["slb"]) == 4, "nothing was touched"
+    be_forgotten(sites, sites["trixie-2"])
+    for whole_group in (sites.play("slb.fleet.remediate"), sites.play("slb.fleet.remediate", slb_hosts="engines")):
+        assert whole_group.status != 0
+        assert "--limit HOST" in whole_group.words
+    assert [list(site.containers) for site in sites].count(["slb"]) == 5, "nothing was touched"
     return sites.play("slb.fleet.remediate", "--limit", NAMED)
 
 
@@ -41,6 +45,14 @@ def test_a_leftover_goes_out_of_the_way_and_no_install_is_asked_for(sites: Sites
     assert len(site.leftovers) == 1
     assert "The way is clear" in said(remediated, site.name)
     assert not site.requests.get("install")
+
+
+def test_an_engine_that_the_host_alone_has_proven_is_taken_away_on_the_operators_word(
+    sites: Sites, remediated: Run
+) -> None:
+    site = sites["trixie-2"]
+    assert list(site.containers.values()) == ["exited"], remediated.output
+    assert "the operator says that the console does not list its engine" in said(remediated, site.name)
 
 
 def test_an_engine_with_connections_is_left_alone(sites: Sites, remediated: Run) -> None:
