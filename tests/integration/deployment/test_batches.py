@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fleet import Run
-from sites import Site, Sites
+from sites import RECORD, Site, Sites
 
 DEFAULT = [1, "10%", "100%"]
 HEALTHY, CANARY, UNREACHABLE = "bullseye-1", "bookworm-1", "trixie-2"
@@ -28,13 +28,15 @@ def held_up(sites: Sites) -> Run:
 @pytest.fixture(scope="module")
 def rollout(sites: Sites, held_up: Run) -> Run:
     sites[CANARY].free_the_port()
+    # Its engine runs and nothing proves it: that one waits for an operator.
+    sites[HEALTHY].host.exec(["rm", RECORD])
     closed = {"ansible_port": 1}
     return sites.play("slb.fleet.rollout", variables={UNREACHABLE: closed}, slb_serial=DEFAULT)
 
 
 @pytest.fixture(scope="module")
 def second(sites: Sites, rollout: Run) -> Run:
-    sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
+    sites.play("slb.fleet.rollout", variables={HEALTHY: {"slb_unrecorded_engine": "adopt"}}, slb_serial=DEFAULT)
     for site in sites:
         site.node.reset_counters()
     return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
@@ -52,10 +54,11 @@ def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_attempte
     assert [held_up.report[name].startswith("not attempted") for name in REST] == [True] * len(REST), held_up.output
 
 
-def test_a_host_that_cannot_be_reached_holds_up_no_other(sites: Sites, rollout: Run) -> None:
+def test_a_host_that_cannot_be_reached_or_needs_a_person_holds_up_no_other(sites: Sites, rollout: Run) -> None:
     assert rollout.report[UNREACHABLE].startswith("unreachable"), rollout.output
+    assert rollout.report[HEALTHY].startswith("failed"), rollout.output
     for site in sites:
-        assert site.name == UNREACHABLE or site.is_proven(by="host"), rollout.output
+        assert site.name in (UNREACHABLE, HEALTHY) or site.is_proven(by="host"), rollout.output
 
 
 def test_a_second_run_over_a_healthy_fleet_is_one_look(sites: Sites, second: Run) -> None:
