@@ -10,8 +10,9 @@ version_added: 0.1.0
 description:
   - A long message of the day, printed after the SSH login, can break a deployment's script or time out its login.
   - With O(state=aside), the message is renamed to C(/etc/motd.bak), or, where that name is taken,
-    to C(/etc/motd.bak.<UTC time>). No backup is ever overwritten.
-  - With O(state=restored), the newest backup is moved back.
+    to C(/etc/motd.bak.<UTC time>). No backup is ever overwritten. What was moved is noted in C(/etc/.motd.slb_fleet).
+  - With O(state=restored), the file that was moved last is moved back, and no other, however it is named.
+    If there is none, nothing is to be done.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -25,16 +26,17 @@ options:
   state:
     description:
       - V(aside) moves a message that is not empty out of the way.
-      - V(restored) moves a backup back. A message that was written meanwhile is not overwritten; then the task fails.
+      - V(restored) moves it back. A message that was written meanwhile is not overwritten; then the task fails.
     type: str
     choices: [aside, restored]
     required: true
   path:
-    description: The file that holds the message.
+    description: The file that holds the message. The note of what was moved lies beside it.
     type: path
     default: /etc/motd
   backup_file:
-    description: With O(state=restored), the backup to move back, if not the newest.
+    description:
+      - With O(state=restored), the backup to move back, whoever made it, instead of the one that O(state=aside) made.
     type: path
 seealso:
   - module: slb.fleet.host_info

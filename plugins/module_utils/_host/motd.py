@@ -3,17 +3,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The message of the day: a long one, printed after the SSH login, can break a deployment's script."""
 
+import contextlib
 import glob
+import json
 import os
 import time
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError, OptionError
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, sync_folder
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, sync_folder, write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._host.login_output import measure
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 PATH = "/etc/motd"
+_MODE = 0o644
 
 
 def look() -> Dict[str, Any]:
@@ -31,35 +34,81 @@ def look() -> Dict[str, Any]:
 def aside(path: str, check_mode: bool) -> Result:
     """Moves the message to ``PATH.bak``, as the document has it; a backup is never overwritten."""
     message = _content(path)
-    unfinished = next((backup for backup in _backups(path) if _same_file(path, backup)), None)
+    noted = _moved_aside(path)
+    unfinished = noted if noted is not None and _same_file(path, noted) else None
     if not message and unfinished is None:
         return Result(False, {"moved": False, "backup_file": None})
     backup = unfinished or _free_backup(path)
     if not check_mode:
+        # Noted before it is moved: a kill in between must not leave a message that nobody brings back.
+        _note(path, backup)
         _move(path, backup)
     return Result(True, {"moved": True, "backup_file": backup}, _diff(path, message, b""))
 
 
 def restored(path: str, backup: Optional[str], check_mode: bool) -> Result:
-    """Moves ``backup``, else the newest one, back; a message written meanwhile is not overwritten."""
+    """Moves ``backup``, else what ``aside`` moved, back; a message written meanwhile is not overwritten."""
     if backup is not None and not os.path.lexists(backup):
         raise OptionError("backup_file", backup, "there is no such file", "Name one of: {}.".format(_listed(path)))
-    backups = [backup] if backup is not None else _backups(path)
-    if not backups:
+    source = backup or _moved_aside(path)
+    if source is None:
+        if not check_mode:
+            _forget(path)
         return Result(False, {"moved": False, "backup_file": None})
-    source = backups[-1]
     if os.path.lexists(path) and not _same_file(path, source):
         if _content(path):
             raise HostError(
                 "{} has a message that was written after {} was moved aside.".format(path, source),
-                "Nothing was changed. Merge the two by hand, or move {} away and run again.".format(path),
+                "Nothing was changed. Put what you want to keep into one of the two, move the other one away "
+                "and run again.",
             )
         if not check_mode:
             with file_errors(path):
                 os.unlink(path)
+    content = _content(source)
     if not check_mode:
         _move(source, path)
-    return Result(True, {"moved": True, "backup_file": source}, _diff(path, b"", _content(source)))
+        _forget(path)
+    return Result(True, {"moved": True, "backup_file": source}, _diff(path, b"", content))
+
+
+def _note_of(path: str) -> str:
+    """Where it is noted what was moved aside: other files named like a backup are somebody else's."""
+    return os.path.join(os.path.dirname(path), ".{}.slb_fleet".format(os.path.basename(path)))
+
+
+def _note(path: str, backup: str) -> None:
+    with file_errors(path):
+        inode = os.lstat(path).st_ino
+    write_atomically(_note_of(path), json.dumps({"backup_file": backup, "inode": inode}) + "\n", _MODE)
+
+
+def _moved_aside(path: str) -> Optional[str]:
+    """The backup that was noted. None if it is gone, or if another file has got its name since."""
+    text = _content(_note_of(path))
+    if not text:
+        return None
+    try:
+        noted = json.loads(text.decode("utf-8"))
+        backup, inode = str(noted["backup_file"]), int(noted["inode"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise HostError(
+            "What was moved aside cannot be read from {}: {!r}.".format(_note_of(path), error),
+            "Nothing was changed. Remove that file, then name the backup in backup_file. There are: {}.".format(
+                _listed(path)
+            ),
+        ) from error
+    with file_errors(backup), contextlib.suppress(FileNotFoundError):
+        return backup if os.lstat(backup).st_ino == inode else None
+    return None
+
+
+def _forget(path: str) -> None:
+    note = _note_of(path)
+    if os.path.lexists(note):
+        with file_errors(note):
+            os.unlink(note)
+            sync_folder(os.path.dirname(note))
 
 
 def _backups(path: str) -> List[str]:

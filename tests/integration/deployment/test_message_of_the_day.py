@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from sites import Site, Sites
@@ -42,6 +43,31 @@ def test_the_bytes_of_a_login_are_those_that_a_login_prints(
     assert said["bytes"] > 5000
     assert abs(said["bytes"] - printed) < _OF_EVERY_LOGIN, said
     assert max(said["sources"], key=lambda each: each["bytes"])["source"] == source
+    site.clean()
+
+
+@pytest.mark.parametrize("path", ["/etc/motd", "/etc/issue"], ids=["written here", "from the image"])
+def test_what_was_moved_aside_comes_back_and_a_backup_of_others_stays(sites: Sites, path: str) -> None:
+    site = sites["bookworm-2"]
+    site.clean()
+    if path == "/etc/motd":
+        site.make_motd_noisy()
+    before = site.file(path)
+    site.write(f"{path}.bak", "an administrator's own\n")
+
+    def motd(state: str) -> dict[str, Any]:
+        return sites.fleet.module(site.name, "motd", state=state, path=path)
+
+    assert not motd("restored")["changed"]
+    aside = motd("aside")
+    assert aside["changed"], aside
+    assert site.file(path) == ""
+    restored = motd("restored")
+    assert restored["backup_file"] == aside["backup_file"], restored
+    assert site.file(path) == before
+    assert not motd("restored")["changed"]
+    assert site.file(f"{path}.bak") == "an administrator's own\n"
+    site.host.exec(["rm", f"{path}.bak"])
     site.clean()
 
 
