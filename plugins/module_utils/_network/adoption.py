@@ -15,7 +15,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     kernel_state,
     nmcli,
     plan,
-    profile,
     resolver,
     selection,
     snapshot,
@@ -138,20 +137,20 @@ def _activate(
         try:
             _bring_up(entry, uuids[entry.name])
         except HostError as error:
-            if entry.dhcp:
+            if entry.dhcp and entry.profile is None:
                 unplugged.append(entry)  # without a carrier nobody can be asked
             else:
                 failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
     waiting = [entry for entry in plans if entry.dhcp and entry not in unplugged]
     for entry in unplugged + _without_lease(waiting, dhcp_timeout):
         try:
-            _settle_without_address(entry.name, uuids[entry.name])
+            _settle_without_address(entry, uuids[entry.name], dhcp_timeout)
         except HostError as error:
             failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
     for entry in plans:
-        if entry.name not in failed and not entry.dhcp and entry.settings:
+        if entry.name not in failed:
             try:
-                _require_kept(entry.name, before)
+                _require_kept(entry, before)
             except HostError as error:
                 failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
     return failed
@@ -183,8 +182,16 @@ def _without_lease(waiting: List[Plan], dhcp_timeout: float) -> List[Plan]:
     return waiting
 
 
-def _settle_without_address(name: str, uuid: str) -> None:
-    nmcli.modify(uuid, profile.without_address(), temporary=True)
+def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None:
+    name = entry.name
+    if not entry.unanswered:
+        raise HostError(
+            "No DHCP server answered within {:g} seconds, and its profile has settings of its own, which stay.".format(
+                dhcp_timeout
+            ),
+            "Give it a DHCP server, or a profile that needs none.",
+        )
+    nmcli.modify(uuid, entry.unanswered, temporary=True)
     try:
         nmcli.command(["device", "reapply", name])
     except HostError:
@@ -196,12 +203,13 @@ def _settle_without_address(name: str, uuid: str) -> None:
         )
 
 
-def _require_kept(name: str, before: snapshot.Snapshot) -> None:
+def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
     """What the interface had, it must have; IPv6 may take a moment to arrive."""
     lost: List[str] = []
+    had = before["kernel"][entry.name] if entry.keeps else kernel_state.substance(before["kernel"][entry.name])
 
     def kept() -> bool:
-        lost[:] = kernel_state.missing(before["kernel"][name], kernel_state.read([name])[name])
+        lost[:] = kernel_state.missing(had, kernel_state.read([entry.name])[entry.name])
         return not lost
 
     if not transaction.wait_for(kept, _ARRIVAL_SECONDS):

@@ -14,6 +14,7 @@ State = Dict[str, Any]
 """``up``, ``mtu``, ``addresses`` and ``routes`` of one interface; the lists as ``ip -json`` shows them."""
 
 FOREVER = 4294967295
+_BY_ITSELF = ("fe80::/64", "ff00::/8")
 _ADDRESS_FIELDS = {"family", "local", "prefixlen"}
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
 _PASSING_FLAGS = {"linkdown", "dead", "offload", "trap", "rt_offload", "rt_trap"}
@@ -34,6 +35,17 @@ def read(names: List[str]) -> Dict[str, State]:
         for nic in kernel.nics()
         if nic.name in names
     }
+
+
+def substance(state: State) -> State:
+    """What of a state an interface really has: not what IPv6 makes of itself wherever it is on."""
+    return dict(
+        state,
+        addresses=[
+            address for address in state["addresses"] if address["family"] != "inet6" or address.get("scope") != "link"
+        ],
+        routes=[route for route in state["routes"] if route["dst"] not in _BY_ITSELF],
+    )
 
 
 def unreplayable(name: str, routes: List[Dict[str, Any]]) -> List[str]:

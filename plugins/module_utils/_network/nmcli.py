@@ -32,6 +32,11 @@ class Device(NamedTuple):
         return self.state == "connected (externally)"
 
     @property
+    def active(self) -> bool:
+        """Whether a profile is in use on it, or about to be."""
+        return self.state.startswith("connect") and not self.external
+
+    @property
     def connected(self) -> bool:
         return self.state in ("connected", "connected (externally)")
 
@@ -64,7 +69,8 @@ class Profile(NamedTuple):
     """A connection profile. ``path``: the file that holds it; in /run while it is in memory only.
 
     ``interface`` and ``mac``: what it is bound to, if anything. ``ports_of``: the controller that it is for.
-    ``method``: its ipv4.method.
+    ``method`` and ``method6``: its ipv4.method and ipv6.method. ``own``: it says more about addresses than to ask for
+    them, so that it is not one to be rewritten.
     """
 
     uuid: str
@@ -75,10 +81,18 @@ class Profile(NamedTuple):
     mac: str
     ports_of: str
     method: str
+    method6: str
+    own: bool
     priority: int
     used_at: int
 
 
+_OWN_FIELDS = tuple(
+    "{}.{}".format(family, name)
+    for family in ("ipv4", "ipv6")
+    for name in ("addresses", "routes", "routing-rules", "dns", "dns-search")
+)
+_OWN_METHODS = ("manual", "shared", "link-local")
 _PROFILE_FIELDS = (
     "connection.uuid",
     "connection.id",
@@ -87,6 +101,8 @@ _PROFILE_FIELDS = (
     "802-3-ethernet.mac-address",
     "connection.slave-type",
     "ipv4.method",
+    "ipv6.method",
+    *_OWN_FIELDS,
     "connection.autoconnect-priority",
     "connection.timestamp",
 )
@@ -127,6 +143,10 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
         mac=values.get("802-3-ethernet.mac-address", "").lower(),
         ports_of=values.get("connection.slave-type", ""),
         method=values.get("ipv4.method", ""),
+        method6=values.get("ipv6.method", ""),
+        own=any(values.get(field) for field in _OWN_FIELDS)
+        or values.get("ipv4.method") in _OWN_METHODS
+        or values.get("ipv6.method") in ("manual", "shared"),
         priority=int(values["connection.autoconnect-priority"]),
         used_at=int(values["connection.timestamp"]),
     )

@@ -22,6 +22,7 @@ class Plan(NamedTuple):
 
     ``offered``: it is under control already, and all there is to do is to make that last beyond the next boot.
     ``dhcp``: it has no address and waits for one. ``settings``: nmcli's properties; empty to take the profile as it is.
+    ``unanswered``: those for when no DHCP server answers; empty where the profile must stay as it is even then.
     ``profile``: the existing profile that is used; None to make one. ``lift``: path and content of the file that makes
     NetworkManager take it. ``returns_at_boot``: it will be under control after a reboot, too; ``notes``: for people.
     """
@@ -31,10 +32,16 @@ class Plan(NamedTuple):
     offered: bool
     dhcp: bool
     settings: Settings
+    unanswered: Settings
     profile: Optional[Profile]
     lift: Optional[Tuple[str, str]]
     returns_at_boot: bool
     notes: List[str]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether its profile is to carry what it has."""
+        return bool(self.settings) and not self.dhcp
 
     def summary(self, timeout: float) -> Dict[str, Any]:
         """What diffs show."""
@@ -43,7 +50,8 @@ class Plan(NamedTuple):
         if self.offered:
             how = "stays as it is, and will be under control after a reboot, too"
         elif self.dhcp:
-            how = "DHCP for {:g} seconds, then without an address".format(timeout)
+            then = "then without an address" if self.unanswered else "and unless it is answered all stays as it is"
+            how = "DHCP for {:g} seconds, {}".format(timeout, then)
         summary: Dict[str, Any] = {
             "profile": self.profile.name if self.profile else self.name,
             "profile_is_new": self.profile is None,
@@ -72,34 +80,41 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
         if used is not None and used.method == "manual" and host.version < _KEEPS_PROFILE:
             return "it is under control until the next boot, and this NetworkManager is too old to make that last"
         lift = (lift_path(nic.name), lifting(nic.name, None))
-        return Plan(nic.name, nic.mac, True, False, {}, used, lift, True, [])
+        return Plan(nic.name, nic.mac, True, False, {}, {}, used, lift, True, [])
     lost = kernel_state.unreplayable(nic.name, host.routes)
     trouble = profile.unrepresentable(state)
     if lost:
         trouble = "its route to {} is of a kind that could not be brought back".format(", ".join(lost))
     if trouble:
         return "what it has could not be kept: {}".format(trouble)
-    has_address = any(address.get("scope") != "link" for address in state["addresses"])
-    as_it_is = not has_address and used is not None and used.method in ("manual", "disabled")
-    if as_it_is:
-        settings: Settings = {}
-    elif has_address:
+    own = kernel_state.substance(state)
+    configured = bool(own["addresses"] or own["routes"])
+    if used is not None:
+        trouble = _trouble_with_profile(interface, used, configured)
+        if trouble:
+            return trouble
+    if configured:
         settings = profile.keeping(
             nic.mac, state, host.resolver if interface.carries_default_route else Resolver([], [])
         )
+        if used is not None:
+            settings = profile.sparing_name_servers(settings)
+    elif used is not None:
+        settings = {}
     else:
         has_default_route = any(route.get("dst") == "default" for route in host.routes)
         settings = profile.by_dhcp(state, dhcp_timeout, Surroundings(host.resolver, has_default_route))
     cause = interface.unmanaged
-    obstacle = _obstacle_at_boot(interface, has_address)
+    obstacle = _obstacle_at_boot(interface, configured)
     lifted = lift_unmanaged and obstacle is not None and (cause is None or cause.liftable or cause.name == "runtime")
-    returns = obstacle is None or (lifted and (not has_address or host.version >= _KEEPS_PROFILE))
+    returns = obstacle is None or (lifted and (not configured or host.version >= _KEEPS_PROFILE))
     return Plan(
         name=nic.name,
         mac=nic.mac,
         offered=False,
-        dhcp=not has_address and not as_it_is,
+        dhcp=not configured and (used is None or used.method == "auto"),
         settings=settings,
+        unanswered={} if used is not None and used.own else profile.without_address(),
         profile=used,
         lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
         returns_at_boot=returns,
@@ -111,11 +126,21 @@ def lift_path(name: str) -> str:
     return "/etc/NetworkManager/conf.d/99-slb-fleet-{}.conf".format(name)
 
 
-def _obstacle_at_boot(interface: Interface, has_address: bool) -> Optional[str]:
+def _trouble_with_profile(interface: Interface, used: Profile, configured: bool) -> Optional[str]:
+    """Why the profile that is there can neither be used as it is nor be changed."""
+    if configured and "shared" in (used.method, used.method6):
+        return "its profile {} shares its connection with others, and does not keep what it has".format(used.name)
+    off = used.method == "disabled" and used.method6 in ("disabled", "ignore")
+    if not configured and not off and interface.nic.carrier is False:
+        return "it has no carrier (no cable), and its profile {} waits for one".format(used.name)
+    return None
+
+
+def _obstacle_at_boot(interface: Interface, configured: bool) -> Optional[str]:
     """Why NetworkManager would not take the interface at boot, although it has a profile for it."""
     if interface.unmanaged is not None and interface.unmanaged.name != "runtime":
         return "NetworkManager leaves it alone: {}".format(interface.unmanaged.sentence)
-    if has_address and not (interface.device is not None and interface.managed_by == "NetworkManager"):
+    if configured and not (interface.device is not None and interface.managed_by == "NetworkManager"):
         return "what gave it its addresses may do so before NetworkManager starts, which then only watches it"
     return None
 

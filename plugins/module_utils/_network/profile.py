@@ -6,7 +6,7 @@
 import ipaddress
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import FOREVER, State
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import FOREVER, State, substance
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
 
 Settings = Dict[str, str]
@@ -50,9 +50,20 @@ def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
     return settings
 
 
+def sparing_name_servers(settings: Settings) -> Settings:
+    """The same for a profile that was there before: name servers that it has, and that may stay in it, do."""
+    spared = [
+        "{}.{}".format(family, name)
+        for family in ("ipv4", "ipv6")
+        if settings[family + ".method"] in ("manual", "auto") and not settings[family + ".dns"]
+        for name in ("dns", "dns-search", "ignore-auto-dns")
+    ]
+    return {key: value for key, value in settings.items() if key not in spared}
+
+
 def without_address() -> Settings:
-    """The document's treatment: under control, without an address."""
-    return dict(_both_families_empty(), **{"ipv4.method": "disabled", "ipv6.method": "ignore"})
+    """The document's treatment: under control, without an address. Nothing else of a profile is changed."""
+    return {"ipv4.method": "disabled", "ipv6.method": "ignore"}
 
 
 def carries_present(family: str, state: State) -> List[str]:
@@ -83,6 +94,12 @@ def unrepresentable(state: State) -> Optional[str]:
         if unknown:
             return "the attributes {} of the route to {} cannot be put into a profile".format(
                 ", ".join(sorted(unknown)), route["dst"]
+            )
+    families = {address["family"] for address in state["addresses"] if not address.get("temporary")}
+    for route in substance(state)["routes"]:
+        if route["family"] not in families:
+            return "the route to {} leads over it without an address, which cannot be put into a profile".format(
+                route["dst"]
             )
     return None
 

@@ -170,8 +170,12 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], troubles: List
             wait = _ACTIVATION_SECONDS if former["state"] == "connected" else 0
             nmcli.up(former["uuid"], name, wait)
             return True
-        if former["state"] == "unmanaged" and nmcli.devices()[name].state != "unmanaged":
+        present = nmcli.devices()[name]
+        if former["state"] == "unmanaged" and not present.unmanaged:
             nmcli.command(["device", "set", name, "managed", "no"])
+        elif former["state"] in ("disconnected", "unavailable") and present.active:
+            # Otherwise NetworkManager would give it its addresses again when the lease is renewed.
+            nmcli.command(["--wait", "10", "device", "disconnect", name], _ANSWER_SECONDS)
     except Exception as error:
         troubles.append("NetworkManager does not take {} back: {}".format(name, _words(error)))
     return False

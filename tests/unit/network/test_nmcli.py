@@ -54,7 +54,7 @@ def test_devices(answers) -> None:
 def test_profiles_are_read_at_once(answers) -> None:
     block = (
         "connection.uuid:{u}\nconnection.id:{n}\nconnection.type:{t}\nconnection.interface-name:{i}\n"
-        "802-3-ethernet.mac-address:{m}\nconnection.slave-type:\nipv4.method:auto\n"
+        "802-3-ethernet.mac-address:{m}\nconnection.slave-type:\nipv4.method:auto\nipv6.method:auto\nipv4.dns:\n"
         "connection.autoconnect-priority:-999\nconnection.timestamp:7\n"
     )
     ethernet = block.format(u="u1", n="a:b", t="802-3-ethernet", i="ens9", m="52:54:00:AA:BB:CC")
@@ -66,6 +66,27 @@ def test_profiles_are_read_at_once(answers) -> None:
     assert (profile.uuid, profile.name, profile.interface, profile.mac) == ("u1", "a:b", "ens9", "52:54:00:aa:bb:cc")
     assert (profile.priority, profile.used_at, profile.path) == (-999, 7, "/etc/a.nmconnection")
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "own"),
+    [
+        ("ipv4.method:auto", False),
+        ("ipv4.method:manual", True),
+        ("ipv4.method:shared", True),
+        ("ipv6.method:manual", True),
+        ("ipv6.method:ignore", False),
+        ("ipv4.routes:", False),
+        ("ipv4.routes:{ ip = 10.1.0.0/16, nh = 10.9.0.1 }", True),
+        ("ipv6.dns:2001\\:db8\\:\\:1", True),
+    ],
+)
+def test_a_profile_has_settings_of_its_own_or_has_not(answers, line: str, own: bool) -> None:
+    block = f"connection.uuid:u1\nconnection.id:a\nconnection.type:802-3-ethernet\n{line}\n"
+    block += "connection.autoconnect-priority:0\nconnection.timestamp:0\n"
+    answers(**{"UUID,FILENAME": (0, "u1:/etc/a\n"), "uuid": (0, block)})
+    (profile,) = nmcli.profiles()
+    assert profile.own is own
 
 
 @pytest.mark.parametrize(("version", "enough"), [("1.30.6", True), ("1.22.0", True), ("1.20.4", False), ("0.9", False)])

@@ -27,8 +27,27 @@ def test_without_an_address_it_asks_dhcp_with_a_profile_of_its_own():
     assert made.notes == []
 
 
-def test_a_link_local_address_is_none():
-    assert make(present=state([inet("fe80::1/64", scope="link")])).dhcp
+def test_what_ipv6_makes_of_itself_is_nothing():
+    own = state([inet("fe80::1/64", scope="link")], [route("fe80::/64", protocol="2"), route("ff00::/8", table="255")])
+    assert make(present=own).dhcp
+
+
+@pytest.mark.parametrize(
+    ("present", "key", "value"),
+    [
+        (state([inet("169.254.7.7/16", scope="link")]), "ipv4.addresses", "169.254.7.7/16"),
+        (
+            state([inet("fe80::1/64", scope="link")], [route("2001:db8::/32", "fe80::9", metric=1024)]),
+            "ipv6.routes",
+            "2001:db8::/32 fe80::9 1024",
+        ),
+    ],
+)
+def test_addresses_and_routes_of_the_link_alone_are_something(present, key, value):
+    made = make(present=present)
+    assert not made.dhcp
+    assert made.keeps
+    assert made.settings[key] == value
 
 
 def test_with_an_address_it_keeps_it():
@@ -68,10 +87,46 @@ def test_of_several_profiles_the_active_one_else_the_preferred_one():
     assert make(interface(state="connecting", uuid="c"), profiles=several).profile.uuid == "c"
 
 
-def test_a_profile_with_a_fixed_address_is_taken_as_it_is():
-    made = make(profiles=[profile("a", method="manual")])
+@pytest.mark.parametrize(
+    ("there", "dhcp"),
+    [
+        ({"method": "manual", "own": True}, False),
+        ({"method": "shared", "own": True}, False),
+        ({"method": "disabled", "method6": "manual", "own": True}, False),
+        ({"method": "auto", "method6": "manual", "own": True}, True),
+        ({"method": "auto", "own": True}, True),
+    ],
+)
+def test_a_profile_with_settings_of_its_own_is_taken_as_it_is(there, dhcp):
+    made = make(profiles=[profile("a", **there)])
     assert made.settings == {}
-    assert not made.dhcp
+    assert made.dhcp is dhcp
+    assert made.unanswered == {}, "not even if no DHCP server answers"
+
+
+def test_of_a_profile_that_only_asks_dhcp_nothing_but_the_methods_is_changed():
+    made = make(profiles=[profile("a")])
+    assert made.dhcp
+    assert made.settings == {}
+    assert made.unanswered == {"ipv4.method": "disabled", "ipv6.method": "ignore"}
+
+
+def test_a_profile_that_waits_for_a_cable_is_left_alone():
+    unplugged = interface(state="unavailable", nic={"carrier": False})
+    assert "no carrier" in make(unplugged, profiles=[profile("a")])
+    assert "no carrier" in make(unplugged, profiles=[profile("a", method="manual", own=True)])
+    assert make(unplugged).dhcp, "without a profile there is nothing that could be lost"
+    assert make(unplugged, profiles=[profile("a", method="disabled", method6="ignore")]).settings == {}
+
+
+def test_what_it_has_does_not_go_into_a_profile_that_is_shared():
+    assert "shares its connection" in make(present=STATIC, profiles=[profile("a", method="shared", own=True)])
+
+
+def test_what_it_has_goes_into_a_profile_that_keeps_its_name_servers():
+    made = make(present=STATIC, profiles=[profile("a", own=True)])
+    assert made.settings["ipv4.addresses"] == "10.9.0.2/24"
+    assert "ipv4.dns" not in made.settings
 
 
 @pytest.mark.parametrize(

@@ -130,10 +130,22 @@ def test_networkmanager_waits_longer_for_dhcp_than_we_do():
     assert profiles.by_dhcp(state(), 120, Surroundings(NOBODY, False))["ipv4.dhcp-timeout"] == "135"
 
 
-def test_every_change_takes_back_what_a_profile_said_before():
+def test_what_is_kept_takes_back_what_a_profile_said_before():
     kept = keeping([inet("10.9.0.2/24")])
-    assert set(kept) >= set(profiles.without_address())
-    assert profiles.without_address()["ipv4.addresses"] == ""
+    assert kept["ipv6.addresses"] == kept["ipv6.routes"] == kept["ipv4.routes"] == ""
+
+
+def test_where_no_dhcp_answers_nothing_but_the_methods_is_changed():
+    assert profiles.without_address() == {"ipv4.method": "disabled", "ipv6.method": "ignore"}
+
+
+def test_name_servers_of_a_profile_that_was_there_stay_where_they_may():
+    spared = profiles.sparing_name_servers(keeping([inet("10.9.0.2/24")]))
+    assert "ipv4.dns" not in spared
+    assert "ipv4.ignore-auto-dns" not in spared
+    assert spared["ipv6.dns"] == ""  # a family that is ignored may have none
+    ours = profiles.sparing_name_servers(keeping([inet("10.9.0.2/24")], resolver=Resolver(["192.0.2.1"], [])))
+    assert ours["ipv4.dns"] == "192.0.2.1"
 
 
 @pytest.mark.parametrize(
@@ -141,10 +153,20 @@ def test_every_change_takes_back_what_a_profile_said_before():
     [
         (state([inet("10.9.0.2/32", address="10.9.0.1")]), "point-to-point"),
         (state([], [route("10.1.0.0/16", metrics=[{"mtu": 1300, "initcwnd": 10}])]), "initcwnd"),
+        (state([], [route("10.1.0.0/16")]), "10.1.0.0/16 leads over it without an address"),
+        (state([inet("10.9.0.2/24")], [route("2001:db8::/32")]), "2001:db8::/32 leads over it without an address"),
     ],
 )
 def test_what_no_profile_can_hold_is_said(present, word):
     assert word in profiles.unrepresentable(present)
+
+
+def test_routes_by_way_of_a_link_local_address_are_kept():
+    present = state([LINK_LOCAL], [route("2001:db8::/32", "fe80::1", metric=1024), route("fe80::/64", protocol="2")])
+    assert profiles.unrepresentable(present) is None
+    settings = profiles.keeping(MAC, present, NOBODY)
+    assert settings["ipv6.method"] == "link-local"
+    assert settings["ipv6.routes"] == "2001:db8::/32 fe80::1 1024"
 
 
 def test_leases_of_other_clients_are_noted():

@@ -50,6 +50,26 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     return host
 
 
+@pytest.mark.parametrize(
+    ("former", "present", "asked"),
+    [
+        ("unmanaged", "connected", ["device set ens9 managed no"]),
+        ("disconnected", "connecting (getting IP configuration)", ["--wait 10 device disconnect ens9"]),
+        ("unavailable", "connected", ["--wait 10 device disconnect ens9"]),
+        ("disconnected", "disconnected", []),
+        ("connected (externally)", "connected (externally)", []),
+    ],
+)
+def test_an_interface_that_had_no_connection_has_none_again(
+    host: Host, former: str, present: str, asked: list[str]
+) -> None:
+    host.kernel = {"ens9": state()}
+    host.devices = {"ens9": Device("ens9", present, None, None)}
+    was = dict(before(ens9=state()), devices={"ens9": {"state": former, "uuid": None}})
+    assert snapshot.put_back(was, []) == []
+    assert host.asked == asked
+
+
 def test_a_profile_that_is_bound_by_mac_is_kept_as_well(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     there = [profile("by-name"), profile("by-mac", "", mac=MAC), profile("other", "ens10")]
     monkeypatch.setattr(nmcli, "profiles", lambda: there)

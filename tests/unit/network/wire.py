@@ -71,6 +71,8 @@ def profile(uuid: str, interface: str = "ens9", **known: Any) -> Profile:
         "mac": "",
         "ports_of": "",
         "method": "auto",
+        "method6": "auto",
+        "own": False,
         "priority": 0,
         "used_at": 0,
     }
