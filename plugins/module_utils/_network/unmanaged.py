@@ -8,7 +8,7 @@ import fnmatch
 import glob
 import os
 import re
-from typing import Dict, List, NamedTuple, Optional, Set
+from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import commands
@@ -18,6 +18,7 @@ _ANSWER_SECONDS = 10
 _IFCFG = "/etc/sysconfig/network-scripts/ifcfg-*"
 _IFUPDOWN = "/etc/network/interfaces"
 _UDEV = "/run/udev/data/n{}"
+_NOBODY = "interface-name:=slb-none"
 
 
 class Cause(NamedTuple):
@@ -27,12 +28,14 @@ class Cause(NamedTuple):
     ``strict``: NetworkManager does not give in at run time.
     ``liftable``: a file in its configuration can change that, for this interface alone.
     ``sentence``: for people.
+    ``others``: every other interface is unmanaged, too, unless it is excepted.
     """
 
     name: str
     strict: bool
     liftable: bool
     sentence: str
+    others: bool = False
 
 
 def lifting(name: str, cause: Optional[Cause]) -> str:
@@ -45,8 +48,10 @@ def lifting(name: str, cause: Optional[Cause]) -> str:
         "[main]\nno-auto-default+=interface-name:={}".format(name),
     ]
     if cause is not None and cause.strict:
-        # A list of nothing but exceptions would mean all other interfaces: hence the name that no interface has.
-        sections.append("[keyfile]\nunmanaged-devices+=interface-name:=slb-none;except:interface-name:={}".format(name))
+        # A list of nothing but exceptions means all other interfaces. Where it does, it has to after this, too;
+        # where it does not, a name that no interface has keeps it from doing so.
+        rest = "*" if cause.others else _NOBODY
+        sections.append("[keyfile]\nunmanaged-devices+={};except:interface-name:={}".format(rest, name))
     return "\n\n".join(sections) + "\n"
 
 
@@ -59,18 +64,23 @@ class Causes:
 
     def of(self, nic: Nic) -> Cause:
         unmanaged_devices = self._value("keyfile", "unmanaged-devices")
-        if matches(unmanaged_devices, nic):
+        merged = unmanaged_devices
+        if self._plugins_name_any():
+            merged += "," + _NOBODY  # NetworkManager puts what its plugins name into the same list
+        others = _leaves_all_alone(merged)
+        if matches(merged, nic):
             return Cause(
                 "unmanaged-devices",
                 True,
                 True,
                 "unmanaged-devices={} in NetworkManager's configuration".format(unmanaged_devices),
+                others,
             )
         ifcfg = _ifcfg_refusal(nic)
         if ifcfg is not None:
             return Cause("NM_CONTROLLED=no", True, False, "NM_CONTROLLED=no in {}".format(ifcfg))
         if nic.name in self._ifupdown and self._ifupdown_rules():
-            return Cause("ifupdown", True, True, "ifupdown has it in {}".format(self._ifupdown[nic.name]))
+            return Cause("ifupdown", True, True, "ifupdown has it in {}".format(self._ifupdown[nic.name]), others)
         for section in self._config.sections() if self._config else []:
             if section.split("-", 1)[0] == "device" and self._device_section_refuses(section, nic):
                 return Cause(
@@ -92,6 +102,10 @@ class Causes:
         plugins = re.split(r"[,;\s]+", self._value("main", "plugins"))
         return "ifupdown" in plugins and not _true(self._value("ifupdown", "managed"))
 
+    def _plugins_name_any(self) -> bool:
+        named = set(self._ifupdown) - {"lo"} if self._ifupdown_rules() else set()
+        return bool(named or _ifcfg_refusals())
+
     def _device_section_refuses(self, section: str, nic: Nic) -> bool:
         managed = self._value(section, "managed")
         match = self._value(section, "match-device") or "*"
@@ -100,15 +114,27 @@ class Causes:
 
 def matches(specs: str, nic: Nic) -> bool:
     """Whether a device list of NetworkManager's configuration holds the interface (see its manual page)."""
-    positive, negative = [], []
-    for spec in re.split(r"[,;]\s*", specs):
-        if spec.startswith("except:"):
-            negative.append(spec[len("except:") :])
-        elif spec.strip():
-            positive.append(spec.strip())
+    positive, negative = _parts(specs)
     if any(_matches_one(spec, nic) for spec in negative):
         return False
     return any(_matches_one(spec, nic) for spec in positive) or (bool(negative) and not positive)
+
+
+def _leaves_all_alone(specs: str) -> bool:
+    """Whether a device list holds whatever it does not except."""
+    positive, negative = _parts(specs)
+    return "*" in positive or (bool(negative) and not positive)
+
+
+def _parts(specs: str) -> Tuple[List[str], List[str]]:
+    """What a device list names, and what it excepts."""
+    positive, negative = [], []
+    for spec in re.split(r"[,;]\s*", specs):
+        if spec.startswith("except:"):
+            negative.append(spec[len("except:") :].strip())
+        elif spec.strip():
+            positive.append(spec.strip())
+    return positive, negative
 
 
 def _matches_one(spec: str, nic: Nic) -> bool:
@@ -165,15 +191,23 @@ def _ifupdown_interfaces(path: str, seen: Optional[Set[str]] = None) -> Dict[str
 
 
 def _ifcfg_refusal(nic: Nic) -> Optional[str]:
+    for path, values in _ifcfg_refusals().items():
+        if values.get("DEVICE") == nic.name or values.get("HWADDR", "").lower() == nic.mac.lower():
+            return path
+    return None
+
+
+def _ifcfg_refusals() -> Dict[str, Dict[str, str]]:
+    """What each ifcfg file says that keeps NetworkManager away."""
+    found = {}
     for path in sorted(glob.glob(_IFCFG)):
         values = {}
         for line in _lines(path):
             key, _equals, value = line.strip().partition("=")
             values[key] = value.strip("\"' ")
-        ours = values.get("DEVICE") == nic.name or values.get("HWADDR", "").lower() == nic.mac.lower()
-        if ours and values.get("NM_CONTROLLED", "yes").lower() in ("no", "false", "n", "f", "0"):
-            return path
-    return None
+        if values.get("NM_CONTROLLED", "yes").lower() in ("no", "false", "n", "f", "0"):
+            found[path] = values
+    return found
 
 
 def _lines(path: str) -> List[str]:

@@ -115,3 +115,31 @@ def test_the_lifting_file_is_about_one_interface_only(strict: bool) -> None:
         added = parser["keyfile"]["unmanaged-devices+"]
         assert not matches("interface-name:ens9," + added, nic())
         assert not matches(added, nic("eth0")), "alone, it must not make all others unmanaged"
+
+
+@pytest.mark.parametrize(
+    ("listed", "ifupdown", "others"),
+    [
+        ("except:interface-name:eth0", "", True),
+        ("*,except:interface-name:eth0", "", True),
+        ("interface-name:ens9,except:interface-name:eth0", "", False),
+        # What ifupdown has is in the same list, which then does not consist of exceptions alone.
+        ("except:interface-name:eth0", "iface ens9 inet dhcp\n", False),
+        ("except:interface-name:eth0", "iface lo inet loopback\n", True),
+    ],
+)
+def test_lifting_one_releases_no_other(causes, listed: str, ifupdown: str, others: bool) -> None:
+    cause = causes(f"{DEBIAN}[keyfile]\nunmanaged-devices={listed}\n", ifupdown)
+    assert cause.strict
+    parser = configparser.RawConfigParser(delimiters=("=",))
+    parser.read_string(unmanaged.lifting("ens9", cause))
+    merged = f"{listed},{parser['keyfile']['unmanaged-devices+']}"
+    assert not matches(merged, nic())
+    assert matches(merged, nic("ens7")) is others
+    assert not matches(merged, nic("eth0"))
+
+
+def test_lifting_another_afterwards_does_not_depend_on_the_first(causes) -> None:
+    """The first may be given back before the second."""
+    listed = "except:interface-name:eth0,*,except:interface-name:=ens8"
+    assert causes(f"[keyfile]\nunmanaged-devices={listed}\n").others
