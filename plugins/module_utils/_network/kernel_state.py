@@ -14,6 +14,7 @@ State = Dict[str, Any]
 """``up``, ``mtu``, ``addresses`` and ``routes`` of one interface; the lists as ``ip -json`` shows them."""
 
 FOREVER = 4294967295
+_ASKED_FOR = ("9", "16")  # by router advertisement, by DHCP
 _BY_ITSELF = ("fe80::/64", "ff00::/8")
 _ADDRESS_FIELDS = {"family", "local", "prefixlen"}
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
@@ -60,19 +61,47 @@ def unreplayable(name: str, routes: List[Dict[str, Any]]) -> List[str]:
 
 def missing(before: State, now: State) -> List[str]:
     """The addresses and routes of ``before`` that are gone, whoever put them there."""
+    addresses, routes = _lost(before, now)
+    gone = ["the address " + _address_key(address).partition(" ")[2] for address in addresses]
+    return gone + ["the route to {}".format(route["dst"]) for route in routes]
+
+
+def with_lost(before: State, now: State) -> State:
+    """What is there now with what is gone of ``before``: for an interface that somebody else takes care of.
+
+    Leases and what a router advertises are not counted: they are for whoever asks for them.
+    """
+    addresses, routes = _lost(before, now)
+    passing = [address["local"] for address in before["addresses"] if _passes(address)]
+    return dict(
+        now,
+        addresses=now["addresses"] + [address for address in addresses if not _passes(address)],
+        routes=now["routes"]
+        + [
+            route
+            for route in routes
+            if route.get("protocol") not in _ASKED_FOR
+            and route.get("prefsrc") not in passing
+            and "expires" not in route
+        ],
+    )
+
+
+def _lost(before: State, now: State) -> Tuple[List[Dict[str, Any]], List[Dict[str, Any]]]:
     present = {_address_key(address) for address in now["addresses"]}
-    lost = [
-        "the address " + _address_key(address).partition(" ")[2]
+    ways = {_way(route) for route in now["routes"]}
+    addresses = [
+        address
         for address in before["addresses"]
         if _address_key(address) not in present and not address.get("temporary")
     ]
-    ways = {_way(route) for route in now["routes"]}
-    return lost + [
-        "the route to {}".format(route["dst"])
-        for route in before["routes"]
-        # Link-local ones come and go with the link-local address, at a metric of their manager's choice.
-        if _way(route) not in ways and route["dst"] != "fe80::/64"
-    ]
+    # Link-local routes come and go with the link-local address, at a metric of their manager's choice.
+    routes = [route for route in before["routes"] if _way(route) not in ways and route["dst"] != "fe80::/64"]
+    return addresses, routes
+
+
+def _passes(address: Dict[str, Any]) -> bool:
+    return bool(address.get("valid_life_time", FOREVER) != FOREVER)
 
 
 def _way(route: Dict[str, Any]) -> Tuple[str, ...]:

@@ -76,13 +76,14 @@ def put_back(snapshot: Snapshot, doomed: List[str]) -> List[str]:
         with _noted(troubles):
             if uuid in nmcli.profile_paths():
                 nmcli.command(["--wait", "10", "connection", "delete", "uuid", uuid], _ANSWER_SECONDS)
+    touched = list(snapshot["profiles"])
     with _noted(troubles):
-        _put_profiles_back(snapshot["profiles"])
-    left_to_the_kernel = [
-        name for name in snapshot["kernel"] if not _put_device_back(name, snapshot["devices"].get(name), troubles)
+        touched = _put_profiles_back(snapshot["profiles"])
+    managed = [
+        name for name in snapshot["kernel"] if _put_device_back(name, snapshot["devices"].get(name), touched, troubles)
     ]
     with _noted(troubles):
-        troubles += _put_kernel_back({name: snapshot["kernel"][name] for name in left_to_the_kernel})
+        troubles += _put_kernel_back(snapshot["kernel"], managed)
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
     return troubles
@@ -137,20 +138,25 @@ def _put_files_back(files: Dict[str, Optional[str]]) -> None:
         nmcli.command(["general", "reload", "conf"])
 
 
-def _put_profiles_back(profiles: Dict[str, Dict[str, Any]]) -> None:
+def _put_profiles_back(profiles: Dict[str, Dict[str, Any]]) -> List[str]:
+    """The UUIDs of those that were not as they had been."""
     paths = nmcli.profile_paths()
-    touched = []
+    touched: List[str] = []
+    changed: List[str] = []
     for uuid, former in profiles.items():
         present = paths.get(uuid)
         if present and present != former["path"]:
             _write_or_remove(present, None, _PROFILE_MODE)
+            changed.append(uuid)
             touched.append(present)
         if former["content"] is not None and (present is None or _content(former["path"]) != former["content"]):
             _write_or_remove(former["path"], former["content"], _PROFILE_MODE)
+            changed.append(uuid)
             touched.append(former["path"])
     if touched:
         # Not "reload": NetworkManager 1.30 then takes over the interfaces that it merely watched.
         nmcli.command(["connection", "load", *touched])
+    return changed
 
 
 def _write_or_remove(path: str, content: Optional[str], mode: int) -> None:
@@ -161,16 +167,19 @@ def _write_or_remove(path: str, content: Optional[str], mode: int) -> None:
         os.unlink(path)
 
 
-def _put_device_back(name: str, former: Optional[Dict[str, Any]], troubles: List[str]) -> bool:
+def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[str], troubles: List[str]) -> bool:
     """Whether NetworkManager has it under control again and so gives it its addresses."""
     if former is None:
         return False
     try:
+        present = nmcli.devices()[name]
         if former["uuid"] is not None:
+            unchanged = (present.uuid, present.state) == (former["uuid"], former["state"])
+            if unchanged and former["uuid"] not in touched:
+                return True  # activating it again would take away what others have added, such as a virtual address
             wait = _ACTIVATION_SECONDS if former["state"] == "connected" else 0
             nmcli.up(former["uuid"], name, wait)
             return True
-        present = nmcli.devices()[name]
         if former["state"] == "unmanaged" and not present.unmanaged:
             nmcli.command(["device", "set", name, "managed", "no"])
         elif former["state"] in ("disconnected", "unavailable") and present.active:
@@ -181,8 +190,11 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], troubles: List
     return False
 
 
-def _put_kernel_back(kernel: Dict[str, kernel_state.State]) -> List[str]:
-    """Until it has stayed so for a second: NetworkManager may still be taking addresses away."""
+def _put_kernel_back(kernel: Dict[str, kernel_state.State], managed: List[str]) -> List[str]:
+    """Until it has stayed so for a second: NetworkManager may still be taking addresses away.
+
+    What it has under its control gets from it what its profile says, and here only what others had added.
+    """
     deadline = time.monotonic() + _SETTLE_SECONDS
     stable = 0
     pending: Dict[str, List[str]] = {}
@@ -190,7 +202,7 @@ def _put_kernel_back(kernel: Dict[str, kernel_state.State]) -> List[str]:
         former, pending = pending, {}
         # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
-            for name, todo in _todo(kernel, commands_of).items():
+            for name, todo in _todo(kernel, managed, commands_of).items():
                 pending.setdefault(name, []).extend(_ip(command) for command in todo)
         stable = 0 if pending else stable + 1
         if not pending or pending == former:
@@ -199,9 +211,13 @@ def _put_kernel_back(kernel: Dict[str, kernel_state.State]) -> List[str]:
     return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(words))] if pending else []
 
 
-def _todo(kernel: Dict[str, kernel_state.State], commands_of: Any) -> Dict[str, List[List[str]]]:
+def _todo(kernel: Dict[str, kernel_state.State], managed: List[str], commands_of: Any) -> Dict[str, List[List[str]]]:
+    todo = {}
     present = kernel_state.read(list(kernel))
-    todo = {name: commands_of(name, state, present[name]) for name, state in kernel.items() if name in present}
+    for name in [name for name in kernel if name in present]:
+        now = present[name]
+        wanted = kernel_state.with_lost(kernel[name], now) if name in managed else kernel[name]
+        todo[name] = commands_of(name, wanted, now)
     return {name: arguments for name, arguments in todo.items() if arguments}
 
 

@@ -102,6 +102,25 @@ def test_it_is_missed_whoever_put_it_there():
     assert kernel_state.missing(before, other_metric) == ["the route to default"]
 
 
+def test_what_others_had_added_is_told_from_what_was_asked_for():
+    leased = inet("10.9.0.50/24", valid_life_time=600)
+    ours = [route("10.1.0.0/16", "10.9.0.1", protocol="4")]
+    before = state(
+        [inet("10.9.0.100/32"), leased],
+        [
+            *ours,
+            route("default", "10.9.0.1", protocol="16"),
+            route("default", "fe80::1", protocol="9"),
+            route("10.9.0.0/24", protocol="2", prefsrc="10.9.0.50"),
+            route("fd00::/64", protocol="2", expires=600),
+        ],
+    )
+    now = state([inet("10.9.0.51/24")], [route("default", "10.9.0.2")])
+    wanted = kernel_state.with_lost(before, now)
+    assert wanted["addresses"] == [inet("10.9.0.51/24"), inet("10.9.0.100/32")]
+    assert wanted["routes"] == [route("default", "10.9.0.2"), *ours]
+
+
 ADDRESSES = st.lists(
     st.builds(lambda last, prefix: inet(f"10.9.0.{last}/{prefix}"), st.integers(1, 9), st.integers(24, 25)),
     max_size=4,

@@ -70,6 +70,34 @@ def test_an_interface_that_had_no_connection_has_none_again(
     assert host.asked == asked
 
 
+CONNECTED = {"devices": {"ens9": {"state": "connected", "uuid": "u1"}}}
+VIRTUAL = state([inet("10.9.0.2/24"), inet("10.9.0.100/32")], [route("default", "10.9.0.1")])
+
+
+def test_what_is_connected_as_it_was_is_not_activated_again(host: Host) -> None:
+    host.kernel = {"ens9": VIRTUAL}
+    host.devices = {"ens9": Device("ens9", "connected", "ens9", "u1")}
+    assert snapshot.put_back(dict(before(ens9=VIRTUAL), **CONNECTED), []) == []
+    assert host.asked == []
+
+
+@pytest.mark.parametrize("present", ["u1", "u2"])
+def test_what_others_had_added_comes_back_after_an_activation(
+    host: Host, monkeypatch: pytest.MonkeyPatch, present: str
+) -> None:
+    """Because another profile is active, or because this one had been changed."""
+    host.kernel = {"ens9": VIRTUAL}
+    host.devices = {"ens9": Device("ens9", "connected", "ens9", present)}
+    monkeypatch.setattr(snapshot, "_put_profiles_back", lambda _: ["u1"] if present == "u1" else [])
+
+    def up(uuid: str, name: str, wait: int) -> None:
+        host.kernel = {"ens9": state([inet("10.9.0.2/24"), inet("10.9.0.7/24")], [route("default", "10.9.0.1")])}
+
+    monkeypatch.setattr(nmcli, "up", up)
+    assert snapshot.put_back(dict(before(ens9=VIRTUAL), **CONNECTED), []) == []
+    assert host.asked == ["address replace 10.9.0.100/32 scope global dev ens9"]
+
+
 def test_a_profile_that_is_bound_by_mac_is_kept_as_well(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     there = [profile("by-name"), profile("by-mac", "", mac=MAC), profile("other", "ens10")]
     monkeypatch.setattr(nmcli, "profiles", lambda: there)
