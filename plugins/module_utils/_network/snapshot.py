@@ -89,11 +89,24 @@ def put_back(snapshot: Snapshot, doomed: List[str]) -> List[str]:
     return troubles
 
 
-def put_files_back(snapshot: Snapshot) -> None:
-    """What a shutdown does not undo by itself: profiles and addresses it does. Raises HostError."""
+def put_files_back(snapshot: Snapshot) -> List[str]:
+    """What a shutdown does not undo by itself, as it does addresses and what is in memory. Never raises."""
+    troubles: List[str] = []
     for path, content in snapshot["files"].items():
-        _write_or_remove(path, content, _FILE_MODE)
-    _put_resolver_back(snapshot["resolver"])
+        with _noted(troubles):
+            _write_or_remove(path, content, _FILE_MODE)
+    for profile in snapshot["profiles"].values():
+        with _noted(troubles):
+            # Giving an interface back removes or rewrites its profile on disk.
+            if _is_on_disk(profile) and _content(profile["path"]) != profile["content"]:
+                _write_or_remove(profile["path"], profile["content"], _PROFILE_MODE)
+    with _noted(troubles):
+        _put_resolver_back(snapshot["resolver"])
+    return troubles
+
+
+def _is_on_disk(profile: Dict[str, Any]) -> bool:
+    return profile["content"] is not None and not profile["path"].startswith("/run/")
 
 
 @contextlib.contextmanager

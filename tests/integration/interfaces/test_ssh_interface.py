@@ -64,11 +64,12 @@ def status(host: Host) -> str:
 
 
 @contextlib.contextmanager
-def adopting(fleet: Fleet, host: Host) -> Iterator[subprocess.Popen]:
+def adopting(fleet: Fleet, host: Host, **options: Any) -> Iterator[subprocess.Popen]:
     """A controller that is at it, caught when the change is made and not yet confirmed."""
     # Nothing of an earlier change may be mistaken for this one's state.
     shell(host, "rm -rf /run/slb-fleet")
-    command = [BIN / "ansible-playbook", "-i", fleet.inventory, PLAYBOOK, "-l", host.name, "-e", json.dumps(NAMED)]
+    extra = json.dumps(dict(NAMED, **options))
+    command = [BIN / "ansible-playbook", "-i", fleet.inventory, PLAYBOOK, "-l", host.name, "-e", extra]
     controller = subprocess.Popen(
         command,
         env=fleet.environment(),
@@ -216,6 +217,29 @@ def test_it_is_adopted_and_given_back_while_transfers_run(fleet: Fleet) -> None:
             transfer.require_complete()
 
     everywhere(fleet, scenario)
+
+
+def test_a_reboot_while_it_is_given_back_leaves_it_adopted(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        adopted = fleet.play(PLAYBOOK, "-l", host.name, variables=NAMED)
+        assert adopted.status == 0, adopted.output
+        kept = on_disk(host)
+        assert "99-slb-fleet-eth0.conf" in kept and "eth0.nmconnection" in kept
+        with adopting(fleet, host, state="absent", confirm_timeout=60) as controller:
+            wait_for(host, "applied")
+            kill(controller)
+            assert "eth0.nmconnection" not in on_disk(host)
+        reboot(fleet, host)
+        assert on_disk(host) == kept
+        returned = fleet.play(PLAYBOOK, "-l", host.name, variables=dict(NAMED, state="absent"))
+        assert returned.status == 0, returned.output
+
+    everywhere(fleet, scenario)
+
+
+def on_disk(host: Host) -> str:
+    """The profile and the file that lifts, with their contents."""
+    return shell(host, "cd /etc/NetworkManager; grep -rv timestamp system-connections conf.d | sort")
 
 
 class Transfer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -68,6 +69,28 @@ def test_an_interface_that_had_no_connection_has_none_again(
     was = dict(before(ens9=state()), devices={"ens9": {"state": former, "uuid": None}})
     assert snapshot.put_back(was, []) == []
     assert host.asked == asked
+
+
+def test_at_a_shutdown_the_files_on_disk_come_back(host: Host, tmp_path: Path) -> None:
+    """As while an interface is given back, which removes its profile and its file."""
+    for name in ("kept", "rewritten", "file"):
+        (tmp_path / name).write_text(name)
+    was = dict(
+        before(),
+        profiles={
+            "u1": {"path": str(tmp_path / "removed"), "content": "removed"},
+            "u2": {"path": str(tmp_path / "rewritten"), "content": "as it was"},
+            "u3": {"path": str(tmp_path / "kept"), "content": "kept"},
+            "u4": {"path": "/run/NetworkManager/system-connections/x", "content": "a reboot forgets it"},
+            "u5": {"path": str(tmp_path / "unread"), "content": None},
+        },
+        files={str(tmp_path / "file"): None, str(tmp_path / "kept" / "x"): "refused"},
+    )
+    troubles = snapshot.put_files_back(was)
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert found == {"kept": "kept", "rewritten": "as it was", "removed": "removed"}
+    assert (tmp_path / "removed").stat().st_mode & 0o777 == 0o600
+    assert len(troubles) == 1
 
 
 CONNECTED = {"devices": {"ens9": {"state": "connected", "uuid": "u1"}}}
