@@ -92,7 +92,8 @@ def _plans(
 ) -> Tuple[List[Plan], List[Dict[str, str]]]:
     states = kernel_state.read([interface.nic.name for interface in chosen.chosen])
     profiles = nmcli.profiles() if chosen.chosen else []
-    host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()))
+    nics = [interface.nic for interface in seen.interfaces]
+    host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()), nics)
     plans: List[Plan] = []
     skipped = [{"name": name, "reason": reason} for name, reason in chosen.skipped.items()]
     for interface in chosen.chosen:
@@ -204,12 +205,16 @@ def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None
 
 
 def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
-    """What the interface had, it must have; IPv6 may take a moment to arrive."""
+    """What the interface had, and those on top of it, it must have; IPv6 may take a moment to arrive."""
     lost: List[str] = []
-    had = before["kernel"][entry.name] if entry.keeps else kernel_state.substance(before["kernel"][entry.name])
+    names = [entry.name, *before["uppers"][entry.name]]
+    had = {name: kernel_state.substance(before["kernel"][name]) for name in names if name in before["kernel"]}
+    if entry.keeps:
+        had[entry.name] = before["kernel"][entry.name]
 
     def kept() -> bool:
-        lost[:] = kernel_state.missing(had, kernel_state.read([entry.name])[entry.name])
+        present = kernel_state.read(list(had))
+        lost[:] = [word for name in had for word in kernel_state.missing(had[name], present[name])]
         return not lost
 
     if not transaction.wait_for(kept, _ARRIVAL_SECONDS):
@@ -222,7 +227,7 @@ def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
 def _undo(entry: Plan, uuid: str, before: snapshot.Snapshot, error: HostError) -> str:
     """Puts back this one interface; where that fails, everything has to be."""
     files = [entry.lift[0]] if entry.lift else []
-    own = snapshot.part(before, entry.name, [uuid], files)
+    own = snapshot.with_uppers(snapshot.part(before, entry.name, [uuid], files), before, entry.name)
     troubles = snapshot.put_back(own, [uuid] if entry.profile is None else [])
     if troubles:
         raise FleetError(str(error), "It could not be put back by itself: {}".format("; ".join(troubles)))

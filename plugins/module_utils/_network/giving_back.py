@@ -42,17 +42,17 @@ def absent(wish: Wish, check_mode: bool) -> Result:
         return Result(bool(notes), _values(given_back, skipped, []), diff)
     files = [path for note in notes.values() for path in note["before"]["files"]]
     uuids = [note["uuid"] for note in notes.values()]
-    with change.guarded(wish.token, sorted(notes), uuids, files, _SECONDS_EACH * len(notes)):
-        for note in notes.values():
-            _put_back(note)
+    with change.guarded(wish.token, sorted(notes), uuids, files, _SECONDS_EACH * len(notes)) as present:
+        for name, note in notes.items():
+            _put_back(name, note, present)
         result = Result(True, _values(given_back, skipped, sorted(notes)), diff)
         steps = [{"name": name, "returned": True} for name in notes]
         change.applied(wish.token, result, steps, wish.confirm_timeout)
     return result
 
 
-def _put_back(note: Dict[str, Any]) -> None:
-    before = dict(note["before"])
+def _put_back(name: str, note: Dict[str, Any], present: snapshot.Snapshot) -> None:
+    before = snapshot.with_uppers(note["before"], present, name)
     if resolver.read() != note["resolver_after"]:
         before["resolver"] = None  # somebody has written it since; then it is theirs
     troubles = snapshot.put_back(before, [note["uuid"]] if note["made"] else [])

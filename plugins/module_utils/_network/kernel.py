@@ -44,6 +44,17 @@ def nics() -> List[Nic]:
     return [_nic(name, shown.get(name, {})) for name in names]
 
 
+def uppers(names: List[str], present: List[Nic]) -> List[str]:
+    """The interfaces that are made on top of these, such as VLANs, and on top of those; each after what is below it."""
+    found: List[str] = []
+    below = set(names)
+    while below:
+        above = [nic.name for nic in present if below.intersection(nic.lower) and nic.name not in names]
+        found = [name for name in found if name not in above] + above
+        below = set(above)
+    return found
+
+
 def routes() -> List[Dict[str, Any]]:
     """Every unicast route of every table, as ``ip -json -N`` shows it, with its ``family``: inet or inet6.
 

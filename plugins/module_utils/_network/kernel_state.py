@@ -67,7 +67,18 @@ def missing(before: State, now: State) -> List[str]:
 
 
 def with_lost(before: State, now: State) -> State:
-    """What is there now with what is gone of ``before``: for an interface that somebody else takes care of.
+    """What is there now with what is gone of ``before``, for an interface that was not itself changed."""
+    addresses, routes = _lost(before, now)
+    return dict(
+        now,
+        up=before["up"] or now["up"],
+        addresses=now["addresses"] + addresses,
+        routes=now["routes"] + routes,
+    )
+
+
+def with_lost_for_good(before: State, now: State) -> State:
+    """The same for an interface that its manager has configured again.
 
     Leases and what a router advertises are not counted: they are for whoever asks for them.
     """

@@ -5,8 +5,9 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, profile
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, profile
 from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import State
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Profile
 from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Settings, Surroundings
@@ -64,12 +65,13 @@ class Plan(NamedTuple):
 
 
 class Host(NamedTuple):
-    """What of the host a plan depends on. ``version``: NetworkManager's; ``routes``: of all interfaces."""
+    """What of the host a plan depends on. ``version``: NetworkManager's; ``routes`` and ``nics``: all there are."""
 
     version: List[int]
     routes: List[Dict[str, Any]]
     profiles: List[Profile]
     resolver: Resolver
+    nics: List[Nic]
 
 
 def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, lift_unmanaged: bool) -> Union[Plan, str]:
@@ -81,29 +83,11 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
             return "it is under control until the next boot, and this NetworkManager is too old to make that last"
         lift = (lift_path(nic.name), lifting(nic.name, None))
         return Plan(nic.name, nic.mac, True, False, {}, {}, used, lift, True, [])
-    lost = kernel_state.unreplayable(nic.name, host.routes)
-    trouble = profile.unrepresentable(state)
-    if lost:
-        trouble = "its route to {} is of a kind that could not be brought back".format(", ".join(lost))
-    if trouble:
-        return "what it has could not be kept: {}".format(trouble)
     own = kernel_state.substance(state)
     configured = bool(own["addresses"] or own["routes"])
-    if used is not None:
-        trouble = _trouble_with_profile(interface, used, configured)
-        if trouble:
-            return trouble
-    if configured:
-        settings = profile.keeping(
-            nic.mac, state, host.resolver if interface.carries_default_route else Resolver([], [])
-        )
-        if used is not None:
-            settings = profile.sparing_name_servers(settings)
-    elif used is not None:
-        settings = {}
-    else:
-        has_default_route = any(route.get("dst") == "default" for route in host.routes)
-        settings = profile.by_dhcp(state, dhcp_timeout, Surroundings(host.resolver, has_default_route))
+    trouble = _trouble_with_kernel(nic.name, state, host) or _trouble_with_profile(interface, used, configured)
+    if trouble:
+        return trouble
     cause = interface.unmanaged
     obstacle = _obstacle_at_boot(interface, configured)
     lifted = lift_unmanaged and obstacle is not None and (cause is None or cause.liftable or cause.name == "runtime")
@@ -113,7 +97,7 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
         mac=nic.mac,
         offered=False,
         dhcp=not configured and (used is None or used.method == "auto"),
-        settings=settings,
+        settings=_settings(interface, state, host, used, configured, dhcp_timeout),
         unanswered={} if used is not None and used.own else profile.without_address(),
         profile=used,
         lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
@@ -126,8 +110,37 @@ def lift_path(name: str) -> str:
     return "/etc/NetworkManager/conf.d/99-slb-fleet-{}.conf".format(name)
 
 
-def _trouble_with_profile(interface: Interface, used: Profile, configured: bool) -> Optional[str]:
+def _settings(
+    interface: Interface, state: State, host: Host, used: Optional[Profile], configured: bool, dhcp_timeout: float
+) -> Settings:
+    if configured:
+        servers = host.resolver if interface.carries_default_route else Resolver([], [])
+        settings = profile.keeping(interface.nic.mac, state, servers)
+        return settings if used is None else profile.sparing_name_servers(settings)
+    if used is not None:
+        return {}
+    has_default_route = any(route.get("dst") == "default" for route in host.routes)
+    return profile.by_dhcp(state, dhcp_timeout, Surroundings(host.resolver, has_default_route))
+
+
+def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
+    """Why what the interface has, or what is on top of it, could not be kept or brought back."""
+    trouble = profile.unrepresentable(state)
+    lost = kernel_state.unreplayable(name, host.routes)
+    if lost:
+        trouble = "its route to {} is of a kind that could not be brought back".format(", ".join(lost))
+    for upper in kernel.uppers([name], host.nics):
+        for destination in kernel_state.unreplayable(upper, host.routes):
+            trouble = "the route to {} of {}, which is on top of it, could not be brought back".format(
+                destination, upper
+            )
+    return "what it has could not be kept: {}".format(trouble) if trouble else None
+
+
+def _trouble_with_profile(interface: Interface, used: Optional[Profile], configured: bool) -> Optional[str]:
     """Why the profile that is there can neither be used as it is nor be changed."""
+    if used is None:
+        return None
     if configured and "shared" in (used.method, used.method6):
         return "its profile {} shares its connection with others, and does not keep what it has".format(used.name)
     off = used.method == "disabled" and used.method6 in ("disabled", "ignore")

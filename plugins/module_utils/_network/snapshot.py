@@ -6,15 +6,19 @@
 import contextlib
 import os
 import time
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._host import commands
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, nmcli, resolver
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, nmcli, resolver
 
 Snapshot = Dict[str, Any]
-"""Plain data: ``kernel``, ``devices``, ``profiles``, ``uuids``, ``files`` and ``resolver``."""
+"""Plain data: ``kernel``, ``uppers``, ``devices``, ``profiles``, ``uuids``, ``files`` and ``resolver``.
+
+``kernel`` has the interfaces themselves and those that are made on top of each, which ``uppers`` names: a VLAN loses
+its routes when the link below it goes down.
+"""
 
 _ANSWER_SECONDS = 10
 _ACTIVATION_SECONDS = 15
@@ -32,8 +36,12 @@ def take(names: List[str], uuids: List[str], files: List[str]) -> Snapshot:
     active = {devices[name].uuid for name in names if name in devices}
     # One that is bound by MAC address names no interface.
     kept = [profile for profile in profiles if profile.interface in names or profile.uuid in active | set(uuids)]
+    nics = kernel.nics()
+    above = kernel.uppers(names, nics)
+    states = kernel_state.read(names + above)
     return {
-        "kernel": kernel_state.read(names),
+        "kernel": {name: states[name] for name in names + above if name in states},
+        "uppers": {name: kernel.uppers([name], nics) for name in names},
         "devices": {name: _device(devices[name]) for name in names if name in devices},
         "profiles": {profile.uuid: {"path": profile.path, "content": _content(profile.path)} for profile in kept},
         "uuids": sorted(profile.uuid for profile in profiles),
@@ -43,19 +51,27 @@ def take(names: List[str], uuids: List[str], files: List[str]) -> Snapshot:
 
 
 def part(snapshot: Snapshot, name: str, uuids: List[str], files: List[str]) -> Snapshot:
-    """What of a snapshot is about the one interface ``name``."""
+    """What of a snapshot is about the one interface ``name``, without those on top of it."""
     return dict(
         snapshot,
         kernel={name: snapshot["kernel"][name]},
+        uppers={},
         devices={key: value for key, value in snapshot["devices"].items() if key == name},
         profiles={key: value for key, value in snapshot["profiles"].items() if key in uuids},
         files={key: value for key, value in snapshot["files"].items() if key in files},
     )
 
 
+def with_uppers(own: Snapshot, present: Snapshot, name: str) -> Snapshot:
+    """The same with what the interfaces on top of ``name`` have in another snapshot, so that they lose nothing."""
+    above = [upper for upper in present["uppers"].get(name, []) if upper in present["kernel"]]
+    kept = dict(own["kernel"], **{upper: present["kernel"][upper] for upper in above})
+    return dict(own, kernel=kept, uppers={name: above})
+
+
 def made_since(snapshot: Snapshot) -> List[str]:
     """The profiles of these interfaces that were not there when the snapshot was taken. Raises HostError."""
-    names = list(snapshot["kernel"])
+    names = set(snapshot["kernel"]) - _above(snapshot)
     return [
         profile.uuid
         for profile in nmcli.profiles()
@@ -79,14 +95,20 @@ def put_back(snapshot: Snapshot, doomed: List[str]) -> List[str]:
     touched = list(snapshot["profiles"])
     with _noted(troubles):
         touched = _put_profiles_back(snapshot["profiles"])
-    managed = [
-        name for name in snapshot["kernel"] if _put_device_back(name, snapshot["devices"].get(name), touched, troubles)
-    ]
+    above = _above(snapshot)
+    ways = dict.fromkeys(above, kernel_state.with_lost)
+    for name in [name for name in snapshot["kernel"] if name not in above]:
+        if _put_device_back(name, snapshot["devices"].get(name), touched, troubles):
+            ways[name] = kernel_state.with_lost_for_good
     with _noted(troubles):
-        troubles += _put_kernel_back(snapshot["kernel"], managed)
+        troubles += _put_kernel_back(snapshot["kernel"], ways)
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
     return troubles
+
+
+def _above(snapshot: Snapshot) -> Set[str]:
+    return {upper for uppers in snapshot.get("uppers", {}).values() for upper in uppers}
 
 
 def put_files_back(snapshot: Snapshot) -> List[str]:
@@ -203,10 +225,12 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[
     return False
 
 
-def _put_kernel_back(kernel: Dict[str, kernel_state.State], managed: List[str]) -> List[str]:
+def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> List[str]:
     """Until it has stayed so for a second: NetworkManager may still be taking addresses away.
 
-    What it has under its control gets from it what its profile says, and here only what others had added.
+    ``ways``: by interface, what makes of its state before and its state now the one that it is to have, where that is
+    not just the state before: what NetworkManager has under its control gets from it what its profile says, and here
+    only what others had added; what is on top of another gets only what it lost with that.
     """
     deadline = time.monotonic() + _SETTLE_SECONDS
     stable = 0
@@ -215,7 +239,7 @@ def _put_kernel_back(kernel: Dict[str, kernel_state.State], managed: List[str]) 
         former, pending = pending, {}
         # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
-            for name, todo in _todo(kernel, managed, commands_of).items():
+            for name, todo in _todo(states, ways, commands_of).items():
                 pending.setdefault(name, []).extend(_ip(command) for command in todo)
         stable = 0 if pending else stable + 1
         if not pending or pending == former:
@@ -224,13 +248,12 @@ def _put_kernel_back(kernel: Dict[str, kernel_state.State], managed: List[str]) 
     return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(words))] if pending else []
 
 
-def _todo(kernel: Dict[str, kernel_state.State], managed: List[str], commands_of: Any) -> Dict[str, List[List[str]]]:
+def _todo(states: Dict[str, kernel_state.State], ways: Dict[str, Any], commands_of: Any) -> Dict[str, List[List[str]]]:
     todo = {}
-    present = kernel_state.read(list(kernel))
-    for name in [name for name in kernel if name in present]:
-        now = present[name]
-        wanted = kernel_state.with_lost(kernel[name], now) if name in managed else kernel[name]
-        todo[name] = commands_of(name, wanted, now)
+    present = kernel_state.read(list(states))
+    for name in [name for name in states if name in present]:
+        wanted = ways[name](states[name], present[name]) if name in ways else states[name]
+        todo[name] = commands_of(name, wanted, present[name])
     return {name: arguments for name, arguments in todo.items() if arguments}
 
 

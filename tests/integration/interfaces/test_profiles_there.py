@@ -123,21 +123,25 @@ def test_what_has_no_address_but_routes_keeps_them(fleet: Fleet) -> None:
 
 
 def test_a_profile_that_is_bound_by_mac_is_put_back(fleet: Fleet) -> None:
-    """The address goes into it, and comes out of it again."""
+    """The address goes into it, and comes out of it again; what is on top of the interface loses nothing."""
 
     def scenario(host: Host) -> None:
         mac = shell(host, f"cat /sys/class/net/{BOUND}/address").strip()
         shell(host, f"nmcli connection add type ethernet con-name of-{BOUND} autoconnect no mac {mac} ipv4.method auto")
         shell(host, f"nmcli device set {BOUND} managed no; ip link set {BOUND} up")
         shell(host, f"ip address add 10.78.0.2/24 dev {BOUND}")
-        said = told(host, BOUND)
+        shell(host, f"ip link add on-top link {BOUND} type macvlan; ip link set on-top up")
+        shell(host, "ip address add 10.79.0.2/24 dev on-top; ip route add 10.80.0.0/16 via 10.79.0.1 dev on-top")
+        said, on_top = told(host, BOUND), kernel(host, "on-top")
         adopted = adopt(fleet, host, BOUND)
         assert [entry["profile"] for entry in adopted["adopted"]] == [f"of-{BOUND}"], adopted
         assert told(host, BOUND) != said
+        assert kernel(host, "on-top") == on_top
         given_back = adopt(fleet, host, BOUND, state="absent")
         assert not given_back["failed"], given_back
         assert told(host, BOUND) == said
         assert "10.78.0.2/24" in addresses(host, BOUND)
         assert devices(host)[BOUND] == "unmanaged"
+        assert kernel(host, "on-top") == on_top
 
     everywhere(fleet, scenario)

@@ -116,9 +116,17 @@ def test_what_others_had_added_is_told_from_what_was_asked_for():
         ],
     )
     now = state([inet("10.9.0.51/24")], [route("default", "10.9.0.2")])
-    wanted = kernel_state.with_lost(before, now)
+    wanted = kernel_state.with_lost_for_good(before, now)
     assert wanted["addresses"] == [inet("10.9.0.51/24"), inet("10.9.0.100/32")]
     assert wanted["routes"] == [route("default", "10.9.0.2"), *ours]
+
+
+def test_what_is_on_top_of_another_gets_all_that_it_lost_and_loses_nothing():
+    leased = inet("10.9.0.50/24", valid_life_time=600)
+    before = state([leased], [route("default", "10.9.0.1", protocol="16")])
+    now = state([inet("10.9.0.51/24")], up=False)
+    wanted = kernel_state.with_lost(before, now)
+    assert wanted == state([inet("10.9.0.51/24"), leased], before["routes"])
 
 
 ADDRESSES = st.lists(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wire import MAC, inet, interface, profile, route, state
+from wire import MAC, inet, interface, nic, profile, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import plan
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver, parse
@@ -13,8 +13,8 @@ STATIC = state([inet("10.9.0.2/24")], [route("10.9.0.0/24", protocol="2")])
 IFUPDOWN = Cause("ifupdown", True, True, "ifupdown has it in /etc/network/interfaces")
 
 
-def make(found=None, present=None, version=(1, 42), profiles=(), routes=(), resolver=None, lift=False):
-    host = plan.Host(list(version), list(routes), list(profiles), resolver or Resolver([], []))
+def make(found=None, present=None, version=(1, 42), profiles=(), routes=(), resolver=None, nics=(), lift=False):
+    host = plan.Host(list(version), list(routes), list(profiles), resolver or Resolver([], []), list(nics))
     return plan.make(found or interface(), present or state(), host, 15, lift)
 
 
@@ -148,6 +148,12 @@ def test_whether_it_returns_at_boot_is_said(lift, version, returns, word):
 def test_a_route_that_could_not_be_brought_back_keeps_it_from_being_adopted():
     multipath = {"dst": "10.1.0.0/16", "family": "inet", "flags": [], "nexthops": [{"dev": "ens9"}]}
     assert "10.1.0.0/16" in make(present=STATIC, routes=[multipath])
+
+
+def test_nor_does_one_of_an_interface_on_top_of_it():
+    multipath = {"dst": "10.1.0.0/16", "family": "inet", "flags": [], "nexthops": [{"dev": "ens9.5"}]}
+    vlan = nic("ens9.5", lower=["ens9"])
+    assert "of ens9.5, which is on top of it" in make(present=STATIC, routes=[multipath], nics=[nic(), vlan])
 
 
 def test_what_is_offered_already_is_only_made_to_last():

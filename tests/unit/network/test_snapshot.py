@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import MAC, inet, profile, route, state
+from wire import MAC, inet, nic, profile, route, state
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state, nmcli, resolver, snapshot
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, nmcli, resolver, snapshot
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device
 
 
@@ -104,6 +104,30 @@ def test_what_is_connected_as_it_was_is_not_activated_again(host: Host) -> None:
     assert host.asked == []
 
 
+def test_vlans_lose_nothing_with_the_link_below_them(host: Host) -> None:
+    vlan = state([inet("10.5.0.2/24")], [route("default", "10.5.0.1", dev="ens9.5")])
+    host.kernel = {"ens9": state(), "ens9.5": state([inet("10.5.0.2/24"), inet("10.5.0.9/24")])}
+    was = dict(before(**{"ens9": state(), "ens9.5": vlan}), uppers={"ens9": ["ens9.5"]})
+    assert snapshot.put_back(was, []) == []
+    assert [each["dst"] for each in host.kernel["ens9.5"]["routes"]] == ["default"]
+    assert all(" del " not in line for line in host.asked), "what came in between is not ours"
+
+
+def test_the_snapshot_has_what_is_on_top(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.kernel = {name: state(mtu=number) for number, name in enumerate(("br0", "ens10", "ens9", "ens9.5"))}
+    layers = [nic("br0", lower=["ens9.5"]), nic("ens10"), nic("ens9"), nic("ens9.5", lower=["ens9"])]
+    monkeypatch.setattr(kernel, "nics", lambda: layers)
+    monkeypatch.setattr(nmcli, "profiles", list)
+    taken = snapshot.take(["ens9", "ens10"], [], [])
+    assert list(taken["kernel"]) == ["ens9", "ens10", "ens9.5", "br0"]
+    assert taken["uppers"] == {"ens9": ["ens9.5", "br0"], "ens10": []}
+    own = snapshot.part(taken, "ens9", [], [])
+    assert list(own["kernel"]) == ["ens9"]
+    assert snapshot.with_uppers(own, taken, "ens9")["kernel"] == {
+        name: taken["kernel"][name] for name in ("ens9", "ens9.5", "br0")
+    }
+
+
 @pytest.mark.parametrize("present", ["u1", "u2"])
 def test_what_others_had_added_comes_back_after_an_activation(
     host: Host, monkeypatch: pytest.MonkeyPatch, present: str
@@ -124,6 +148,8 @@ def test_what_others_had_added_comes_back_after_an_activation(
 def test_a_profile_that_is_bound_by_mac_is_kept_as_well(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     there = [profile("by-name"), profile("by-mac", "", mac=MAC), profile("other", "ens10")]
     monkeypatch.setattr(nmcli, "profiles", lambda: there)
+    monkeypatch.setattr(kernel, "nics", lambda: [nic()])
+    host.kernel = {"ens9": state()}
     monkeypatch.setattr(snapshot, "_content", lambda path: "content")
     kept = snapshot.take(["ens9"], ["by-mac"], [])["profiles"]
     assert set(kept) == {"by-name", "by-mac"}
