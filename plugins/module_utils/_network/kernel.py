@@ -11,6 +11,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import commands
 
 _CLASS = "/sys/class/net"
+_IPV6 = "/proc/sys/net/ipv6/conf/{}"
+_IPV6_SETTINGS = ("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra")
 _ANSWER_SECONDS = 10
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
@@ -53,6 +55,19 @@ def uppers(names: List[str], present: List[Nic]) -> List[str]:
         found = [name for name in found if name not in above] + above
         below = set(above)
     return found
+
+
+def ipv6_settings(name: str) -> Dict[str, str]:
+    """Those of the kernel's settings of an interface that NetworkManager changes; none where there is no IPv6."""
+    folder = _IPV6.format(name)
+    found = {setting: _read(folder, setting) for setting in _IPV6_SETTINGS}
+    return {setting: value for setting, value in found.items() if value}
+
+
+def set_ipv6(name: str, setting: str, value: str) -> None:
+    """Raises OSError."""
+    with open(os.path.join(_IPV6.format(name), setting), "w") as stream:
+        stream.write(value)
 
 
 def routes() -> List[Dict[str, Any]]:

@@ -11,10 +11,14 @@ from typing import Any, Dict, List, Tuple
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 
 State = Dict[str, Any]
-"""``up``, ``mtu``, ``addresses`` and ``routes`` of one interface; the lists as ``ip -json`` shows them."""
+"""``up``, ``mtu``, ``addresses``, ``routes`` and ``ipv6`` of one interface; the lists as ``ip -json`` shows them.
+
+``ipv6``: the kernel's settings by name.
+"""
 
 FOREVER = 4294967295
-_ASKED_FOR = ("9", "16")  # by router advertisement, by DHCP
+PROTOCOL_RA = "9"
+_ASKED_FOR = (PROTOCOL_RA, "16")  # the latter by DHCP
 _BY_ITSELF = ("fe80::/64", "ff00::/8")
 _ADDRESS_FIELDS = {"family", "local", "prefixlen"}
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
@@ -32,6 +36,7 @@ def read(names: List[str]) -> Dict[str, State]:
             "mtu": nic.mtu,
             "addresses": nic.addresses,
             "routes": [route for route in routes if route.get("dev") == nic.name],
+            "ipv6": kernel.ipv6_settings(nic.name),
         }
         for nic in kernel.nics()
         if nic.name in names
@@ -100,14 +105,18 @@ def with_lost_for_good(before: State, now: State) -> State:
 
 def _lost(before: State, now: State) -> Tuple[List[Dict[str, Any]], List[Dict[str, Any]]]:
     present = {_address_key(address) for address in now["addresses"]}
-    ways = {_way(route) for route in now["routes"]}
+    ways = {way for route in now["routes"] for way in (_way(route), _advertised_way(route))}
     addresses = [
         address
         for address in before["addresses"]
         if _address_key(address) not in present and not address.get("temporary")
     ]
     # Link-local routes come and go with the link-local address, at a metric of their manager's choice.
-    routes = [route for route in before["routes"] if _way(route) not in ways and route["dst"] != "fe80::/64"]
+    routes = [
+        route
+        for route in before["routes"]
+        if _way(route) not in ways and _advertised_way(route) not in ways and route["dst"] != "fe80::/64"
+    ]
     return addresses, routes
 
 
@@ -117,6 +126,17 @@ def _passes(address: Dict[str, Any]) -> bool:
 
 def _way(route: Dict[str, Any]) -> Tuple[str, ...]:
     return tuple(str(route.get(field, "")) for field in ("family", "dst", "gateway", "table", "metric"))
+
+
+def _advertised_way(route: Dict[str, Any]) -> Tuple[str, ...]:
+    """What a router advertises has the metric that whoever listens to it gives it."""
+    return _way(dict(route, metric="advertised")) if route.get("protocol") == PROTOCOL_RA else _way(route)
+
+
+def ipv6_changes(before: State, now: State) -> List[Tuple[str, str]]:
+    """The settings that are not as they were ``before``."""
+    present = now.get("ipv6", {})
+    return [(key, value) for key, value in before.get("ipv6", {}).items() if present.get(key, value) != value]
 
 
 def link_commands(name: str, before: State, now: State) -> List[List[str]]:

@@ -6,14 +6,18 @@
 import ipaddress
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import FOREVER, State, substance
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
+    FOREVER,
+    PROTOCOL_RA,
+    State,
+    substance,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
 
 Settings = Dict[str, str]
 """nmcli's properties by name; an empty value sets a property back to its default."""
 
 _PROTOCOL_KERNEL = "2"
-_PROTOCOL_RA = "9"
 _MAIN_TABLES = (None, "254")
 _ORDINARY_MTU = 1500
 # NetworkManager's own patience with a DHCP server, seconds. A shorter one would also hold after the next boot.
@@ -90,6 +94,8 @@ def unrepresentable(state: State) -> Optional[str]:
         if "address" in address:
             return "the point-to-point address {local} cannot be put into a profile".format(**address)
     for route in state["routes"]:
+        if route.get("protocol") == PROTOCOL_RA:
+            continue  # the router says it again
         unknown = {name for metrics in route.get("metrics", []) for name in metrics} - {"mtu"}
         if unknown:
             return "the attributes {} of the route to {} cannot be put into a profile".format(
@@ -145,6 +151,7 @@ def _inet6(mac: str, state: State) -> Settings:
     if not addresses:
         return {"ipv6.method": "ignore"}
     advertised = any(address.get("valid_life_time", FOREVER) != FOREVER for address in addresses)
+    advertised = advertised or any(route.get("protocol") == PROTOCOL_RA for route in state["routes"])
     # Those that NetworkManager makes by itself, in the same way as the kernel did, need not be named.
     named = [address for address in addresses if not _made_of_mac(mac, address)]
     method = "auto" if advertised else "manual" if named else "link-local"
@@ -173,7 +180,7 @@ def _routing(prefix: str, family: str, state: State, ordinary_metric: int) -> Se
     settings = {prefix + ".route-metric": str(metric)}
     listed = []
     for route in own:
-        if route.get("protocol") in (_PROTOCOL_KERNEL, _PROTOCOL_RA):
+        if route.get("protocol") in (_PROTOCOL_KERNEL, PROTOCOL_RA):
             continue
         if _is_plain_gateway(route, metric) and prefix + ".gateway" not in settings:
             settings[prefix + ".gateway"] = route["gateway"]

@@ -236,7 +236,7 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
     stable = 0
     pending: Dict[str, List[str]] = {}
     while stable < _STABLE_LOOKS and time.monotonic() < deadline:
-        former, pending = pending, {}
+        former, pending = pending, _put_ipv6_back(states, ways)
         # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
             for name, todo in _todo(states, ways, commands_of).items():
@@ -246,6 +246,20 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
             time.sleep(_LOOK_SECONDS)
     words = [word for said in pending.values() for word in said if word]
     return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(words))] if pending else []
+
+
+def _put_ipv6_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> Dict[str, List[str]]:
+    """First of all: on it depends which addresses an interface may have. What failed, by interface."""
+    present = kernel_state.read([name for name in states if name not in ways])
+    pending: Dict[str, List[str]] = {}
+    for name, now in present.items():
+        for setting, value in kernel_state.ipv6_changes(states[name], now):
+            said = pending.setdefault(name, [])
+            try:
+                kernel.set_ipv6(name, setting, value)
+            except OSError as error:
+                said.append("{} {}: {}".format(setting, value, error.strerror))
+    return pending
 
 
 def _todo(states: Dict[str, kernel_state.State], ways: Dict[str, Any], commands_of: Any) -> Dict[str, List[List[str]]]:

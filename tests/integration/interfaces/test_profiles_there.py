@@ -11,11 +11,26 @@ from nic_hosts import addresses, devices, eventually, everywhere, kernel, profil
 from slb_lab.lab import Host
 
 DHCP_SECONDS = 4
-ROUTED, STATIC6, UNPLUGGED, LINK6, LINK4, BOUND, LEASED = (f"ens{number}" for number in range(10, 17))
+ROUTED, STATIC6, UNPLUGGED, LINK6, LINK4, BOUND, LEASED, ADVERTISED = (f"ens{number}" for number in range(10, 18))
 NICS: dict[str, dict[str, Any]] = {
-    name: {"kind": "no_address"} for name in (ROUTED, STATIC6, UNPLUGGED, LINK6, LINK4, BOUND)
+    name: {"kind": "no_address"} for name in (ROUTED, STATIC6, UNPLUGGED, LINK6, LINK4, BOUND, ADVERTISED)
 }
 NICS[LEASED] = {"kind": "no_address", "dhcp": "answers"}
+
+# A router on the other end of the cable: itself as default route, with a hop limit, and fd77::/64 for addresses.
+ROUTER = """
+import socket, struct, sys, time
+link = socket.if_nametoindex(sys.argv[1])
+router = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
+router.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+router.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_IF, link)
+prefix = socket.inet_pton(socket.AF_INET6, "fd77::")
+said = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
+said += struct.pack("!BBBBIII16s", 3, 4, 64, 0xC0, 3600, 1800, 0, prefix)
+while True:
+    router.sendto(said, ("ff02::1", 0, 0, link))
+    time.sleep(1)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +135,37 @@ def test_what_has_no_address_but_routes_keeps_them(fleet: Fleet) -> None:
             assert set(now[name][1]) >= set(kept_routes)
 
     everywhere(fleet, scenario)
+
+
+def test_what_a_router_advertises_is_kept_and_listened_to_again(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        settings = f"/proc/sys/net/ipv6/conf/{ADVERTISED}"
+        shell(host, f"nmcli device set {ADVERTISED} managed no; ip link set {ADVERTISED} down; sleep 1")
+        shell(
+            host, f"cd {settings}; echo 0 > disable_ipv6; echo 0 > addr_gen_mode; echo 2 > accept_ra; echo 1 > autoconf"
+        )
+        shell(host, f"ip link set {ADVERTISED} up; ip -n lan link set {ADVERTISED} up")
+        router = ["setsid", "-f", "ip", "netns", "exec", "lan", "python3", "-c", ROUTER, ADVERTISED]
+        host.exec(["sh", "-c", '"$@" > /dev/null 2>&1', "sh", *router])
+        eventually(lambda: advertised(host), 20, "the kernel has heard the router")
+        before = addresses(host, ADVERTISED)
+        adopted = adopt(fleet, host, ADVERTISED)
+        assert [entry["name"] for entry in adopted["adopted"]] == [ADVERTISED], adopted
+        assert addresses(host, ADVERTISED) == before
+        assert advertised(host)
+        given_back = adopt(fleet, host, ADVERTISED, state="absent")
+        assert not given_back["failed"], given_back
+        assert shell(host, f"cat {settings}/accept_ra {settings}/addr_gen_mode").split() == ["2", "0"]
+        assert addresses(host, ADVERTISED) == before
+        assert advertised(host)
+
+    everywhere(fleet, scenario)
+
+
+def advertised(host: Host) -> bool:
+    """Whether a router is the way out over the interface, and it has an address from it."""
+    way = shell(host, f"ip -6 route show default dev {ADVERTISED} proto ra")
+    return "via fe80::" in way and any(each.startswith("fd77::") for each in addresses(host, ADVERTISED))
 
 
 def test_a_profile_that_is_bound_by_mac_is_put_back(fleet: Fleet) -> None:

@@ -9,6 +9,14 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 
 
+def test_settings_that_are_not_there_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "_IPV6", str(tmp_path / "{}"))
+    (tmp_path / "ens9").mkdir()
+    kernel.set_ipv6("ens9", "accept_ra", "2")
+    assert kernel.ipv6_settings("ens9") == {"accept_ra": "2"}
+    assert kernel.ipv6_settings("ens10") == {}
+
+
 def test_an_interface_that_vanishes_while_it_is_looked_at_does_no_harm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,15 @@ def test_what_is_on_top_of_another_gets_all_that_it_lost_and_loses_nothing():
     assert wanted == state([inet("10.9.0.51/24"), leased], before["routes"])
 
 
+def test_what_a_router_advertises_is_not_missed_at_another_metric():
+    before = state([], [route("default", "fe80::1", protocol="9", metric=1024, metrics=[{"hoplimit": 64}])])
+    now = state([], [route("default", "fe80::1", protocol="9", metric=256)])
+    assert kernel_state.missing(before, now) == []
+    assert kernel_state.missing(before, state([], [route("default", "fe80::2", protocol="9", metric=1024)])) != []
+    static = state([], [route("default", "fe80::1", protocol="3", metric=1024)])
+    assert kernel_state.missing(static, now) == ["the route to default"]
+
+
 ADDRESSES = st.lists(
     st.builds(lambda last, prefix: inet(f"10.9.0.{last}/{prefix}"), st.integers(1, 9), st.integers(24, 25)),
     max_size=4,

@@ -87,6 +87,17 @@ def test_an_address_from_a_router_is_asked_for_again():
     assert settings["ipv6.addresses"] == ""
 
 
+def test_a_default_route_from_a_router_is_asked_for_again():
+    advertised = route("default", "fe80::1", protocol="9", metric=1024, metrics=[{"hoplimit": 64}], expires=1800)
+    present = state([inet("fd00::5054:ff:fe12:3456/64", valid_life_time=3600), LINK_LOCAL], [advertised])
+    assert profiles.unrepresentable(present) is None
+    settings = profiles.keeping(MAC, present, NOBODY)
+    assert settings["ipv6.method"] == "auto"
+    assert settings["ipv6.routes"] == ""
+    fixed = keeping([inet("fd00::2/64"), LINK_LOCAL], [advertised])
+    assert (fixed["ipv6.method"], fixed["ipv6.addresses"]) == ("auto", "fd00::2/64")
+
+
 def test_an_address_from_a_router_that_is_not_made_of_the_mac_is_kept_as_well():
     settings = keeping([inet("fd00::1234/64", valid_life_time=3600)])
     assert settings["ipv6.method"] == "auto"

@@ -104,6 +104,20 @@ def test_what_is_connected_as_it_was_is_not_activated_again(host: Host) -> None:
     assert host.asked == []
 
 
+def test_the_kernels_settings_for_ipv6_come_back(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NetworkManager listens to routers itself, and has the kernel not do it."""
+    host.kernel = {name: state(ipv6={"accept_ra": "0", "use_tempaddr": "0"}) for name in ("ens9", "ens10")}
+
+    def set_ipv6(name: str, setting: str, value: str) -> None:
+        host.asked.append(f"{name} {setting} {value}")
+        host.kernel[name]["ipv6"][setting] = value
+
+    monkeypatch.setattr(kernel, "set_ipv6", set_ipv6)
+    was = before(ens9=state(ipv6={"accept_ra": "1", "use_tempaddr": "0"}), ens10=state())
+    assert snapshot.put_back(was, []) == []
+    assert host.asked == ["ens9 accept_ra 1"]
+
+
 def test_vlans_lose_nothing_with_the_link_below_them(host: Host) -> None:
     vlan = state([inet("10.5.0.2/24")], [route("default", "10.5.0.1", dev="ens9.5")])
     host.kernel = {"ens9": state(), "ens9.5": state([inet("10.5.0.2/24"), inet("10.5.0.9/24")])}
