@@ -93,7 +93,7 @@ def _plans(
     states = kernel_state.read([interface.nic.name for interface in chosen.chosen])
     profiles = nmcli.profiles() if chosen.chosen else []
     nics = [interface.nic for interface in seen.interfaces]
-    host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()), nics)
+    host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()), resolver.has_servers(), nics)
     plans: List[Plan] = []
     skipped = [{"name": name, "reason": reason} for name, reason in chosen.skipped.items()]
     for interface in chosen.chosen:

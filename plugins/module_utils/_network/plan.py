@@ -65,12 +65,16 @@ class Plan(NamedTuple):
 
 
 class Host(NamedTuple):
-    """What of the host a plan depends on. ``version``: NetworkManager's; ``routes`` and ``nics``: all there are."""
+    """What of the host a plan depends on. ``version``: NetworkManager's; ``routes`` and ``nics``: all there are.
+
+    ``resolver``: name servers that an interface may have to carry; ``has_name_servers``: whoever keeps them.
+    """
 
     version: List[int]
     routes: List[Dict[str, Any]]
     profiles: List[Profile]
     resolver: Resolver
+    has_name_servers: bool
     nics: List[Nic]
 
 
@@ -88,6 +92,8 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
     trouble = _trouble_with_kernel(nic.name, state, host) or _trouble_with_profile(interface, used, configured)
     if trouble:
         return trouble
+    settings = _settings(interface, state, host, used, configured, dhcp_timeout)
+    lost = profile.without_a_place(_name_servers(interface, host), settings) if configured else []
     cause = interface.unmanaged
     obstacle = _obstacle_at_boot(interface, configured)
     lifted = lift_unmanaged and obstacle is not None and (cause is None or cause.liftable or cause.name == "runtime")
@@ -97,12 +103,12 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
         mac=nic.mac,
         offered=False,
         dhcp=not configured and (used is None or used.method == "auto"),
-        settings=_settings(interface, state, host, used, configured, dhcp_timeout),
+        settings=settings,
         unanswered={} if used is not None and used.own else profile.without_address(),
         profile=used,
         lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
         returns_at_boot=returns,
-        notes=_notes(state, obstacle, lifted, returns),
+        notes=[_note_on(server) for server in lost] + _notes(state, obstacle, lifted, returns),
     )
 
 
@@ -114,13 +120,17 @@ def _settings(
     interface: Interface, state: State, host: Host, used: Optional[Profile], configured: bool, dhcp_timeout: float
 ) -> Settings:
     if configured:
-        servers = host.resolver if interface.carries_default_route else Resolver([], [])
-        settings = profile.keeping(interface.nic.mac, state, servers)
+        settings = profile.keeping(interface.nic.mac, state, _name_servers(interface, host))
         return settings if used is None else profile.sparing_name_servers(settings)
     if used is not None:
         return {}
     has_default_route = any(route.get("dst") == "default" for route in host.routes)
-    return profile.by_dhcp(state, dhcp_timeout, Surroundings(host.resolver, has_default_route))
+    return profile.by_dhcp(state, dhcp_timeout, Surroundings(host.has_name_servers, has_default_route))
+
+
+def _name_servers(interface: Interface, host: Host) -> Resolver:
+    """Those that the interface is to carry, as it did until now."""
+    return host.resolver if interface.carries_default_route else Resolver([], [])
 
 
 def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
@@ -156,6 +166,14 @@ def _obstacle_at_boot(interface: Interface, configured: bool) -> Optional[str]:
     if configured and not (interface.device is not None and interface.managed_by == "NetworkManager"):
         return "what gave it its addresses may do so before NetworkManager starts, which then only watches it"
     return None
+
+
+def _note_on(server: str) -> str:
+    return (
+        "NetworkManager may drop the name server {}: the interface has no address of its family to go with it".format(
+            server
+        )
+    )
 
 
 def _notes(state: State, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:

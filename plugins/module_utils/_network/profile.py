@@ -28,7 +28,7 @@ _MARGIN_SECONDS = 15
 class Surroundings(NamedTuple):
     """What the rest of the host has, which an interface that gets its settings by DHCP must not take over."""
 
-    resolver: Resolver
+    has_name_servers: bool
     has_default_route: bool
 
 
@@ -50,7 +50,7 @@ def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
     for family in ("ipv4", "ipv6"):
         settings[family + ".method"] = "auto"
         settings[family + ".never-default"] = "yes" if around.has_default_route else "no"
-        settings[family + ".ignore-auto-dns"] = "yes" if around.resolver.servers else "no"
+        settings[family + ".ignore-auto-dns"] = "yes" if around.has_name_servers else "no"
     return settings
 
 
@@ -234,6 +234,12 @@ def _dns(resolver: Resolver, settings: Settings) -> Settings:
             found[family + ".dns"] = ",".join(servers)
             found[family + ".dns-search"] = ",".join(resolver.search)
     return found
+
+
+def without_a_place(resolver: Resolver, settings: Settings) -> List[str]:
+    """The name servers that the profile cannot carry, because it has nothing of their family."""
+    carried = ",".join(settings.get(family + ".dns", "") for family in ("ipv4", "ipv6")).split(",")
+    return [server for server in resolver.servers if server not in carried]
 
 
 def _version(server: str) -> int:

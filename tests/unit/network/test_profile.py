@@ -126,19 +126,20 @@ def test_mtu_and_name_servers_go_into_the_profile():
     assert settings["ipv4.dns"] == "192.0.2.1"
     assert settings["ipv4.dns-search"] == "example.org,example.net"
     assert settings["ipv6.dns"] == ""  # the interface has no IPv6 that could carry it
+    assert profiles.without_a_place(resolver, settings) == ["2001:db8::1"]
 
 
 def test_dhcp_takes_over_neither_the_default_route_nor_the_name_servers():
-    alone = profiles.by_dhcp(state(), 15, Surroundings(NOBODY, False))
+    alone = profiles.by_dhcp(state(), 15, Surroundings(False, False))
     assert alone["ipv4.never-default"] == "no"
     assert alone["ipv4.ignore-auto-dns"] == "no"
-    beside = profiles.by_dhcp(state(), 15, Surroundings(Resolver(["192.0.2.1"], []), True))
+    beside = profiles.by_dhcp(state(), 15, Surroundings(True, True))
     assert beside["ipv4.never-default"] == beside["ipv6.never-default"] == "yes"
     assert beside["ipv4.ignore-auto-dns"] == "yes"
 
 
 def test_networkmanager_waits_longer_for_dhcp_than_we_do():
-    assert profiles.by_dhcp(state(), 120, Surroundings(NOBODY, False))["ipv4.dhcp-timeout"] == "135"
+    assert profiles.by_dhcp(state(), 120, Surroundings(False, False))["ipv4.dhcp-timeout"] == "135"
 
 
 def test_what_is_kept_takes_back_what_a_profile_said_before():
