@@ -13,8 +13,10 @@ description:
   - One without addresses asks DHCP for O(dhcp_timeout) seconds. Where nothing answers, it is under control without an address.
   - The change is commit-confirmed. Before the first change a timer is armed on the host that puts everything back.
     The task then comes in over a fresh SSH connection and disarms it. If it cannot within O(confirm_timeout) seconds,
-    the host restores itself and the task fails. Until then nothing is written to disk, so that a reboot undoes it, too.
+    the host restores itself and the task fails. A reboot before that undoes the change, too.
   - Profiles are made explicitly, named after the interface and addressed by UUID. An existing profile of the interface is used.
+  - An existing profile with settings of its own is never rewritten to go without an address. Where it does not come up,
+    or its cable is out, the interface is left alone with the reason.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
