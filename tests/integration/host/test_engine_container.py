@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -229,3 +230,14 @@ def test_a_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet, docker: C
 def test_bad_options_are_named(fleet: Fleet) -> None:
     result = fleet.module(HOST, "engine_container", state="running", timeout=-1)
     assert "'timeout' has the value -1" in result["msg"]
+
+
+def test_a_long_wait_shows_that_it_is_alive_and_what_it_waits_for(fleet: Fleet, tmp_path: Path) -> None:
+    waiting = {"slb.fleet.engine_container": {"state": "running", "timeout": 17}}
+    playbook = tmp_path / "wait.json"
+    playbook.write_text(json.dumps([{"hosts": HOST, "gather_facts": False, "tasks": [waiting]}]))
+    run = fleet.play(str(playbook))
+    assert re.search(rf"\[{HOST}\]: waiting for the container slb to run steadily, 1[5-7] s of 17 s", run.output), (
+        run.output
+    )
+    assert "last seen: the container is absent" in run.words
