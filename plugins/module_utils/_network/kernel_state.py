@@ -20,7 +20,6 @@ FOREVER = 4294967295
 PROTOCOL_RA = "9"
 _ASKED_FOR = (PROTOCOL_RA, "16")  # the latter by DHCP
 _BY_ITSELF = ("fe80::/64", "ff00::/8")
-_ADDRESS_FIELDS = {"family", "local", "prefixlen"}
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
 _PASSING_FLAGS = {"linkdown", "dead", "offload", "trap", "rt_offload", "rt_trap"}
 _ROUTE_FIELDS = {"dst", "gateway", "dev", "table", "protocol", "scope", "prefsrc", "metric", "flags", "family"}
