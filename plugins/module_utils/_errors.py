@@ -3,13 +3,37 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The one hierarchy of errors: each says what happened, where, and what to do next."""
 
-from typing import Any, Dict
+import re
+from typing import Any, Container, Dict, Mapping, Match, Optional
+
+_MARK = re.compile(r"(?<![A-Za-z0-9_])(option )?O\(([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\)(?=(: )?)")
+_LONGEST_VALUE = 400
+
+
+def in_words(text: str, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
+    """``text`` with each ``O(option)`` in it as the reader has to write it.
+
+    ``names``: variables that are to be named instead of the options whose values they hold. ``known``: the options
+    that there are; what looks like a mark and is of none of them came from elsewhere, and stays as it is. Before a
+    colon the name is not quoted: such a pair is there to be copied.
+    """
+
+    def named(mark: Match[str]) -> str:
+        noun, option, deeper, is_pair = mark.groups()
+        if known is not None and option not in known:
+            return mark.group()
+        if names and option in names:
+            return "{}{}{}".format("variable " if noun else "", names[option], deeper)
+        return "{}{}".format(noun or "", option + deeper if is_pair else repr(option + deeper))
+
+    return _MARK.sub(named, text)
 
 
 class FleetError(Exception):
     """Something that an operator has to know about; raised anywhere, caught at the boundary alone.
 
-    ``what``: one sentence, what happened and where. ``remedy``: one sentence, what to do next.
+    ``what``: one sentence, what happened and where. ``remedy``: one sentence, what to do next. Both name an option as
+    ``O(option)``, because only the boundary knows whether the reader has set it in a task or by a variable.
     ``values``: further keys of the task's result, evidence for whoever reads it.
     """
 
@@ -20,17 +44,48 @@ class FleetError(Exception):
         self.values: Dict[str, Any] = values
 
     def __str__(self) -> str:
-        return "{} {}".format(self.what, self.remedy)
+        return self.in_words()
 
-    def as_result(self) -> Dict[str, Any]:
-        return dict(self.values, msg=str(self))
+    def in_words(self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
+        """Both sentences; ``names`` and ``known`` are those of the function of the same name."""
+        return in_words("{} {}".format(self.what, self.remedy), names, known)
+
+    def as_result(
+        self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None
+    ) -> Dict[str, Any]:
+        return dict(self.values, msg=self.in_words(names, known))
 
 
 class OptionError(FleetError):
     """An option's value cannot be used. Nothing was done."""
 
     def __init__(self, option: str, value: object, why: str, remedy: str) -> None:
-        super().__init__("The option {!r} has the value {!r}: {}.".format(option, value, why), remedy)
+        super().__init__("The option O({}) has the value {}: {}.".format(option, _shown(value), why), remedy)
+
+
+class MissingOptionError(OptionError):
+    """An option has no value, and needs one. ``variable``, ``environment``, ``instead``: where else it may be set.
+
+    ``instead``: another option, which does without this one.
+    """
+
+    def __init__(self, option: str, variable: str = "", environment: str = "", instead: str = "") -> None:
+        FleetError.__init__(self, "The option O({}) is missing.".format(option), "Set O({}).".format(option))
+        self._option = option
+        self._elsewhere = [
+            "the variable {}".format(variable) if variable else "",
+            "the environment variable {}".format(environment) if environment else "",
+            "O({})".format(instead) if instead else "",
+        ]
+
+    def in_words(self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
+        variable, environment, instead = self._elsewhere
+        if names and self._option in names:
+            # The variable is what is named already, and whoever sets variables gives no other options.
+            variable = instead = ""
+        ways = [way for way in ("O({})".format(self._option), variable, environment, instead) if way]
+        listed = "{} or {}".format(", ".join(ways[:-1]), ways[-1]) if ways[1:] else ways[0]
+        return in_words("{} Set {}.".format(self.what, listed), names, known)
 
 
 class ConsoleError(FleetError):
@@ -47,3 +102,8 @@ class CommandError(HostError):
 
 class WaitError(HostError):
     """What was waited for did not happen before the deadline."""
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "..."

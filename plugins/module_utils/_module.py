@@ -20,5 +20,5 @@ def run_module(argument_spec: Dict[str, Any], operation: Operation, **rules: Any
     try:
         result = operation(module.params, module.check_mode)
     except FleetError as error:
-        module.fail_json(**error.as_result())
+        module.fail_json(**error.as_result(known=argument_spec))
     module.exit_json(**result.as_task_result(module._diff))

@@ -5,12 +5,17 @@
 
 DOCUMENTATION = r"""
 module: engine_container
-short_description: Take a leftover engine out of the way, or wait for an engine to come up
+short_description: Take a leftover engine out of the way, put it back, or wait for an engine to come up
 version_added: 0.1.0
 description:
   - Acts on the container V(slb) of an engine host, through the command line of Docker or Podman.
   - With O(state=stopped), a leftover of an earlier deployment goes out of the way. Its restart policy is switched off,
-    it is stopped, then renamed to C(slb-leftover-<UTC time>). It can be brought back with C(docker rename) and C(docker start).
+    it is stopped, then renamed to C(slb-leftover-<UTC time>).
+  - Before it is touched, what it was is noted in C(/var/lib/slb-fleet/set-aside.json), and it is tried whether the record
+    (see M(slb.fleet.engine_record)) can be written. A full or read-only disk thus stops nothing.
+  - With O(state=restored), the container that was taken out of the way last is put back as it was. It gets its name and its
+    restart policy again, and is started if it was running.
+  - Both may be killed at any moment and be run again.
   - With O(state=running), it waits on the host, in one call, until the engine runs and stays up.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
@@ -26,9 +31,11 @@ options:
   state:
     description:
       - V(stopped) takes the container out of the way. No container is a good state, too.
+      - V(restored) puts back what V(stopped) took out of the way last. If nothing was, that is a good state, too. The task
+        fails if that container is gone, or if another one has the name C(slb) by now.
       - V(running) waits for it.
     type: str
-    choices: [stopped, running]
+    choices: [stopped, restored, running]
     required: true
   container_id:
     description:
@@ -41,6 +48,14 @@ options:
       - If it had ended, or was never started, and runs by now, nothing is stopped and the task fails.
     type: str
     choices: [absent, created, running, restarting, paused, exited]
+  because:
+    description:
+      - With O(state=stopped), why it was decided to stop the container. It is noted, and nothing else follows from it here.
+      - V(list), the console's list does not show the engine. V(operator), the operator said so. V(record), the record of
+        the collection's own request said so. V(ended), the container had ended.
+    type: str
+    choices: [list, operator, record, ended]
+    default: operator
   allow_established:
     description:
       - Stop the container even though it carries established connections, or they cannot be seen, as without root.
@@ -52,7 +67,9 @@ options:
     type: int
     default: 10
   remove:
-    description: Delete the container instead of renaming it. It cannot be brought back then.
+    description:
+      - With O(state=stopped), delete the container instead of renaming it. It cannot be put back then.
+      - A container that deletes itself when it stops (C(--rm)), and runs, is stopped only with this.
     type: bool
     default: false
   timeout:
@@ -65,11 +82,13 @@ options:
     description: With O(state=running), for how many seconds the container must have run without a restart.
     type: float
     default: 5
-  started_after:
+  after_request:
     description:
-      - With O(state=running), only a container that was started after this time counts.
-      - In seconds since the epoch by the host's clock, as in RV(slb.fleet.host_info#module:slb_host.record).
-    type: float
+      - With O(state=running), only a container counts that was started after the request that the record on the host is about.
+      - It is measured on the host, within one boot by its uptime, so that a clock that is set meanwhile changes nothing.
+      - The task fails at once if there is no record that can be read.
+    type: bool
+    default: false
 notes:
   - Podman before 5.1 cannot change the restart policy of a container. Where its unit C(podman-restart.service) is enabled,
     the next boot starts a leftover whose policy is V(always); O(remove) avoids that.
@@ -82,6 +101,10 @@ EXAMPLES = r"""
   slb.fleet.engine_container:
     state: stopped
 
+- name: Put back what was taken out of the way, because its reason proved wrong
+  slb.fleet.engine_container:
+    state: restored
+
 - name: Wait up to 3 minutes until the engine runs and stays up
   slb.fleet.engine_container:
     state: running
@@ -92,12 +115,12 @@ EXAMPLES = r"""
 RETURN = r"""
 before:
   description: The container before the task, as in RV(slb.fleet.host_info#module:slb_host.engine_container).
-  returned: success, and where the wait ended without an engine
+  returned: success, where the wait ended without an engine, and where the task failed half-way
   type: dict
   sample: {state: running, restart_policy: always, image: "slb:1"}
 after:
   description: The container after the task.
-  returned: success, and where the wait ended without an engine
+  returned: success, where the wait ended without an engine, and where the task failed half-way
   type: dict
   sample: {state: absent}
 quarantined_as:
@@ -105,6 +128,11 @@ quarantined_as:
   returned: O(state=stopped)
   type: str
   sample: slb-leftover-20261120T131400Z
+restored:
+  description: Whether a container was put back. False where nothing was out of the way, or all of it was back already.
+  returned: O(state=restored)
+  type: bool
+  sample: true
 waited:
   description: How many seconds were waited.
   returned: O(state=running)
@@ -115,25 +143,32 @@ established:
   returned: where the task refuses for that reason
   type: int
   sample: 3
+auto_remove:
+  description: That the container would delete itself when it stops.
+  returned: where the task refuses for that reason
+  type: bool
+  sample: true
 """
 
 from typing import Any, Dict
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._host import engine_container
+from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import REASONS
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 ARGUMENTS = {
-    "state": dict(type="str", choices=["stopped", "running"], required=True),
+    "state": dict(type="str", choices=["stopped", "restored", "running"], required=True),
     "container_id": dict(type="str"),
     "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
+    "because": dict(type="str", choices=list(REASONS), default="operator"),
     "allow_established": dict(type="bool", default=False),
     "stop_timeout": dict(type="int", default=10),
     "remove": dict(type="bool", default=False),
     "timeout": dict(type="float", default=180),
     "settle": dict(type="float", default=5),
-    "started_after": dict(type="float"),
+    "after_request": dict(type="bool", default=False),
 }
 
 
@@ -148,9 +183,12 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
             params["allow_established"],
             params["stop_timeout"],
             params["remove"],
+            params["because"],
             check_mode,
         )
-    return engine_container.running(params["timeout"], params["settle"], params["started_after"], check_mode)
+    if params["state"] == "restored":
+        return engine_container.restored(check_mode)
+    return engine_container.running(params["timeout"], params["settle"], params["after_request"], check_mode)
 
 
 def main() -> None:

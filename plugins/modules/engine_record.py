@@ -35,6 +35,12 @@ options:
   manage_ip:
     description: The address of the engine host as given to the management node. Required unless O(state=absent).
     type: str
+  base_url:
+    description:
+      - The address of the management node that is asked for the install, as the tasks that talk to it are given it, without a
+        final slash.
+      - Required unless O(state=absent).
+    type: str
   attempt:
     description: Which attempt of this run the request is.
     type: int
@@ -44,6 +50,11 @@ options:
       - C(requested_at) of the record that was seen when it was decided to do this; 0 where there was none.
       - If it is another by now, V(pending) fails, and V(absent) leaves it alone.
     type: float
+  container_absent:
+    description:
+      - With O(state=pending), fail if there is a container C(slb) on the host by now, or that cannot be found out.
+    type: bool
+    default: false
   container_id:
     description: The container in which the engine runs. Required with O(state=confirmed).
     type: str
@@ -62,6 +73,7 @@ EXAMPLES = r"""
     state: pending
     name: edge-1
     manage_ip: 192.0.2.11
+    base_url: https://node.example.com
 
 - name: Observe the engine host
   slb.fleet.host_info:
@@ -72,6 +84,7 @@ EXAMPLES = r"""
     state: confirmed
     name: edge-1
     manage_ip: 192.0.2.11
+    base_url: https://node.example.com
     container_id: "{{ look.slb_host.engine_container.id | default('f00d', true) }}"
 """
 
@@ -80,7 +93,62 @@ record:
   description: The record as it is now, or would be in check mode.
   returned: success
   type: dict
-  sample: {state: pending, name: edge-1, manage_ip: 192.0.2.11, attempt: 1, requested_at: 1795000000.5}
+  contains:
+    state:
+      description: One of V(none), V(pending), V(confirmed), V(invalid).
+      type: str
+    why:
+      description: Why it is V(invalid).
+      type: str
+    name:
+      description: The name of the engine.
+      type: str
+    manage_ip:
+      description: The address of the engine host as given to the management node.
+      type: str
+    base_url:
+      description: The address of the management node; null in a record of an earlier form.
+      type: str
+    attempt:
+      description: Which attempt of its run the request was.
+      type: int
+    requested_at:
+      description: When the request was noted, in seconds since the epoch by the host's clock.
+      type: float
+    boot_id:
+      description: The boot of the host in which it was noted.
+      type: str
+    uptime:
+      description: The host's uptime in seconds when it was noted.
+      type: float
+    container_id:
+      description: The container in which the engine was proven to run; null in a V(pending) record.
+      type: str
+    verified_by:
+      description: V(host) or V(console); null in a V(pending) record.
+      type: str
+    confirmed_at:
+      description: When it was proven to run, in seconds since the epoch by the host's clock.
+      type: float
+    age:
+      description: Seconds since the request, where the record was left as it was.
+      type: float
+  sample:
+    state: pending
+    name: edge-1
+    manage_ip: 192.0.2.11
+    base_url: https://node.example.com
+    attempt: 1
+    requested_at: 1795000000.5
+    boot_id: 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
+    uptime: 86400.25
+    container_id: null
+    verified_by: null
+container:
+  description: The container that is there by now, as in RV(slb.fleet.host_info#module:slb_host.engine_container).
+  returned: where the task refuses because of O(container_absent)
+  type: dict
+  sample: {state: running, name: slb}
 """
 
 from typing import Any, Dict
@@ -93,22 +161,23 @@ ARGUMENTS = {
     "state": dict(type="str", choices=["pending", "confirmed", "absent"], required=True),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
+    "base_url": dict(type="str"),
     "attempt": dict(type="int", default=1),
     "decided_about": dict(type="float"),
+    "container_absent": dict(type="bool", default=False),
     "container_id": dict(type="str"),
     "verified_by": dict(type="str", choices=["host", "console"], default="host"),
 }
 
 
 def operation(params: Dict[str, Any], check_mode: bool) -> Result:
+    engine = (params["name"], params["manage_ip"], params["base_url"])
     if params["state"] == "pending":
         return record.pending(
-            params["name"], params["manage_ip"], params["attempt"], check_mode, params["decided_about"]
+            *engine, params["attempt"], check_mode, params["decided_about"], params["container_absent"]
         )
     if params["state"] == "confirmed":
-        return record.confirmed(
-            params["name"], params["manage_ip"], params["container_id"], params["verified_by"], check_mode
-        )
+        return record.confirmed(*engine, params["container_id"], params["verified_by"], check_mode)
     return record.absent(check_mode, params["decided_about"])
 
 
@@ -117,8 +186,8 @@ def main() -> None:
         ARGUMENTS,
         operation,
         required_if=[
-            ("state", "pending", ("name", "manage_ip")),
-            ("state", "confirmed", ("name", "manage_ip", "container_id")),
+            ("state", "pending", ("name", "manage_ip", "base_url")),
+            ("state", "confirmed", ("name", "manage_ip", "base_url", "container_id")),
         ],
     )
 

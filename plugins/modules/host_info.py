@@ -24,6 +24,7 @@ options:
   subset:
     description:
       - What to look at. Looking at less costs less.
+      - V(engine_container) gives RV(slb_host.set_aside), too.
     type: list
     elements: str
     choices: [engine_container, record, ports, motd, interfaces]
@@ -57,12 +58,18 @@ slb_host:
     observed_at:
       description: When the host was looked at.
       type: float
+    root:
+      description: Whether it was looked at as root. Without root, some things cannot be seen.
+      type: bool
     engine_container:
       description: The container C(slb), of Docker or Podman.
       type: dict
       contains:
         state:
           description: One of V(absent), V(created), V(running), V(restarting), V(paused), V(exited), V(unknown).
+          type: str
+        name:
+          description: The container's name, C(slb).
           type: str
         id:
           description: The container's identifier.
@@ -88,13 +95,23 @@ slb_host:
         restart_count:
           description: How often the runtime restarted it.
           type: int
+        auto_remove:
+          description: Whether it deletes itself when it stops (C(--rm)).
+          type: bool
+        after_request:
+          description:
+            - Whether it was started after the request that the record is about; null where there is no record or it was never
+              started.
+            - Measured by the host's uptime; by its clock only where the host was booted in between, or where the container's
+              process cannot be seen.
+          type: bool
         established:
           description:
             - How many connections are established to ports that it serves.
             - Null where they cannot be seen, as without root; that is not the same as none.
           type: int
         why:
-          description: What the state was taken from, or why it is unknown.
+          description: Why the state is unknown. It begins with C(permission denied) where root would see it.
           type: str
     record:
       description: What the collection itself noted on this host, see M(slb.fleet.engine_record).
@@ -103,8 +120,35 @@ slb_host:
         state:
           description: One of V(none), V(pending), V(confirmed), V(invalid).
           type: str
+        why:
+          description: Why it is V(invalid).
+          type: str
+        unwritable:
+          description: Why the record could not be written, as a part of a sentence, told without writing; null where it could.
+          type: str
+        name:
+          description: The name of the engine.
+          type: str
+        manage_ip:
+          description: The address of the engine host as given to the management node.
+          type: str
+        base_url:
+          description: The address of the management node; null in a record of an earlier form.
+          type: str
         age:
           description: Seconds since the request that the record is about.
+          type: float
+        attempt:
+          description: Which attempt of its run the request was.
+          type: int
+        requested_at:
+          description: When the request was noted.
+          type: float
+        boot_id:
+          description: The boot of the host in which it was noted.
+          type: str
+        uptime:
+          description: The host's uptime in seconds when it was noted.
           type: float
         container_id:
           description: The container in which the engine was proven to run.
@@ -112,6 +156,42 @@ slb_host:
         verified_by:
           description: V(host) or V(console).
           type: str
+        confirmed_at:
+          description: When it was proven to run.
+          type: float
+    set_aside:
+      description:
+        - The container that the collection last took out of the way on this host, see M(slb.fleet.engine_container).
+        - Null where there is none, or what was noted of it cannot be used.
+      type: dict
+      contains:
+        id:
+          description: The container's identifier.
+          type: str
+        name:
+          description: Its name now; where it is gone, the last that is known.
+          type: str
+        runtime:
+          description: V(docker) or V(podman).
+          type: str
+        state:
+          description: What it was before, one of V(running), V(paused), V(restarting), V(exited), V(created).
+          type: str
+        restart_policy:
+          description: Its restart policy before; V(on-failure) with its limit, such as V(on-failure:3).
+          type: str
+        because:
+          description: Why it was taken away, one of V(list), V(operator), V(record), V(ended).
+          type: str
+        at:
+          description: When that was noted.
+          type: float
+        age:
+          description: Seconds since then, within one boot by the host's uptime.
+          type: float
+        exists:
+          description: Whether a container with that identifier is still there; null where the runtime does not answer.
+          type: bool
     ports:
       description: The TCP ports that are listened on.
       type: list
@@ -216,8 +296,10 @@ slb_host:
           type: str
   sample:
     observed_at: 1795000000.5
-    engine_container: {state: absent, runtime: docker, established: 0}
-    record: {state: none}
+    root: true
+    engine_container: {state: absent, runtime: docker, auto_remove: false, after_request: null, established: 0}
+    record: {state: none, unwritable: null}
+    set_aside: null
     ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, engine: false}]
     motd: {path: /etc/motd, target: null, bytes: 286, sources: [{source: /etc/motd, bytes: 286}], backups: []}
     interfaces: []

@@ -11,14 +11,14 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._host import clock, commands
 
 ENGINE = "slb"
 """The name of the engine's container, from the interface document."""
 
 _PROGRAMS = ("docker", "podman")
 _SOCKETS = ("/run/docker.sock", "/var/run/docker.sock")
-_ANSWER_SECONDS = 30
+_ANSWER_SECONDS = 20
 # A container that is made between the two questions of a look is listed, and was not there to be inspected.
 _LOOKS = 3
 
@@ -50,7 +50,9 @@ class Container(NamedTuple):
     started_at: Optional[float] = None
     exit_code: Optional[int] = None
     restart_policy: Optional[str] = None
+    restart_retries: int = 0
     restart_count: int = 0
+    auto_remove: bool = False
     pid: Optional[int] = None
     network_mode: Optional[str] = None
     published_ports: List[int] = []
@@ -68,9 +70,16 @@ class Container(NamedTuple):
             "exit_code",
             "restart_policy",
             "restart_count",
+            "auto_remove",
             "why",
         )
         return {key: getattr(self, key) for key in shown}
+
+    @property
+    def whole_restart_policy(self) -> str:
+        """As the runtimes' command lines take it: a limit of restarts belongs to it."""
+        policy = self.restart_policy or "no"
+        return "{}:{}".format(policy, self.restart_retries) if self.restart_retries else policy
 
 
 def look(name: str = ENGINE) -> Container:
@@ -80,7 +89,7 @@ def look(name: str = ENGINE) -> Container:
         if any(os.path.exists(socket) for socket in _SOCKETS):
             return Container("unknown", name, why="a Docker daemon's socket is there, but no docker command")
         return Container("absent", name)
-    seen = [_look_with(program, name) for program in programs]
+    seen = [_as_this_user(_look_with(program, name)) for program in programs]
     found = [container for container in seen if container.state not in ("absent", "unknown")]
     if len({container.id for container in found}) > 1:
         return Container("unknown", name, why="Docker and Podman both have a container of this name")
@@ -88,17 +97,47 @@ def look(name: str = ENGINE) -> Container:
     return (found or undecided or seen)[0]
 
 
-def _look_with(program: str, name: str) -> Container:
+def inspect(program: str, identity: str) -> Container:
+    """Looks at the container with this id, whatever its name is now. Never raises, as ``look``."""
+    return _look_with(program, identity, "id={}".format(identity))
+
+
+def free_name(program: str, wanted: str) -> str:
+    """``wanted``, with a number behind it where another container has that name. Raises HostError if unknown."""
+    name, number = wanted, 1
+    while True:
+        seen = _look_with(program, name)
+        if seen.state == "absent":
+            return name
+        if seen.id is None:
+            raise HostError(
+                "Whether a container has the name {} is unknown: {}.".format(name, seen.why),
+                "Bring the container runtime back, then run again.",
+            )
+        number += 1
+        name = "{}-{}".format(wanted, number)
+
+
+def ask(program: str, *arguments: str, seconds: float = 0) -> commands.Completed:
+    """Runs the runtime's command line, which may take ``seconds`` more than for an answer. Raises CommandError."""
+    return commands.run([program, *arguments], _ANSWER_SECONDS + seconds)
+
+
+def tell(program: str, *arguments: str, seconds: float = 0) -> None:
+    """As ``ask``, but an exit status other than 0 is a CommandError."""
+    commands.check([program, *arguments], _ANSWER_SECONDS + seconds)
+
+
+def _look_with(program: str, name: str, selection: Optional[str] = None) -> Container:
+    selection = selection or "name=^/?{}$".format(name)
     why = ""
     for _look in range(_LOOKS):
         try:
-            inspected = commands.run([program, "container", "inspect", name], _ANSWER_SECONDS)
+            inspected = ask(program, "container", "inspect", name)
             if inspected.rc == 0:
                 return _parse(program, name, inspected.stdout)
             # The words for "no such container" differ from version to version; an empty list does not.
-            listed = commands.run(
-                [program, "ps", "--all", "--quiet", "--filter", "name=^/?{}$".format(name)], _ANSWER_SECONDS
-            )
+            listed = ask(program, "ps", "--all", "--quiet", "--filter", selection)
         except HostError as error:
             return Container("unknown", name, program, why=error.what)
         if listed.rc != 0:
@@ -109,6 +148,25 @@ def _look_with(program: str, name: str) -> Container:
     return Container("unknown", name, program, why=why)
 
 
+def _as_this_user(seen: Container) -> Container:
+    """What was seen, and where that is only because this user is not root: said clearly, at the beginning."""
+    if os.geteuid() == 0:
+        return seen
+    if seen.runtime == "podman" and seen.state == "absent":
+        return seen._replace(
+            state="unknown",
+            why="permission denied: without root, podman shows a user's own containers, and not those of root",
+        )
+    if seen.state == "unknown" and ("permission denied" in str(seen.why).lower() or _sockets_are_closed()):
+        return seen._replace(why="permission denied to this user, who is not root: {}".format(seen.why))
+    return seen
+
+
+def _sockets_are_closed() -> bool:
+    there = [socket for socket in _SOCKETS if os.path.exists(socket)]
+    return bool(there) and not any(os.access(socket, os.R_OK | os.W_OK) for socket in there)
+
+
 def _parse(program: str, name: str, text: str) -> Container:
     try:
         item = json.loads(text)[0]
@@ -117,14 +175,16 @@ def _parse(program: str, name: str, text: str) -> Container:
         known = _STATES.get(state["Status"])
         return Container(
             state=known or "unknown",
-            name=name,
+            name=str(item.get("Name") or name).lstrip("/"),
             runtime=program,
             id=item["Id"],
             image=item["Config"]["Image"],
             started_at=parse_time(state["StartedAt"]),
             exit_code=state["ExitCode"],
             restart_policy=host_config["RestartPolicy"]["Name"] or "no",
+            restart_retries=host_config["RestartPolicy"].get("MaximumRetryCount") or 0,
             restart_count=item.get("RestartCount", 0),
+            auto_remove=host_config.get("AutoRemove") is True,
             pid=state["Pid"] or None,
             network_mode=host_config["NetworkMode"],
             published_ports=_published_ports(item),
@@ -164,56 +224,7 @@ def uptime(container: Container) -> Optional[float]:
     """
     if container.state != "running" or container.started_at is None:
         return None
-    try:
-        with open("/proc/{}/stat".format(container.pid)) as stream:
-            # The second field is the program's name, in brackets, and may hold anything.
-            began = int(stream.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
-        with open("/proc/uptime") as stream:
-            return max(0.0, float(stream.read().split()[0]) - began)
-    except OSError:
+    began = clock.process_began(container.pid) if container.pid else None
+    if began is None:
         return max(0.0, time.time() - container.started_at)
-
-
-def take_aside(container: Container, stop_seconds: int, remove: bool) -> Optional[str]:
-    """Takes a container out of the way: restart policy off, stopped, renamed; deleted only on ``remove``.
-
-    Returns its new name, or None where it was removed. It may be called again after a kill at any moment.
-    """
-    program = str(container.runtime)
-    identity = str(container.id)
-    _switch_restarts_off(program, container)
-    if container.state == "paused":
-        # A frozen process cannot take the stop signal; Docker refuses or waits out the whole grace period.
-        commands.check([program, "unpause", identity], _ANSWER_SECONDS)
-    if container.state != "created":
-        commands.check([program, "stop", "-t", str(stop_seconds), identity], stop_seconds + _ANSWER_SECONDS)
-    if remove:
-        commands.check([program, "rm", identity], _ANSWER_SECONDS)
-        return None
-    new_name = _free_name(
-        program, "{}-leftover-{}".format(container.name, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
-    )
-    commands.check([program, "rename", identity, new_name], _ANSWER_SECONDS)
-    return new_name
-
-
-def _switch_restarts_off(program: str, container: Container) -> None:
-    if container.restart_policy == "no":
-        return
-    completed = commands.run([program, "update", "--restart=no", str(container.id)], _ANSWER_SECONDS)
-    # Podman before 5.1 cannot change the policy, which brings a container back at most at the next boot.
-    if completed.rc != 0 and program == "docker":
-        raise HostError(
-            "The restart policy of the container {} could not be switched off: {}.".format(
-                container.name, completed.words
-            ),
-            "Nothing was stopped. Run `docker update --restart=no {}` on the host to see why.".format(container.name),
-        )
-
-
-def _free_name(program: str, wanted: str) -> str:
-    name, number = wanted, 1
-    while _look_with(program, name).state != "absent":
-        number += 1
-        name = "{}-{}".format(wanted, number)
-    return name
+    return max(0.0, clock.uptime() - began)

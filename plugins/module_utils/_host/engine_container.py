@@ -1,14 +1,23 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is done to the engine's container: a leftover is taken out of the way, an engine is waited for."""
+"""What is done to the engine's container: a leftover is taken out of the way or put back, an engine is waited for."""
 
+import contextlib
 import time
 from typing import Any, Dict, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError, WaitError
-from ansible_collections.slb.fleet.plugins.module_utils._host import containers, sockets
-from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
+from ansible_collections.slb.fleet.plugins.module_utils._host import (
+    containers,
+    moves,
+    notes,
+    record,
+    set_aside,
+    sockets,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
+from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 _POLL_SECONDS = 0.5
@@ -20,6 +29,7 @@ def stopped(
     allow_established: bool,
     stop_seconds: int,
     remove: bool,
+    because: str,
     check_mode: bool,
 ) -> Result:
     """Takes the container ``slb`` out of the way, guarded: see the module's documentation for the rules."""
@@ -28,27 +38,74 @@ def stopped(
         return _moved(before, before, None)
     _refuse_another(before, container_id)
     _refuse_revived(before, container_state)
+    _refuse_self_deleting(before, remove)
     _refuse_traffic(before, allow_established)
+    # A disk that takes no record would leave the host without an engine and without a way to ask for one.
+    record.require_writable(check_mode)
     if check_mode:
         return _moved(before, before._replace(state="absent", id=None), None, changed=True)
-    name = containers.take_aside(before, stop_seconds, remove)
+    name = _take_aside(before, stop_seconds, remove, because)
     return _moved(before, containers.look(), name, changed=True)
 
 
-def running(timeout: float, settle: float, started_after: Optional[float], check_mode: bool) -> Result:
-    """Waits until the container ``slb`` has run for ``settle`` seconds since a start after ``started_after``.
+def restored(check_mode: bool) -> Result:
+    """Puts back what the note of ``set_aside`` names: its name, its restart policy, its state. See the module."""
+    before = _known(containers.look())
+    try:
+        note = set_aside.read()
+    except notes.NoteError as error:
+        raise HostError(
+            "What was taken out of the way is not known: {} {}.".format(set_aside.PATH, error),
+            "Nothing was changed. Put the container back by hand: `docker ps --all` lists it.",
+        ) from error
+    if note is None:
+        return _put_back(before, before, False, changed=False)
+    if before.state != "absent" and before.id != note.id:
+        raise HostError(
+            "The container {} cannot be put back: the name {} is taken by another one, {}.".format(
+                note.id, ENGINE, before.id
+            ),
+            "Nothing was changed. Take that one out of the way first, if it is a leftover.",
+        )
+    aside = containers.inspect(note.runtime, note.id)
+    if aside.state == "absent":
+        raise HostError(
+            "The container {} that was taken out of the way is gone: somebody has removed it.".format(note.id),
+            "Nothing was changed. Ask for an install.",
+        )
+    aside = _known(aside)
+    if check_mode:
+        after = aside._replace(name=ENGINE, restart_policy=note.restart_policy.partition(":")[0])
+        if note.state in moves.LIVE:
+            after = after._replace(state=note.state)
+        return _put_back(before, after, not moves.is_back(aside, note), changed=True)
+    # From here on, until the note is gone, the move is one that has not ended.
+    with contextlib.suppress(HostError):
+        set_aside.write(note._replace(name=ENGINE))
+    try:
+        done = moves.put_back(aside, note)
+    except HostError as error:
+        raise _half_back(error, before, note) from error
+    set_aside.forget()
+    return _put_back(before, containers.look(), done, changed=True)
 
+
+def running(timeout: float, settle: float, after_request: bool, check_mode: bool) -> Result:
+    """Waits until the container ``slb`` has run for ``settle`` seconds.
+
+    ``after_request``: only one that was started after the request that the record is about counts.
     Raises WaitError after ``timeout`` seconds, with what was last seen. Check mode looks once.
     """
     begin = time.monotonic()
+    request = _request() if after_request else None
     before = seen = containers.look()
-    while not _settled(seen, settle, started_after):
+    while not _settled(seen, settle, request):
         waited = time.monotonic() - begin
         if check_mode:
             break
         if waited >= timeout:
             raise WaitError(
-                "No engine came up within {:g} seconds; last seen: {}.".format(timeout, _sight(seen, started_after)),
+                "No engine came up within {:g} seconds; last seen: {}.".format(timeout, _sight(seen, request)),
                 "Look at the deployment in the web console, and at `{} ps --all` on the host.".format(
                     seen.runtime or "docker"
                 ),
@@ -63,29 +120,101 @@ def running(timeout: float, settle: float, started_after: Optional[float], check
     )
 
 
-def _settled(seen: Container, settle: float, started_after: Optional[float]) -> bool:
+def _take_aside(before: Container, stop_seconds: int, remove: bool, because: str) -> Optional[str]:
+    """Notes what is about to be done, then does it. Where nothing could be done, the note is as it was."""
+    try:
+        earlier = set_aside.read()
+    except notes.NoteError:
+        earlier = None
+        set_aside.keep_invalid()
+    note = set_aside.of(before, because, earlier)
+    set_aside.write(note)
+    try:
+        name = moves.take_aside(before, stop_seconds, remove)
+    except HostError as error:
+        raise _half_done(error, before, note, earlier) from error
+    if name is None:
+        set_aside.forget()
+    else:
+        # It is done; the note with the old name says the same to whoever looks, since the id is what counts.
+        with contextlib.suppress(HostError):
+            set_aside.write(note._replace(name=name))
+    return name
+
+
+def _half_done(error: HostError, before: Container, note: Note, earlier: Optional[Note]) -> HostError:
+    seen = containers.inspect(note.runtime, note.id)
+    if _is_untouched(before, seen):
+        with contextlib.suppress(HostError):
+            set_aside.forget() if earlier is None else set_aside.write(earlier)
+        return HostError(error.what, "Nothing was changed. {}".format(error.remedy), **error.values)
+    return HostError(
+        "{} {}".format(error.what, _how_things_are(seen, note)),
+        "{} Run again to go on, or put it back with O(state): restored.".format(error.remedy),
+        **dict(error.values, before=before.summary(), after=seen.summary()),
+    )
+
+
+def _half_back(error: HostError, before: Container, note: Note) -> HostError:
+    seen = containers.inspect(note.runtime, note.id)
+    return HostError(
+        "{} {}".format(error.what, _how_things_are(seen, note)),
+        "{} Run again to go on.".format(error.remedy),
+        **dict(error.values, before=before.summary(), after=seen.summary()),
+    )
+
+
+def _how_things_are(seen: Container, note: Note) -> str:
+    why = " ({})".format(seen.why) if seen.state == "unknown" else ""
+    return "The container {} is {}{} now, with the restart policy {}; it was {}, with {}.".format(
+        seen.name, seen.state, why, seen.restart_policy or "unknown", note.state, note.restart_policy
+    )
+
+
+def _is_untouched(before: Container, seen: Container) -> bool:
+    return all(
+        getattr(before, key) == getattr(seen, key) for key in ("id", "name", "state", "restart_policy", "started_at")
+    )
+
+
+def _request() -> Dict[str, Any]:
+    noted = record.read()
+    if noted["state"] not in ("pending", "confirmed"):
+        raise HostError(
+            "Which request the engine has to be newer than is not known: the record is {}{}.".format(
+                noted["state"], " ({})".format(noted["why"]) if "why" in noted else ""
+            ),
+            "Nothing was waited for. Run again to look anew.",
+        )
+    return noted
+
+
+def _settled(seen: Container, settle: float, request: Optional[Dict[str, Any]]) -> bool:
     uptime = containers.uptime(seen)
-    if uptime is None or seen.started_at is None:
+    if uptime is None or uptime < settle:
         return False
-    return seen.started_at >= (started_after or 0) and uptime >= settle
+    return request is None or bool(record.after_request(request, seen))
 
 
-def _sight(seen: Container, started_after: Optional[float]) -> str:
+def _sight(seen: Container, request: Optional[Dict[str, Any]]) -> str:
     if seen.state == "unknown":
         return "its state is unknown ({})".format(seen.why)
     uptime = containers.uptime(seen)
-    if uptime is not None and seen.started_at is not None:
-        if seen.started_at < (started_after or 0):
-            return "a container that was running before the request"
-        return "running for {:.0f} seconds, restarted {} times".format(uptime, seen.restart_count)
-    return "the container is {}".format(seen.state)
+    if uptime is None:
+        return "the container is {}".format(seen.state)
+    if request is not None and not record.after_request(request, seen):
+        return "a container that was running before the request"
+    return "running for {:.0f} seconds, restarted {} times".format(uptime, seen.restart_count)
 
 
 def _known(seen: Container) -> Container:
     if seen.state == "unknown":
+        remedy = "Bring the container runtime back, then run again."
+        if "permission denied" in str(seen.why).lower():
+            remedy = "Run the task as root (`become: true`)."
         raise HostError(
             "The state of the container {} is unknown: {}.".format(seen.name, seen.why),
-            "Nothing was changed. Bring the container runtime back, then run again.",
+            "Nothing was changed. {}".format(remedy),
         )
     return seen
 
@@ -108,6 +237,15 @@ def _refuse_revived(before: Container, container_state: Optional[str]) -> None:
         )
 
 
+def _refuse_self_deleting(before: Container, remove: bool) -> None:
+    if before.auto_remove and before.state in moves.LIVE and not remove:
+        raise HostError(
+            "The container slb is {} and would delete itself when it stops (--rm).".format(before.state),
+            "Nothing was changed. If it may be lost, say so for this host alone: slb_remove_leftovers: true.",
+            auto_remove=True,
+        )
+
+
 def _refuse_traffic(before: Container, allow_established: bool) -> None:
     if allow_established:
         return
@@ -126,6 +264,11 @@ def _refuse_traffic(before: Container, allow_established: bool) -> None:
             "slb_allow_established: true.",
             established=len(peers),
         )
+
+
+def _put_back(before: Container, after: Container, done: bool, changed: bool) -> Result:
+    values = {"before": before.summary(), "after": after.summary(), "restored": done}
+    return Result(changed, values, {"before": {"slb": before.state}, "after": {"slb": after.state}})
 
 
 def _moved(before: Container, after: Container, name: Optional[str], changed: bool = False) -> Result:

@@ -11,11 +11,11 @@ from typing import Iterator
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 
 
-def write_atomically(path: str, content: str, mode: int) -> None:
+def write_atomically(path: str, content: str, mode: int, folder_mode: int = 0o755) -> None:
     """Replaces the content of ``path`` and makes its folder. Raises HostError; ``path`` is then as it was."""
     folder = os.path.dirname(path)
     with file_errors(path):
-        os.makedirs(folder, mode=0o755, exist_ok=True)
+        os.makedirs(folder, mode=folder_mode, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Everything that the collection wants to know of an engine host, in one look that changes nothing."""
 
+import os
 import time
 from typing import Any, Callable, Dict, List
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import containers, motd, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, motd, record, set_aside, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 from ansible_collections.slb.fleet.plugins.module_utils._network import interfaces
 
@@ -18,15 +19,23 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
     engine = containers.look()
     looks: Dict[str, Callable[[], Any]] = {
         "engine_container": lambda: _engine(engine),
-        "record": record.read,
+        "record": lambda: dict(record.read(), unwritable=record.unwritable()),
         "ports": lambda: sockets.listening(engine),
         "motd": motd.look,
         "interfaces": interfaces.observe,
     }
-    return dict({subset: looks[subset]() for subset in subsets}, observed_at=time.time())
+    seen = {subset: looks[subset]() for subset in subsets}
+    if "engine_container" in subsets:
+        # What was done to the container belongs to what is there of it.
+        seen["set_aside"] = set_aside.look()
+    return dict(seen, root=os.geteuid() == 0, observed_at=time.time())
 
 
 def _engine(engine: Container) -> Dict[str, Any]:
     peers = sockets.served(engine)
-    established = None if peers is None else len(peers)
-    return dict(engine.summary(), uptime=containers.uptime(engine), established=established)
+    return dict(
+        engine.summary(),
+        uptime=containers.uptime(engine),
+        established=None if peers is None else len(peers),
+        after_request=record.after_request(record.read(), engine),
+    )

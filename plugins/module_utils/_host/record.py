@@ -9,6 +9,8 @@ import time
 from typing import Any, Dict, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, notes, room
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import (
     file_errors,
     sync_folder,
@@ -19,41 +21,82 @@ from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
 _SAME_SECONDS = 0.001  # a number may lose digits on its way through templates
 _MODE = 0o644  # local facts are readable; no secret is in it
-_FIELDS: Dict[str, Any] = {
-    "state": str,
-    "name": str,
-    "manage_ip": str,
-    "requested_at": (int, float),
-    "boot_id": str,
-    "uptime": (int, float),
+_REQUEST: Dict[str, notes.Check] = {
+    "state": notes.one_of("pending", "confirmed"),
+    "name": notes.is_text,
+    "manage_ip": notes.is_text,
+    "base_url": notes.optional(notes.is_text),  # records of an earlier form do not name the management node
+    "attempt": notes.optional(notes.is_count),
+    "requested_at": notes.is_number,
+    "boot_id": notes.is_text,
+    "uptime": notes.is_number,
+    "container_id": notes.optional(notes.is_text),
+    "verified_by": notes.optional(notes.one_of("host", "console")),
+    "confirmed_at": notes.optional(notes.is_number),
 }
+_PROOF: Dict[str, notes.Check] = dict(_REQUEST, container_id=notes.is_text, verified_by=notes.one_of("host", "console"))
 
 
 def read() -> Dict[str, Any]:
     """The record and its ``age`` in seconds; ``state``: none, pending, confirmed, or invalid (``why``)."""
     try:
-        with open(PATH, encoding="utf-8") as stream:
-            noted = json.load(stream)
-    except FileNotFoundError:
+        noted = notes.read(PATH)
+    except notes.NoteError as error:
+        return {"state": "invalid", "why": "{} {}".format(PATH, error)}
+    if noted is None:
         return {"state": "none"}
-    except (OSError, ValueError) as error:
-        return {"state": "invalid", "why": "{} cannot be read: {}".format(PATH, error)}
-    wrong = [
-        key for key, kind in _FIELDS.items() if not isinstance(noted, dict) or not isinstance(noted.get(key), kind)
-    ]
-    if wrong or noted["state"] not in ("pending", "confirmed"):
-        return {
-            "state": "invalid",
-            "why": "{} is not of the known form ({})".format(PATH, ", ".join(wrong) or "state"),
-        }
-    return dict(noted, age=_age(noted))
+    wrong = notes.wrong(noted, _PROOF if noted.get("state") == "confirmed" else _REQUEST)
+    if wrong:
+        return {"state": "invalid", "why": "{} is not of the known form ({})".format(PATH, ", ".join(wrong))}
+    age = clock.age(noted["boot_id"], float(noted["uptime"]), float(noted["requested_at"]))
+    known = {key: noted[key] for key in _REQUEST if key in noted}
+    return dict(known, base_url=noted.get("base_url"), age=age)
 
 
-def pending(name: str, manage_ip: str, attempt: int, check_mode: bool, decided_about: Optional[float] = None) -> Result:
+def unwritable() -> Optional[str]:
+    """Why the record could not be written, as a part of a sentence, told without writing; None where it could."""
+    return room.unwritable(PATH)
+
+
+def require_writable(check_mode: bool) -> None:
+    """Raises HostError where the record cannot be written. But for check mode, it is tried for real."""
+    why = unwritable()
+    if why is not None:
+        raise HostError(
+            "The record {} cannot be written: {}.".format(PATH, why),
+            "Nothing was changed. Run the task as root (`become: true`), make room or move away what is in the way, "
+            "then run again.",
+        )
+    if not check_mode:
+        room.try_writing(PATH)
+
+
+def after_request(noted: Dict[str, Any], container: Container) -> Optional[bool]:
+    """Whether the container was started after the request that the record is about; None where that has no answer.
+
+    By the host's uptime, within one boot and where its process can be seen; else by the host's clock.
+    """
+    if noted["state"] not in ("pending", "confirmed") or container.started_at is None:
+        return None
+    began = clock.process_began(container.pid) if container.pid else None
+    if began is not None and noted["boot_id"] == clock.boot_id():
+        return began + clock.TICK >= float(noted["uptime"])
+    return container.started_at >= float(noted["requested_at"])
+
+
+def pending(
+    name: str,
+    manage_ip: str,
+    base_url: str,
+    attempt: int,
+    check_mode: bool,
+    decided_about: Optional[float] = None,
+    container_absent: bool = False,
+) -> Result:
     """Notes a request for an install that is about to be made.
 
     ``decided_about``: ``requested_at`` of the record that led to it, 0 for none. Raises HostError where there is
-    another by now.
+    another by now, or with ``container_absent`` where there is a container by now.
     """
     before = read()
     if decided_about is not None and not _is_of(before, decided_about):
@@ -61,19 +104,27 @@ def pending(name: str, manage_ip: str, attempt: int, check_mode: bool, decided_a
             "{} is {} now, and not what was decided about.".format(PATH, before["state"]),
             "No install was asked for. Somebody else deploys on this host; run again to look anew.",
         )
-    noted = dict(_fresh(name, manage_ip), state="pending", attempt=attempt, container_id=None, verified_by=None)
-    return _write(noted, check_mode)
+    if container_absent:
+        _refuse_container(containers.look())
+    noted = dict(
+        _fresh(name, manage_ip, base_url), state="pending", attempt=attempt, container_id=None, verified_by=None
+    )
+    return _write(before, noted, check_mode)
 
 
-def confirmed(name: str, manage_ip: str, container_id: str, verified_by: str, check_mode: bool) -> Result:
+def confirmed(
+    name: str, manage_ip: str, base_url: str, container_id: str, verified_by: str, check_mode: bool
+) -> Result:
     """Notes that the engine was proven to run in this container, by the ``host`` or by the ``console``."""
     before = read()
-    proof = {"state": "confirmed", "container_id": container_id, "verified_by": verified_by}
+    engine = {"name": name, "manage_ip": manage_ip, "base_url": base_url}
+    proof = dict(engine, state="confirmed", container_id=container_id, verified_by=verified_by)
     if all(before.get(key) == value for key, value in proof.items()):
         return Result(False, {"record": before}, {"before": before, "after": before})
-    request = before if before["state"] in ("pending", "confirmed") else _fresh(name, manage_ip)
-    request.pop("age", None)
-    return _write(dict(request, **proof, confirmed_at=time.time()), check_mode)
+    request = {key: before[key] for key in before if key != "age"}
+    if not _is_about(before, engine):
+        request = _fresh(name, manage_ip, base_url)
+    return _write(before, dict(request, **dict(proof, confirmed_at=time.time())), check_mode)
 
 
 def absent(check_mode: bool, decided_about: Optional[float] = None) -> Result:
@@ -89,40 +140,45 @@ def absent(check_mode: bool, decided_about: Optional[float] = None) -> Result:
     return Result(True, {"record": after}, {"before": before, "after": after})
 
 
+def _refuse_container(seen: Container) -> None:
+    if seen.state == "absent":
+        return
+    why = " ({})".format(seen.why) if seen.state == "unknown" else ""
+    raise HostError(
+        "There was no container slb when it was decided to ask for an install; now its state is {}{}.".format(
+            seen.state, why
+        ),
+        "Nobody asked; run again to look anew.",
+        container=seen.summary(),
+    )
+
+
 def _is_of(record: Dict[str, Any], requested_at: float) -> bool:
     return abs(float(record.get("requested_at", 0)) - requested_at) < _SAME_SECONDS
 
 
-def _fresh(name: str, manage_ip: str) -> Dict[str, Any]:
+def _is_about(record: Dict[str, Any], engine: Dict[str, str]) -> bool:
+    """Whether it is a record of this engine. One of an earlier form names no management node: then of this one."""
+    if record["state"] not in ("pending", "confirmed"):
+        return False
+    known = dict(record, base_url=record["base_url"] or engine["base_url"])
+    return all(known[key] == value for key, value in engine.items())
+
+
+def _fresh(name: str, manage_ip: str, base_url: str) -> Dict[str, Any]:
     return {
         "name": name,
         "manage_ip": manage_ip,
+        "base_url": base_url,
         "requested_at": time.time(),
-        "boot_id": _boot_id(),
-        "uptime": _uptime(),
+        "boot_id": clock.boot_id(),
+        "uptime": clock.uptime(),
     }
 
 
-def _write(noted: Dict[str, Any], check_mode: bool) -> Result:
-    before = read()
+def _write(before: Dict[str, Any], noted: Dict[str, Any], check_mode: bool) -> Result:
+    if check_mode or not room.is_replaceable(PATH):
+        require_writable(check_mode)
     if not check_mode:
         write_atomically(PATH, json.dumps(noted, indent=2, sort_keys=True) + "\n", _MODE)
     return Result(True, {"record": noted}, {"before": before, "after": noted})
-
-
-def _age(record: Dict[str, Any]) -> float:
-    """Seconds since the request: by the clock that nobody sets where the host has not been booted since."""
-    if record["boot_id"] == _boot_id():
-        return max(0.0, _uptime() - float(record["uptime"]))
-    # A clock that was set back must not make the request young again: it is older than this boot.
-    return max(_uptime(), time.time() - float(record["requested_at"]))
-
-
-def _uptime() -> float:
-    with open("/proc/uptime") as stream:
-        return float(stream.read().split()[0])
-
-
-def _boot_id() -> str:
-    with open("/proc/sys/kernel/random/boot_id") as stream:
-        return stream.read().strip()

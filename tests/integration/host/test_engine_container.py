@@ -15,6 +15,7 @@ from fleet import Fleet
 
 HOST = "box"
 RUN = ["docker", "run", "--detach", "--name", "slb", "--network", "host"]
+FACT = "/etc/ansible/facts.d/slb_engine.fact"
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
 
 
@@ -43,6 +44,16 @@ def names(docker: Callable[..., str]) -> dict[str, str]:
 
 def state(fleet: Fleet) -> dict[str, Any]:
     return fleet.module(HOST, "host_info", subset=["engine_container"])["slb_host"]["engine_container"]
+
+
+def look(fleet: Fleet) -> dict[str, Any]:
+    return fleet.module(HOST, "host_info", subset=["engine_container", "record"])["slb_host"]
+
+
+def requested(fleet: Fleet) -> None:
+    """Notes a request, as it is done right before one is made."""
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
+    assert fleet.module(HOST, "engine_record", state="pending", **engine)["changed"]
 
 
 def state_once(fleet: Fleet, wanted: str) -> dict[str, Any]:
@@ -148,18 +159,21 @@ def test_an_engine_with_established_connections_is_refused(
     host.exec(["systemctl", "stop", f"client-{network}"])
 
 
-@pytest.fixture
-def as_member_of_docker(fleet: Fleet, tmp_path: Path) -> Fleet:
-    """The same host, by a user who may use Docker but is not root."""
-    host = fleet.lab.host(HOST)
-    host.exec(
-        ["sh", "-c", "id ops || (useradd -m -G docker ops && cp -r /root/.ssh /home/ops/ && chown -R ops: /home/ops)"]
-    )
-    other = Fleet(fleet.lab, tmp_path)
+def as_user(fleet: Fleet, folder: Path, name: str, options: str = "") -> Fleet:
+    """The same host, by another user."""
+    make = f"useradd -m {options} {name} && cp -r /root/.ssh /home/{name}/ && chown -R {name}: /home/{name}"
+    fleet.lab.host(HOST).exec(["sh", "-c", f"id {name} || ({make})"])
+    other = Fleet(fleet.lab, folder)
     inventory = yaml.safe_load(other.inventory.read_text())
-    inventory["engines"]["vars"]["ansible_user"] = "ops"
+    inventory["engines"]["vars"]["ansible_user"] = name
     other.inventory.write_text(yaml.safe_dump(inventory))
     return other
+
+
+@pytest.fixture
+def as_member_of_docker(fleet: Fleet, tmp_path: Path) -> Fleet:
+    """By a user who may use Docker but is not root."""
+    return as_user(fleet, tmp_path, "ops", "-G docker")
 
 
 def test_an_engine_whose_connections_cannot_be_seen_is_refused(
@@ -176,18 +190,28 @@ def test_an_engine_whose_connections_cannot_be_seen_is_refused(
     assert "slb_allow_established: true" in refused["msg"]
     assert names(docker) == {"slb": "running"}
 
-    allowed = as_member_of_docker.module(
-        HOST, "engine_container", state="stopped", allow_established=True, stop_timeout=1
-    )
-    assert allowed["changed"], allowed
-    assert "slb" not in names(docker)
+    seen = as_member_of_docker.module(HOST, "host_info", subset=["record"])["slb_host"]
+    assert seen["root"] is False
+    assert "no permission" in seen["record"]["unwritable"]
+    allowed = as_member_of_docker.module(HOST, "engine_container", state="stopped", allow_established=True)
+    assert "become: true" in allowed["msg"]
+    assert names(docker) == {"slb": "running"}, "it could neither be noted nor recorded"
+
+
+def test_a_user_who_may_not_use_docker_is_told_so(fleet: Fleet, docker: Callable[..., str], tmp_path: Path) -> None:
+    docker(*RUN[1:], *SERVE)
+    stranger = as_user(fleet, tmp_path, "stranger")
+    seen = state(stranger)
+    assert seen["state"] == "unknown"
+    assert seen["why"].startswith("permission denied")
+    assert "become: true" in stranger.module(HOST, "engine_container", state="stopped")["msg"]
 
 
 def test_an_engine_that_comes_up_is_seen_in_time(fleet: Fleet, docker: Callable[..., str]) -> None:
-    begin = time.time()
+    requested(fleet)
     host = fleet.lab.host(HOST)
     host.exec(["systemd-run", "--on-active", "3", *RUN, *SERVE])
-    result = fleet.module(HOST, "engine_container", state="running", timeout=30, settle=0, started_after=begin)
+    result = fleet.module(HOST, "engine_container", state="running", timeout=30, settle=0, after_request=True)
     assert result["after"]["state"] == "running", result
     assert not result["changed"]
     seen_at = time.time()
@@ -211,8 +235,48 @@ def test_a_wait_that_ends_in_vain_says_what_it_saw(
 
 def test_an_engine_from_before_the_request_does_not_count(fleet: Fleet, docker: Callable[..., str]) -> None:
     in_state(docker, "running")
-    result = fleet.module(HOST, "engine_container", state="running", timeout=1, started_after=time.time())
+    requested(fleet)
+    result = fleet.module(HOST, "engine_container", state="running", timeout=1, after_request=True)
     assert "running before the request" in result["msg"]
+    assert look(fleet)["engine_container"]["after_request"] is False
+    assert fleet.module(HOST, "engine_container", state="running", timeout=5, settle=0)["after"]["state"] == "running"
+
+    docker("restart", "--time", "1", "slb")
+    assert look(fleet)["engine_container"]["after_request"] is True
+    result = fleet.module(HOST, "engine_container", state="running", timeout=5, settle=0, after_request=True)
+    assert not result["failed"], result
+
+
+@pytest.mark.parametrize("clock_was_set", [-7200, 7200])
+def test_a_clock_that_was_set_since_the_request_changes_nothing(
+    fleet: Fleet, docker: Callable[..., str], clock_was_set: int
+) -> None:
+    """Setting the clock of a lab host would set that of the whole machine: the note's time is moved instead."""
+
+    def move() -> None:
+        script = (
+            "import json, sys; p, s = sys.argv[1], int(sys.argv[2]); r = json.load(open(p)); "
+            "r['requested_at'] -= s; json.dump(r, open(p, 'w'))"
+        )
+        fleet.lab.host(HOST).exec(["python3", "-c", script, FACT, str(clock_was_set)])
+
+    in_state(docker, "running")
+    requested(fleet)
+    move()
+    assert look(fleet)["engine_container"]["after_request"] is False
+    docker("rm", "--force", "slb")
+    requested(fleet)
+    move()
+    in_state(docker, "running")
+    assert look(fleet)["engine_container"]["after_request"] is True
+
+
+def test_a_wait_for_an_engine_that_nobody_asked_for_ends_at_once(fleet: Fleet, docker: Callable[..., str]) -> None:
+    fleet.module(HOST, "engine_record", state="absent")
+    begin = time.monotonic()
+    result = fleet.module(HOST, "engine_container", state="running", timeout=60, after_request=True)
+    assert "the record is none" in result["msg"]
+    assert time.monotonic() - begin < 30
 
 
 def test_a_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet, docker: Callable[..., str]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from fleet import Fleet
 
 HOST = "box"
 FACTS = "/etc/ansible/facts.d"
-ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11"}
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,10 @@ def fill(fleet: Fleet) -> Iterator[Callable[[], None]]:
     host.exec(["umount", FACTS])
 
 
+def noted(fleet: Fleet) -> dict[str, Any]:
+    return fleet.module(HOST, "host_info", subset=["record"])["slb_host"]["record"]
+
+
 def files(fleet: Fleet) -> dict[str, str]:
     """What lies beside the filler, by name."""
     host = fleet.lab.host(HOST)
@@ -46,10 +51,42 @@ def test_a_full_disk_keeps_the_old_record(fleet: Fleet, fill: Callable[[], None]
     assert result["failed"]
     assert "No space left on device" in result["msg"]
     assert files(fleet) == before
-    assert fleet.module(HOST, "host_info", subset=["record"])["slb_host"]["record"]["container_id"] == "c1"
+    assert noted(fleet)["container_id"] == "c1"
+    assert "is full" in noted(fleet)["unwritable"]
 
 
 def test_a_full_disk_has_no_half_record(fleet: Fleet, fill: Callable[[], None]) -> None:
     fill()
     assert fleet.module(HOST, "engine_record", state="pending", **ENGINE)["failed"]
     assert files(fleet) == {}
+
+
+def test_a_fifo_in_its_place_does_not_hang_the_look(fleet: Fleet) -> None:
+    host = fleet.lab.host(HOST)
+    host.exec(["sh", "-c", f"mkdir -p {FACTS} && mkfifo {FACTS}/slb_engine.fact"])
+    try:
+        seen = noted(fleet)
+        assert seen["state"] == "invalid"
+        assert "no regular file" in seen["why"]
+        assert "no regular file" in seen["unwritable"]
+        assert fleet.module(HOST, "engine_record", state="pending", **ENGINE)["failed"]
+        host.exec(["test", "-p", f"{FACTS}/slb_engine.fact"])
+    finally:
+        host.exec(["rm", f"{FACTS}/slb_engine.fact"])
+
+
+def test_nobody_asks_where_a_container_is_there_by_now(fleet: Fleet) -> None:
+    host = fleet.lab.host(HOST)
+    host.exec(["docker", "create", "--name", "slb", "slb:1", "/bin/true"])
+    refused = fleet.module(HOST, "engine_record", state="pending", container_absent=True, **ENGINE)
+    assert refused["failed"]
+    assert "Nobody asked; run again to look anew" in refused["msg"]
+    assert noted(fleet)["state"] == "none"
+    host.exec(["docker", "rm", "slb"])
+    assert fleet.module(HOST, "engine_record", state="pending", container_absent=True, **ENGINE)["changed"]
+    assert (noted(fleet)["base_url"], noted(fleet)["unwritable"]) == (ENGINE["base_url"], None)
+
+
+def test_the_management_node_has_to_be_named(fleet: Fleet) -> None:
+    engine = {key: value for key, value in ENGINE.items() if key != "base_url"}
+    assert "base_url" in fleet.module(HOST, "engine_record", state="pending", **engine)["msg"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import containers
 
 
@@ -100,6 +101,46 @@ def test_the_uptime_does_not_follow_a_clock_that_was_set_back() -> None:
     assert containers.uptime(running) == pytest.approx(time.time() - begun, abs=5)
     assert containers.uptime(running._replace(pid=None, started_at=time.time() - 60)) == pytest.approx(60, abs=1)
     assert containers.uptime(running._replace(state="exited")) is None
+
+
+def test_what_only_root_sees_is_said_to_be_denied(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    program(programs, "docker", "echo 'Got permission denied while trying to connect' >&2; exit 1")
+    assert str(containers.look().why).startswith("permission denied")
+    program(programs, "docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
+    assert "permission denied" not in str(containers.look().why)
+    closed = programs / "docker.sock"
+    closed.touch()
+    monkeypatch.setattr(containers, "_SOCKETS", (str(closed),))
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(closed))
+    assert str(containers.look().why).startswith("permission denied")
+
+
+def test_a_user_who_sees_no_container_of_podman_may_not_see_those_of_root(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(programs, "podman", "[ $1 = ps ]")
+    assert containers.look().state == "absent"
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    seen = containers.look()
+    assert seen.state == "unknown"
+    assert str(seen.why).startswith("permission denied")
+
+
+def test_one_that_deletes_itself_and_the_limit_of_restarts_are_seen(programs: Path) -> None:
+    item = ITEM.replace('"Name":"always"', '"Name":"on-failure","MaximumRetryCount":3')
+    program(programs, "docker", "echo '[{}]'".format(item.replace('"NetworkMode"', '"AutoRemove":true,"NetworkMode"')))
+    seen = containers.look()
+    assert (seen.auto_remove, seen.restart_policy, seen.whole_restart_policy) == (True, "on-failure", "on-failure:3")
+    assert seen.summary()["auto_remove"] is True
+    program(programs, "docker", f"echo '[{ITEM}]'")
+    assert containers.look().auto_remove is False
+
+
+def test_a_free_name_is_not_sought_without_end(programs: Path) -> None:
+    program(programs, "docker", "exit 1")
+    with pytest.raises(HostError, match="Bring the container runtime back"):
+        containers.free_name("docker", "slb-leftover-x")
 
 
 def test_a_container_that_is_made_while_we_look_is_seen(programs: Path, tmp_path: Path) -> None:

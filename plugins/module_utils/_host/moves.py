@@ -1,0 +1,116 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A container goes out of the way, and comes back: step by step, so that after a kill the same call goes on."""
+
+import time
+from typing import List, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
+from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
+
+_GONE_SECONDS = 20
+_POLL_SECONDS = 0.2
+
+LIVE = ("running", "paused", "restarting")
+"""The states in which a container's processes are there, or are soon to be started by the runtime."""
+
+
+def take_aside(container: Container, stop_seconds: int, remove: bool) -> Optional[str]:
+    """Takes a container out of the way: restart policy off, stopped, renamed; deleted only on ``remove``.
+
+    Returns its new name, or None where it was removed. It may be called again after a kill at any moment.
+    """
+    program = str(container.runtime)
+    identity = str(container.id)
+    _switch_restarts_off(program, container)
+    if container.state == "paused":
+        # A frozen process cannot take the stop signal; Docker refuses or waits out the whole grace period.
+        containers.tell(program, "unpause", identity)
+    if container.state != "created":
+        _stop(program, container, stop_seconds, remove)
+    if remove:
+        _remove(program, identity)
+        return None
+    new_name = containers.free_name(
+        program, "{}-leftover-{}".format(ENGINE, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
+    )
+    containers.tell(program, "rename", identity, new_name)
+    return new_name
+
+
+def put_back(container: Container, note: Note) -> bool:
+    """Makes the container what ``note`` says it was: its name, its restart policy, its state. True if it was not.
+
+    The start comes last, so that what runs again is whole.
+    """
+    program = str(container.runtime)
+    steps = _steps_back(container, note)
+    for step in steps:
+        containers.tell(program, *step)
+    return bool(steps)
+
+
+def is_back(container: Container, note: Note) -> bool:
+    """Whether there is nothing to put back any more."""
+    return not _steps_back(container, note)
+
+
+def _steps_back(container: Container, note: Note) -> List[List[str]]:
+    steps: List[List[str]] = []
+    if container.name != ENGINE:
+        steps.append(["rename", note.id, ENGINE])
+    if container.whole_restart_policy != note.restart_policy:
+        steps.append(["update", "--restart={}".format(note.restart_policy), note.id])
+    if note.state in LIVE and container.state not in LIVE:
+        steps.append(["start", note.id])
+    if note.state == "paused" and container.state != "paused":
+        steps.append(["pause", note.id])
+    if note.state in ("running", "restarting") and container.state == "paused":
+        steps.append(["unpause", note.id])
+    return steps
+
+
+def _switch_restarts_off(program: str, container: Container) -> None:
+    if container.restart_policy == "no":
+        return
+    completed = containers.ask(program, "update", "--restart=no", str(container.id))
+    # Podman before 5.1 cannot change the policy, which brings a container back at most at the next boot.
+    if completed.rc != 0 and program == "docker":
+        raise HostError(
+            "The restart policy of the container {} could not be switched off: {}.".format(
+                container.name, completed.words
+            ),
+            "Run `docker update --restart=no {}` on the host to see why.".format(container.name),
+        )
+
+
+def _stop(program: str, container: Container, stop_seconds: int, remove: bool) -> None:
+    try:
+        containers.tell(program, "stop", "-t", str(stop_seconds), str(container.id), seconds=stop_seconds)
+    except HostError:
+        # One that deletes itself may be gone before the runtime has answered.
+        if not (remove and container.auto_remove and _is_gone(program, str(container.id))):
+            raise
+
+
+def _remove(program: str, identity: str) -> None:
+    """Removes it, or sees that it is gone: one that deletes itself is being removed when it has stopped."""
+    completed = containers.ask(program, "rm", identity)
+    if completed.rc != 0 and not _is_gone(program, identity):
+        raise HostError(
+            "The container {} could not be removed: {}.".format(identity, completed.words),
+            "Run `{} rm {}` on the host to see why.".format(program, identity),
+        )
+
+
+def _is_gone(program: str, identity: str) -> bool:
+    """Whether the container is not there, or vanishes within the time that a removal may take."""
+    deadline = time.monotonic() + _GONE_SECONDS
+    while containers.inspect(program, identity).state != "absent":
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_POLL_SECONDS)
+    return True

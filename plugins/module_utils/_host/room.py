@@ -1,0 +1,70 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a file could be written: told without writing, and tried for real."""
+
+import contextlib
+import os
+import stat
+import tempfile
+from typing import Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors
+
+_ROOM = 4096  # bytes: more than any of our files needs
+
+
+def is_replaceable(path: str) -> bool:
+    """Whether there is nothing, or a regular file: what else somebody has put there is not ours to replace."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def unwritable(path: str) -> Optional[str]:
+    """Why ``path`` could not be written, as a part of a sentence; None where nothing speaks against it.
+
+    Nothing is written, so quotas and the like stay unseen: ``try_writing`` sees them.
+    """
+    try:
+        if not is_replaceable(path):
+            return "{} is no regular file".format(path)
+    except OSError as error:
+        return "{} cannot be looked at: {}".format(path, error.strerror)
+    folder = os.path.dirname(path)
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        return "{} is no folder".format(folder)
+    try:
+        system = os.statvfs(folder)
+    except OSError as error:
+        return "{} cannot be looked at: {}".format(folder, error.strerror)
+    free = (system.f_bfree if os.geteuid() == 0 else system.f_bavail) * system.f_frsize
+    if system.f_flag & os.ST_RDONLY:
+        return "the file system of {} is read-only".format(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return "this user has no permission to write in {}".format(folder)
+    # Some file systems have no limit of blocks, or count no inodes: then the total is 0.
+    if system.f_blocks and free < _ROOM:
+        return "the file system of {} is full".format(folder)
+    if system.f_files and not system.f_ffree:
+        return "the file system of {} has no inodes left".format(folder)
+    return None
+
+
+def try_writing(path: str) -> None:
+    """Writes a file beside ``path``, as large as ours ever are, and takes it away. Raises HostError."""
+    folder = os.path.dirname(path)
+    with file_errors(path):
+        os.makedirs(folder, mode=0o755, exist_ok=True)
+        descriptor, trial = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(b"\n" * _ROOM)
+                stream.flush()
+                os.fsync(stream.fileno())
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(trial)

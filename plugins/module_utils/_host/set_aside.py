@@ -1,0 +1,143 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the collection last took out of the way on this host, noted before it is touched, so that it can be put back."""
+
+import json
+import os
+import re
+import time
+from typing import Any, Dict, NamedTuple, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, notes
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, sync_folder, write_atomically
+
+PATH = "/var/lib/slb-fleet/set-aside.json"
+REASONS = ("list", "operator", "record", "ended")
+STATES = ("running", "paused", "restarting", "exited", "created")
+_MODE = 0o600
+_FOLDER_MODE = 0o700
+
+
+class Note(NamedTuple):
+    """``name`` is ``slb`` until the container has been renamed; ``state`` and ``restart_policy`` are what they were.
+
+    ``at``: seconds since the epoch by the host's clock; ``boot_id`` and ``uptime`` say the same by its uptime.
+    """
+
+    id: str
+    name: str
+    runtime: str
+    state: str
+    restart_policy: str
+    because: str
+    at: float
+    boot_id: str
+    uptime: float
+
+
+def _is_policy(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.match(r"(no|always|unless-stopped|on-failure(:\d{1,9})?)\Z", value))
+
+
+def _is_name(value: Any) -> bool:
+    # It is given to the runtime's command line, where a leading dash would be an option.
+    return isinstance(value, str) and bool(re.match(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}\Z", value))
+
+
+_CHECKS: Dict[str, notes.Check] = {
+    "id": _is_name,
+    "name": _is_name,
+    "runtime": notes.one_of("docker", "podman"),
+    "state": notes.one_of(*STATES),
+    "restart_policy": _is_policy,
+    "because": notes.one_of(*REASONS),
+    "at": notes.is_number,
+    "boot_id": notes.is_text,
+    "uptime": notes.is_number,
+}
+
+
+def read() -> Optional[Note]:
+    """The note; None if there is none. Raises notes.NoteError where it cannot be used."""
+    noted = notes.read(PATH)
+    if noted is None:
+        return None
+    wrong = notes.wrong(noted, _CHECKS)
+    if wrong:
+        raise notes.NoteError("is not of the known form ({})".format(", ".join(wrong)))
+    return Note(**{key: noted[key] for key in _CHECKS})
+
+
+def look() -> Optional[Dict[str, Any]]:
+    """For a look at the host: the note, its age, the container's name now, and whether it ``exists``; None if unusable.
+
+    ``age``: seconds. ``exists`` is None where the container runtime does not answer.
+    """
+    try:
+        note = read()
+    except notes.NoteError:
+        return None
+    if note is None:
+        return None
+    seen = containers.inspect(note.runtime, note.id)
+    exists = {"absent": False, "unknown": None}.get(seen.state, True)
+    shown = ("id", "runtime", "state", "restart_policy", "because", "at")
+    return dict(
+        {key: getattr(note, key) for key in shown},
+        name=seen.name if exists else note.name,
+        age=clock.age(note.boot_id, note.uptime, note.at),
+        exists=exists,
+    )
+
+
+def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
+    """What is to be noted of a container that is about to be taken away.
+
+    Where ``earlier`` is of the same move, which was killed or failed half-way, what it says of the container holds:
+    the move has changed it since.
+    """
+    state, policy = container.state, container.whole_restart_policy
+    if earlier is not None and (earlier.id, earlier.name) == (container.id, ENGINE):
+        state = state if earlier.state in ("exited", "created") else earlier.state
+        policy = earlier.restart_policy if policy == "no" else policy
+    return Note(
+        str(container.id),
+        ENGINE,
+        str(container.runtime),
+        state,
+        policy,
+        because,
+        time.time(),
+        clock.boot_id(),
+        clock.uptime(),
+    )
+
+
+def write(note: Note) -> None:
+    """Raises HostError; the note is then as it was."""
+    write_atomically(PATH, json.dumps(note._asdict(), indent=2, sort_keys=True) + "\n", _MODE, _FOLDER_MODE)
+    with file_errors(PATH):
+        os.chmod(os.path.dirname(PATH), _FOLDER_MODE)
+
+
+def forget() -> None:
+    """Takes the note away, if there is one. Raises HostError."""
+    with file_errors(PATH):
+        if os.path.lexists(PATH):
+            os.unlink(PATH)
+            sync_folder(os.path.dirname(PATH))
+
+
+def keep_invalid() -> str:
+    """Moves a note that cannot be used beside, for whoever wants to know what it was; its new path."""
+    wanted = "{}.invalid-{}".format(PATH, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
+    kept, number = wanted, 1
+    while os.path.lexists(kept):
+        number += 1
+        kept = "{}-{}".format(wanted, number)
+    with file_errors(PATH):
+        os.rename(PATH, kept)
+        sync_folder(os.path.dirname(PATH))
+    return kept

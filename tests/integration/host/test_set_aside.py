@@ -1,0 +1,190 @@
+"""A real container is taken out of the way and put back, with kills in between and disks that take nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from fleet import Fleet
+
+HOST = "box"
+SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
+NOTE = "/var/lib/slb-fleet/set-aside.json"
+FACTS = "/etc/ansible/facts.d"
+
+
+@pytest.fixture(scope="module")
+def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+    return make_fleet("aside", {"hosts": {HOST: {"release": "trixie"}}})
+
+
+@pytest.fixture
+def shell(fleet: Fleet) -> Iterator[Callable[[str], str]]:
+    """Runs a line on the host; its containers and our note are removed afterwards."""
+    host = fleet.lab.host(HOST)
+
+    def shell(line: str) -> str:
+        return host.exec(["sh", "-c", line]).stdout.strip()
+
+    yield shell
+    shell(f"rm -f /usr/local/bin/docker; docker ps -aq | xargs -r docker rm --force; rm -rf {NOTE}*")
+
+
+def engine(shell: Callable[[str], str], options: str = "--restart on-failure:3") -> str:
+    """Starts one, and returns its id."""
+    return shell(f"docker run --detach --name slb --network host {options} {' '.join(SERVE)}")
+
+
+def seen(shell: Callable[[str], str], identity: str) -> tuple[str, str, str]:
+    """Name, state and restart policy."""
+    form = (
+        "{{.Name}} {{.State.Status}} {{.HostConfig.RestartPolicy.Name}}:{{.HostConfig.RestartPolicy.MaximumRetryCount}}"
+    )
+    name, state, policy = shell(f"docker inspect --format '{form}' {identity}").split()
+    return name.lstrip("/"), state, policy
+
+
+def stop(fleet: Fleet, **options: Any) -> dict[str, Any]:
+    return fleet.module(HOST, "engine_container", state="stopped", stop_timeout=1, **options)
+
+
+def restore(fleet: Fleet, **options: Any) -> dict[str, Any]:
+    return fleet.module(HOST, "engine_container", state="restored", **options)
+
+
+def set_aside(fleet: Fleet) -> dict[str, Any] | None:
+    return fleet.module(HOST, "host_info", subset=["engine_container"])["slb_host"]["set_aside"]
+
+
+def test_it_is_noted_before_and_comes_back_as_it_was(fleet: Fleet, shell: Callable[[str], str]) -> None:
+    identity = engine(shell)
+    assert set_aside(fleet) is None
+    name = stop(fleet, because="list")["quarantined_as"]
+    assert seen(shell, identity) == (name, "exited", "no:0")
+    noted = json.loads(shell(f"cat {NOTE}"))
+    expected = {"id": identity, "name": name, "state": "running", "restart_policy": "on-failure:3", "because": "list"}
+    assert {key: noted[key] for key in expected} == expected
+    assert shell(f"stat -c %a {NOTE} $(dirname {NOTE})").split() == ["600", "700"]
+    looked = set_aside(fleet)
+    assert looked is not None
+    assert {key: looked[key] for key in expected} == expected
+    assert looked["exists"] is True
+    assert 0 <= looked["age"] < 60
+
+    assert restore(fleet, check=True)["changed"]
+    assert seen(shell, identity)[0] == name
+    result = restore(fleet)
+    assert (result["changed"], result["restored"], result["after"]["state"]) == (True, True, "running")
+    assert seen(shell, identity) == ("slb", "running", "on-failure:3")
+    assert set_aside(fleet) is None
+    again = restore(fleet)
+    assert (again["changed"], again["restored"]) == (False, False)
+
+
+def test_a_paused_one_comes_back_paused(fleet: Fleet, shell: Callable[[str], str]) -> None:
+    identity = engine(shell)
+    shell("docker pause slb")
+    stop(fleet)
+    restore(fleet)
+    assert seen(shell, identity) == ("slb", "paused", "on-failure:3")
+
+
+def killed_at(shell: Callable[[str], str], verb: str) -> None:
+    """From now on, whoever runs docker with this verb is killed before it does anything."""
+    script = f'#!/bin/sh\\n[ "$1" = {verb} ] && kill -9 $PPID && exit 1\\nexec /usr/bin/docker "$@"\\n'
+    shell(f"printf '{script}' > /usr/local/bin/docker; chmod 755 /usr/local/bin/docker")
+
+
+@pytest.mark.parametrize("verb", ["update", "stop", "rename"])
+def test_a_stop_that_was_killed_goes_on_and_can_be_undone(fleet: Fleet, shell: Callable[[str], str], verb: str) -> None:
+    identity = engine(shell)
+    killed_at(shell, verb)
+    assert stop(fleet)["failed"]
+    shell("rm /usr/local/bin/docker")
+    looked = set_aside(fleet)
+    assert looked is not None
+    assert (looked["name"], looked["state"]) == ("slb", "running")
+    assert stop(fleet)["quarantined_as"].startswith("slb-leftover-")
+    assert not restore(fleet)["failed"]
+    assert seen(shell, identity) == ("slb", "running", "on-failure:3")
+
+
+@pytest.mark.parametrize("verb", ["rename", "update", "start"])
+def test_a_return_that_was_killed_goes_on(fleet: Fleet, shell: Callable[[str], str], verb: str) -> None:
+    identity = engine(shell)
+    stop(fleet)
+    killed_at(shell, verb)
+    assert restore(fleet)["failed"]
+    shell("rm /usr/local/bin/docker")
+    assert restore(fleet)["changed"]
+    assert seen(shell, identity) == ("slb", "running", "on-failure:3")
+    assert set_aside(fleet) is None
+
+
+def test_it_is_not_put_back_in_the_place_of_another_nor_where_it_is_gone(
+    fleet: Fleet, shell: Callable[[str], str]
+) -> None:
+    identity = engine(shell)
+    stop(fleet)
+    shell(f"docker create --name slb {' '.join(SERVE)}")
+    refused = restore(fleet)
+    assert refused["failed"]
+    assert "taken by another one" in refused["msg"]
+    shell(f"docker rm slb {identity}")
+    assert "is gone" in restore(fleet)["msg"]
+    looked = set_aside(fleet)
+    assert looked is not None
+    assert looked["exists"] is False
+
+
+def test_one_that_deletes_itself_is_kept_unless_it_may_be_lost(fleet: Fleet, shell: Callable[[str], str]) -> None:
+    identity = engine(shell, "--rm")
+    look = fleet.module(HOST, "host_info", subset=["engine_container"])["slb_host"]["engine_container"]
+    assert look["auto_remove"] is True
+    refused = stop(fleet)
+    assert refused["failed"]
+    assert "slb_remove_leftovers: true" in refused["msg"]
+    assert seen(shell, identity)[1] == "running"
+    removed = stop(fleet, remove=True)
+    assert removed["changed"], removed
+    assert (removed["after"]["state"], removed["quarantined_as"]) == ("absent", None)
+    assert shell("docker ps -aq") == ""
+    assert set_aside(fleet) is None
+
+
+@pytest.mark.parametrize("folder", [FACTS, "/var/lib/slb-fleet"])
+@pytest.mark.parametrize("disk", ["full", "read-only"])
+def test_a_disk_that_takes_nothing_stops_nothing(
+    fleet: Fleet, shell: Callable[[str], str], folder: str, disk: str
+) -> None:
+    identity = engine(shell)
+    shell(f"mkdir -p {folder}")
+    if disk == "full":
+        shell(f"mount -t tmpfs -o size=64k none {folder}; cat /dev/zero > {folder}/filler || true")
+    else:
+        shell(f"mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}")
+    try:
+        record = fleet.module(HOST, "host_info", subset=["record"])["slb_host"]["record"]
+        assert (record["unwritable"] is None) == (folder != FACTS)
+        assert stop(fleet)["failed"]
+        assert seen(shell, identity) == ("slb", "running", "on-failure:3")
+        assert set_aside(fleet) is None
+    finally:
+        shell(f"umount {folder}")
+    assert stop(fleet)["changed"]
+
+
+def test_a_note_that_cannot_be_used_does_not_hang_the_look_and_is_kept(
+    fleet: Fleet, shell: Callable[[str], str]
+) -> None:
+    engine(shell)
+    shell(f"mkdir -p $(dirname {NOTE}) && mkfifo {NOTE}")
+    assert set_aside(fleet) is None
+    assert "is not known" in restore(fleet)["msg"]
+    assert stop(fleet)["changed"]
+    looked = set_aside(fleet)
+    assert looked is not None
+    assert looked["exists"] is True
+    assert shell(f"find {NOTE}.invalid-2* -type p") != ""

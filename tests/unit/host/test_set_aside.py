@@ -1,0 +1,387 @@
+"""What is taken out of the way is noted first; a runtime that is killed or fails at any step is a script here."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import (
+    containers,
+    engine_container,
+    moves,
+    notes,
+    observation,
+    record,
+    set_aside,
+)
+
+DOCKER = """#!/usr/bin/env python3
+import json, sys
+state = {state!r}
+with open(state) as stream:
+    slb = json.load(stream)
+verb, rest = sys.argv[1], sys.argv[2:]
+with open({log!r}, "a") as stream:
+    print(*sys.argv[1:], file=stream)
+def name_or_id(what):
+    return slb and what in (slb["Name"], slb["Id"])
+if verb == slb.get("fails"):
+    sys.exit("it is broken")
+if verb == "container":
+    if not name_or_id(rest[1]):
+        sys.exit("no such container")
+    print(json.dumps([dict(slb, Name="/" + slb["Name"])]))
+    sys.exit()
+if verb == "ps":
+    print("c1" if name_or_id(rest[-1].partition("=")[2].strip("^/?$")) else "", end="")
+    sys.exit()
+if not slb.get("Id"):
+    sys.exit("No such container")
+if verb == "update":
+    name, _, count = rest[0].partition("=")[2].partition(":")
+    slb["HostConfig"]["RestartPolicy"] = {{"Name": name, "MaximumRetryCount": int(count or 0)}}
+elif verb == "stop":
+    slb["State"].update(Status="exited", Pid=0)
+    if slb["HostConfig"].get("AutoRemove"):
+        slb = {{"Name": "", "Id": ""}}
+elif verb == "rename":
+    slb["Name"] = rest[1]
+elif verb == "rm":
+    slb = {{"Name": "", "Id": ""}}
+else:
+    slb["State"]["Status"] = {{"start": "running", "unpause": "running", "pause": "paused"}}[verb]
+with open(state, "w") as stream:
+    json.dump(slb, stream)
+"""
+
+
+class Docker:
+    """A host with one container, by a ``docker`` that remembers what was done to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._state = folder / "state.json"
+        self._log = folder / "log"
+        self.is_now()
+        script = folder / "docker"
+        script.write_text(DOCKER.format(state=str(self._state), log=str(self._log)))
+        script.chmod(0o755)
+
+    def is_now(self, status: str = "running", policy: str = "on-failure", count: int = 3, **more: Any) -> None:
+        container = {
+            "Id": "c1",
+            "Name": "slb",
+            "Config": {"Image": "slb:1"},
+            "HostConfig": {
+                "RestartPolicy": {"Name": policy, "MaximumRetryCount": count},
+                "NetworkMode": "none",
+                "AutoRemove": more.pop("auto_remove", False),
+            },
+            "State": {"Status": status, "Pid": 0, "ExitCode": 0, "StartedAt": "2026-11-20T13:14:00Z"},
+        }
+        self._state.write_text(json.dumps(dict(container, **more)))
+
+    def change(self, **values: Any) -> None:
+        self._state.write_text(json.dumps(dict(json.loads(self._state.read_text()), **values)))
+
+    @property
+    def seen(self) -> tuple[str, str, str]:
+        """Name, state and restart policy."""
+        container = containers.inspect("docker", "c1")
+        return container.name, container.state, container.whole_restart_policy
+
+    @property
+    def done(self) -> list[str]:
+        """The verbs that change something, in their order."""
+        lines = self._log.read_text().splitlines() if self._log.exists() else []
+        return [line.split()[0] for line in lines if line.split()[0] not in ("container", "ps")]
+
+
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docker:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    monkeypatch.setattr(containers, "_SOCKETS", ())
+    monkeypatch.setattr(containers.commands, "_SEARCH_PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setattr(containers, "_PROGRAMS", ("docker",))
+    monkeypatch.setattr(set_aside, "PATH", str(tmp_path / "slb-fleet" / "set-aside.json"))
+    monkeypatch.setattr(record, "PATH", str(tmp_path / "facts.d" / "slb_engine.fact"))
+    monkeypatch.setattr(moves, "_GONE_SECONDS", 0.5)
+    return Docker(programs)
+
+
+def stop(remove: bool = False, because: str = "list", check_mode: bool = False) -> dict[str, Any]:
+    return engine_container.stopped(None, None, True, 1, remove, because, check_mode).values
+
+
+def test_what_is_taken_away_is_noted_and_comes_back_as_it_was(docker: Docker) -> None:
+    assert set_aside.look() is None
+    name = stop()["quarantined_as"]
+    assert docker.seen == (name, "exited", "no")
+    path = Path(set_aside.PATH)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    seen = observation.observe(["engine_container"])["set_aside"]
+    expected = {"id": "c1", "name": name, "state": "running", "restart_policy": "on-failure:3", "because": "list"}
+    assert {key: seen[key] for key in expected} == expected
+    assert seen["exists"] is True
+    assert 0 <= seen["age"] < 5
+    noted = json.loads(path.read_text())
+    path.write_text(json.dumps(dict(noted, at=noted["at"] - 7200)))
+    moved = set_aside.look()
+    assert moved is not None
+    assert moved["age"] < 5, "a clock that is set forward makes nothing old"
+
+    checked = engine_container.restored(check_mode=True)
+    assert checked.changed
+    assert docker.seen == (name, "exited", "no")
+    result = engine_container.restored(check_mode=False)
+    assert result.changed
+    assert result.values["restored"] is True
+    assert result.values["after"]["state"] == "running"
+    assert docker.seen == ("slb", "running", "on-failure:3")
+    assert docker.done[-3:] == ["rename", "update", "start"]
+    assert not path.exists()
+    again = engine_container.restored(check_mode=False)
+    assert (again.changed, again.values["restored"]) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("paused", "paused"), ("restarting", "running"), ("exited", "exited"), ("created", "created")],
+)
+def test_it_gets_the_state_back_that_it_had(docker: Docker, before: str, after: str) -> None:
+    docker.is_now(before, "always", 0)
+    stop()
+    engine_container.restored(check_mode=False)
+    assert docker.seen == ("slb", after, "always")
+
+
+class Killed(BaseException):
+    """Our process is gone at this point."""
+
+
+def killed_before(monkeypatch: pytest.MonkeyPatch, verb: str, act: Callable[[], object]) -> None:
+    real = containers.commands.run
+
+    def run(argv: list[str], timeout: float) -> object:
+        if argv[1] == verb:
+            raise Killed
+        return real(argv, timeout)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(containers.commands, "run", run)
+        with pytest.raises(Killed):
+            act()
+
+
+@pytest.mark.parametrize(
+    ("state", "verb"),
+    [(state, verb) for state in ("running", "paused") for verb in ("update", "stop", "rename")]
+    + [("paused", "unpause")],
+)
+def test_a_stop_that_was_killed_between_two_steps_goes_on_and_knows_what_it_was(
+    docker: Docker, monkeypatch: pytest.MonkeyPatch, state: str, verb: str
+) -> None:
+    docker.is_now(state)
+    killed_before(monkeypatch, verb, stop)
+    noted = set_aside.look()
+    assert noted is not None
+    assert (noted["name"], noted["state"], noted["restart_policy"]) == ("slb", state, "on-failure:3")
+    stop(because="operator")
+    noted = set_aside.look()
+    assert noted is not None
+    assert (noted["state"], noted["restart_policy"], noted["because"]) == (state, "on-failure:3", "operator")
+    engine_container.restored(check_mode=False)
+    assert docker.seen == ("slb", state, "on-failure:3")
+
+
+@pytest.mark.parametrize("verb", ["rename", "update", "start", "pause"])
+@pytest.mark.parametrize("then", ["restored", "stopped"])
+def test_a_return_that_was_killed_between_two_steps_can_go_on_or_be_undone(
+    docker: Docker, monkeypatch: pytest.MonkeyPatch, verb: str, then: str
+) -> None:
+    docker.is_now("paused")
+    stop()
+    killed_before(monkeypatch, verb, lambda: engine_container.restored(check_mode=False))
+    if then == "stopped":
+        stop()
+        assert docker.seen[1:] == ("exited", "no")
+    engine_container.restored(check_mode=False)
+    assert docker.seen == ("slb", "paused", "on-failure:3")
+
+
+@pytest.mark.parametrize("place", ["write", "forget"])
+def test_a_kill_around_the_note_is_outlived(docker: Docker, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def killed(*arguments: object) -> None:
+        raise Killed
+
+    if place == "write":
+        with monkeypatch.context() as patch, pytest.raises(Killed):
+            patch.setattr(set_aside, "write", killed)
+            stop()
+        assert docker.done == [], "nothing is touched before it is noted"
+        return
+    stop()
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(set_aside, "forget", killed)
+        engine_container.restored(check_mode=False)
+    result = engine_container.restored(check_mode=False)
+    assert (result.changed, result.values["restored"]) == (True, False)
+    assert set_aside.look() is None
+
+
+def test_a_container_that_somebody_brought_back_by_hand_is_noted_as_it_is_now(docker: Docker) -> None:
+    stop()
+    docker.is_now("exited", "no", 0)
+    stop()
+    noted = set_aside.look()
+    assert noted is not None
+    assert (noted["state"], noted["restart_policy"]) == ("exited", "no")
+
+
+def test_a_full_disk_stops_nothing(docker: Docker, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*arguments: object) -> None:
+        raise HostError("No space left on device.", "Make room.")
+
+    for module, function in ((record.room, "try_writing"), (set_aside, "write_atomically")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, function, full)
+            with pytest.raises(HostError, match="No space left"):
+                stop()
+    assert docker.done == []
+    with monkeypatch.context() as patch:
+        patch.setattr(record, "unwritable", lambda: "it is read-only")
+        for check_mode in (True, False):
+            with pytest.raises(HostError, match="read-only"):
+                stop(check_mode=check_mode)
+    assert docker.done == []
+    assert stop(check_mode=True)["after"]["state"] == "absent"
+    assert docker.done == []
+    assert set_aside.look() is None
+
+
+@pytest.mark.parametrize("kind", ["damaged", "wrong", "fifo", "large"])
+def test_a_note_that_cannot_be_used_is_null_and_is_kept_beside(docker: Docker, kind: str) -> None:
+    path = Path(set_aside.PATH)
+    path.parent.mkdir()
+    if kind == "fifo":
+        os.mkfifo(path)
+    else:
+        content = {"damaged": "{", "large": "x" * 70000, "wrong": json.dumps({"id": "--all", "name": "slb"})}[kind]
+        path.write_text(content)
+    assert set_aside.look() is None
+    with pytest.raises(notes.NoteError):
+        set_aside.read()
+    with pytest.raises(HostError, match="is not known"):
+        engine_container.restored(check_mode=False)
+    stop()
+    kept = list(path.parent.glob("set-aside.json.invalid-2*"))
+    assert len(kept) == 1
+    noted = set_aside.look()
+    assert noted is not None
+    assert noted["id"] == "c1"
+
+
+def test_a_removed_container_leaves_no_note(docker: Docker) -> None:
+    stop(remove=True)
+    assert docker.done == ["update", "stop", "rm"]
+    assert not Path(set_aside.PATH).exists()
+
+
+def test_one_that_deletes_itself_is_stopped_on_the_operators_word_alone(docker: Docker) -> None:
+    for state in ("running", "paused"):
+        docker.is_now(state, "no", 0, auto_remove=True)
+        with pytest.raises(HostError, match="slb_remove_leftovers: true"):
+            stop()
+    assert docker.done == []
+    assert stop(remove=True)["quarantined_as"] is None
+    assert docker.done == ["unpause", "stop", "rm"], "the stop has deleted it, which is no failure of the removal"
+    assert not Path(set_aside.PATH).exists()
+    docker.is_now("created", "no", 0, auto_remove=True)
+    assert stop()["quarantined_as"].startswith("slb-leftover-")
+
+
+def test_a_removal_that_fails_is_a_failure(docker: Docker) -> None:
+    docker.change(fails="rm")
+    with pytest.raises(HostError, match="could not be removed"):
+        stop(remove=True)
+
+
+def test_a_stop_that_fails_half_way_says_how_things_are(docker: Docker) -> None:
+    docker.change(fails="stop")
+    with pytest.raises(HostError) as failure:
+        stop()
+    words = str(failure.value)
+    assert "is running now, with the restart policy no; it was running, with on-failure:3" in words
+    assert "state: restored" in words
+    assert failure.value.values["after"]["restart_policy"] == "no"
+    docker.change(fails=None)
+    engine_container.restored(check_mode=False)
+    assert docker.seen == ("slb", "running", "on-failure:3")
+
+
+def test_a_move_that_could_do_nothing_leaves_the_note_as_it_was(docker: Docker) -> None:
+    docker.change(fails="update")
+    with pytest.raises(HostError, match="Nothing was changed"):
+        stop()
+    assert set_aside.look() is None
+    earlier = set_aside.Note("c0", "slb-leftover-x", "docker", "exited", "no", "ended", 5.0, "boot", 5.0)
+    set_aside.write(earlier)
+    with pytest.raises(HostError, match="Nothing was changed"):
+        stop()
+    assert set_aside.read() == earlier
+
+
+def test_what_is_gone_or_has_lost_its_name_is_not_put_back(docker: Docker) -> None:
+    stop()
+    docker.change(Id="c2", Name="slb")
+    with pytest.raises(HostError, match="taken by another one"):
+        engine_container.restored(check_mode=False)
+    docker.change(Id="c2", Name="other")
+    with pytest.raises(HostError, match="is gone"):
+        engine_container.restored(check_mode=False)
+    noted = set_aside.look()
+    assert noted is not None
+    assert noted["exists"] is False
+    docker.change(fails="container")
+    docker.change(Id="c1")
+    noted = set_aside.look()
+    assert noted is not None
+    assert noted["exists"] is None, "a runtime that does not answer does not say that it is gone"
+
+
+def test_a_return_that_fails_says_how_things_are(docker: Docker) -> None:
+    stop()
+    docker.change(fails="start")
+    with pytest.raises(HostError, match=r"slb is exited now, with the restart policy on-failure; it was running"):
+        engine_container.restored(check_mode=False)
+    docker.change(fails=None)
+    engine_container.restored(check_mode=False)
+    assert docker.seen == ("slb", "running", "on-failure:3")
+
+
+def test_a_wait_for_a_newer_container_needs_a_request(docker: Docker) -> None:
+    with pytest.raises(HostError, match="the record is none"):
+        engine_container.running(1, 0, True, False)
+    assert engine_container.running(1, 0, False, False).values["after"]["state"] == "running"
+    record.pending("edge-1", "192.0.2.11", "https://node.example.com", 1, False)
+    with pytest.raises(HostError, match="running before the request"):
+        engine_container.running(0, 0, True, False)
+    docker.change(State={"Status": "running", "Pid": 0, "ExitCode": 0, "StartedAt": "2999-11-20T13:14:00Z"})
+    assert engine_container.running(0, 0, True, False).values["after"]["state"] == "running"
+
+
+def test_a_look_says_whether_it_was_made_as_root(docker: Docker, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = observation.observe(["engine_container", "record"])
+    assert seen["root"] is (os.geteuid() == 0)
+    assert seen["record"] == {"state": "none", "unwritable": None}
+    assert (seen["engine_container"]["after_request"], seen["engine_container"]["auto_remove"]) == (None, False)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert observation.observe([])["root"] is False
