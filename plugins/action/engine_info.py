@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.description import description
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import ARGUMENTS, engine_info
 from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InProcessAction
 
@@ -12,3 +13,4 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InPro
 class ActionModule(InProcessAction):
     argument_spec = ARGUMENTS
     operation = staticmethod(engine_info)
+    described = {"listing": description}

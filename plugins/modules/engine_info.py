@@ -11,7 +11,8 @@ description:
   - The interface of the management node documents no list of engines, but its web console shows one. This module reads
     it by the user's own description, which a browser's developer tools give in two minutes.
   - The list is the only evidence that tells a running leftover from a running engine.
-  - An answer that is not as described, or is one page of several, is an error; nothing is taken from a part.
+  - A list in pages is read whole, where the description says how a page is chosen. An answer that is not as described,
+    or is one page of several, is an error; nothing is taken from a part.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -32,7 +33,9 @@ options:
     required: true
     suboptions:
       path:
-        description: The path of the request below O(base_url), with its query; it must give all engines in one page.
+        description:
+          - The path of the request below O(base_url), with its query.
+          - It must give all engines in one answer, unless O(listing.page_parameter) is set.
         type: str
         required: true
       items:
@@ -60,12 +63,29 @@ options:
         description: The console's words for an engine that is being deployed.
         type: list
         elements: str
-        required: true
+        default: []
       failed:
         description: The console's words for an engine whose deployment failed.
         type: list
         elements: str
-        required: true
+        default: []
+      page_parameter:
+        description:
+          - The parameter of the query that chooses the page, such as V(page) or V(offset).
+          - With it the pages are read one after another, until the answer says that these are all, or a page is empty.
+            What does not fit together, because the list changes meanwhile, is read once more, and then an error.
+        type: str
+        default: ""
+      first_page:
+        description: What O(listing.page_parameter) is for the first page. Some consoles count from V(0).
+        type: int
+        default: 1
+      page_step:
+        description: >-
+          By how much it grows from page to page. For a console that counts engines instead of pages, that is the size
+          of a page.
+        type: int
+        default: 1
 seealso:
   - module: slb.fleet.engine
 """
@@ -86,6 +106,22 @@ EXAMPLES = r"""
       running: [running]
       deploying: [deploying]
       failed: [failed]
+  register: console
+
+- name: Read a list in pages, of a console that counts engines from 0, the connection being stated in the inventory
+  slb.fleet.engine_info:
+    listing:
+      path: /console/engines?limit=50
+      items: data.items
+      name: engine_name
+      address: ip
+      state: status
+      running: running
+      deploying: deploying
+      failed: failed
+      page_parameter: offset
+      first_page: 0
+      page_step: 50
   register: console
 """
 
@@ -110,6 +146,12 @@ engines:
       type: str
   sample:
     - {name: edge-1, address: 192.0.2.11, state: running, console_state: running}
+undescribed:
+  description: The console's words in the list that O(listing) gives no meaning, sorted.
+  returned: success
+  type: list
+  elements: str
+  sample: [upgrading]
 """
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import ARGUMENTS, engine_info

@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible import constants
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import SECRET_OPTIONS
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
+    Given,
+    given_options,
+    names_for,
+    typed_options,
+    with_defaults,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Protocol
 
     from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
@@ -33,7 +39,11 @@ if TYPE_CHECKING:
 class InProcessAction(ActionBase):  # type: ignore[misc]
     """``operation`` and ``argument_spec`` are what the module of the same name uses.
 
+    ``described``: for an option that has suboptions, what checks it and returns it with its defaults.
     ``result_is_secret``: show nothing of a successful result; it can still be registered.
+
+    An option of the connection that the task does not give is taken from the variable ``slb_<option>`` of the host,
+    then from the environment: with the fallback in this one place, no task has to repeat the connection.
     """
 
     _requires_connection = False
@@ -42,15 +52,16 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
 
     argument_spec: ClassVar[dict[str, dict[str, Any]]]
     operation: ClassVar[Operation]
+    described: ClassVar[dict[str, Callable[[Any], Any]]] = {}
     result_is_secret: ClassVar[bool] = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         if self._is_delegated_elsewhere():
-            result.update(self._execute_module(task_vars=task_vars))
+            result.update(self._guarded(self._run_elsewhere, task_vars or {}, environment=False))
         else:
-            with self._task_environment():
-                result.update(self._run_here())
+            with task_environment(self._task, self._templar):
+                result.update(self._guarded(self._run_here, task_vars or {}, environment=True))
         if self.result_is_secret and not result.get("failed"):
             result["_ansible_no_log"] = True
         return result
@@ -58,38 +69,55 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
     def _is_delegated_elsewhere(self) -> bool:
         return bool(self._task.delegate_to) and self._connection.transport != "local"
 
-    def _run_here(self) -> dict[str, Any]:
-        validation = ArgumentSpecValidator(self.argument_spec).validate(self._task.args)
-        params = validation.validated_parameters
-        secrets = {str(params[option]) for option in SECRET_OPTIONS if params.get(option)}
-        if validation.error_messages:
-            answer = {"failed": True, "msg": "; ".join(validation.error_messages)}
-        else:
-            answer = self._operate(params)
-        shown: dict[str, Any] = remove_values(answer, secrets)
-        return shown
-
-    def _operate(self, params: dict[str, Any]) -> dict[str, Any]:
-        store = RunSession(Path(constants.DEFAULT_LOCAL_TMP))
+    def _guarded(
+        self,
+        run: Callable[[Given, dict[str, Any]], dict[str, Any]],
+        task_vars: dict[str, Any],
+        environment: bool,
+    ) -> dict[str, Any]:
+        """The result of ``run``, or what an operator has to be told instead; no secret is in it."""
+        given = Given(dict(self._task.args), {})
         try:
-            result = type(self).operation(params, bool(self._task.check_mode), store)
+            given = given_options(self.argument_spec, self._task.args, task_vars, self._templar, environment)
+            return run(given, task_vars)
         except FleetError as error:
-            return {**error.as_result(), "failed": True}
-        return result.as_task_result(bool(self._task.diff))
+            answer = error.as_result(names_for(self._task, given.names), self.argument_spec)
+            return {**_without_secrets(answer, given), "failed": True}
 
-    @contextlib.contextmanager
-    def _task_environment(self) -> Iterator[None]:
-        """The task's keyword ``environment``, which a module would get from the connection."""
-        added: dict[str, str] = {}
-        for variables in self._task.environment or []:
-            added.update({name: str(value) for name, value in self._templar.template(variables).items()})
-        kept = {name: os.environ.get(name) for name in added}
-        os.environ.update(added)
-        try:
-            yield
-        finally:
-            for name, value in kept.items():
-                if value is None:
-                    del os.environ[name]
-                else:
-                    os.environ[name] = value
+    def _run_here(self, given: Given, task_vars: dict[str, Any]) -> dict[str, Any]:
+        typed = typed_options(self.argument_spec, given.values, self.described)
+        params = with_defaults(self.argument_spec, typed)
+        store = RunSession(Path(constants.DEFAULT_LOCAL_TMP))
+        result = type(self).operation(params, bool(self._task.check_mode), store)
+        return _without_secrets(result.as_task_result(bool(self._task.diff)), given)
+
+    def _run_elsewhere(self, given: Given, task_vars: dict[str, Any]) -> dict[str, Any]:
+        """As a plain module, which is sent nothing that it would refuse in Ansible's words instead of ours."""
+        typed = typed_options(self.argument_spec, given.values, self.described)
+        # The others as they were given: a path begins at the home of the user there.
+        arguments = {**given.values, **{option: typed[option] for option in self.described if option in typed}}
+        result: dict[str, Any] = self._execute_module(module_args=arguments, task_vars=task_vars)
+        return result
+
+
+def _without_secrets(answer: dict[str, Any], given: Given) -> dict[str, Any]:
+    secrets = {str(given.values[option]) for option in SECRET_OPTIONS if given.values.get(option)}
+    shown: dict[str, Any] = remove_values(answer, secrets)
+    return shown
+
+
+@contextlib.contextmanager
+def task_environment(task: Any, templar: Any) -> Iterator[None]:
+    """The task's keyword ``environment``, which a module would get from the connection."""
+    layers: Iterable[Mapping[str, Any]] = (templar.template(variables) for variables in task.environment or [])
+    added = {name: str(value) for variables in layers for name, value in variables.items()}
+    kept = {name: os.environ.get(name) for name in added}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name, value in kept.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

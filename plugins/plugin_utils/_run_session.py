@@ -10,7 +10,6 @@ it forks its workers and removes when the run ends.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import hmac
 import json
@@ -22,15 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError, Session
-from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 
-_POLL_SECONDS = 0.02
 _GRACE_SECONDS = 10
 
 
@@ -160,26 +158,23 @@ class RunSession:
         path = self._path(connection)
         new = path.with_suffix(".new")
         with _as_console_error(self._folder):
-            with _opened(new, os.O_WRONLY | os.O_TRUNC) as descriptor:
+            with _opened_to_write(new) as descriptor:
                 _write_all(descriptor, state.encoded().encode())
             new.replace(path)
 
     @contextlib.contextmanager
     def _locked(self, connection: Connection) -> Iterator[None]:
         """Waits as long as a login by somebody else may take."""
-        deadline = Deadline(connection.total_timeout + _GRACE_SECONDS)
-        lock = self._path(connection).with_suffix(".lock")
+        seconds = connection.total_timeout + _GRACE_SECONDS
         with contextlib.ExitStack() as stack:
             with _as_console_error(self._folder):
-                descriptor = stack.enter_context(_opened(lock, os.O_RDWR))
-            while not _lock(descriptor):
-                if deadline.is_over():
+                try:
+                    stack.enter_context(locked(self._path(connection).with_suffix(".lock"), seconds))
+                except LockedTooLongError:
                     raise ConsoleError(
-                        f"Another task of this run has been logging in to {connection.base_url} for "
-                        f"{deadline.seconds:.0f} s.",
-                        "Look at the management node; lower 'timeout' or 'retries' to be told earlier.",
-                    )
-                time.sleep(_POLL_SECONDS)
+                        f"Another task of this run has been logging in to {connection.base_url} for {seconds:.0f} s.",
+                        "Look at the management node; lower O(timeout) or O(retries) to be told earlier.",
+                    ) from None
             yield
 
 
@@ -195,8 +190,9 @@ def _as_console_error(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path, flags: int) -> Iterator[int]:
-    descriptor = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+def _opened_to_write(path: Path) -> Iterator[int]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(path, flags, 0o600)
     try:
         yield descriptor
     finally:
@@ -207,14 +203,6 @@ def _write_all(descriptor: int, data: bytes) -> None:
     """A disk that fills up takes a part, and refuses the rest only when it is given that."""
     while data:
         data = data[os.write(descriptor, data) :]
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _proof(salt: str, password: str) -> str:

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import urllib3.util.connection
-from hostile_server import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, answer, expiring, for_session, new_session
+from hostile_server import (
+    INSTALL,
+    LICENSE,
+    LICENSE_TEXT,
+    LOGIN,
+    answer,
+    cut,
+    expiring,
+    for_session,
+    new_session,
+    silence,
+)
 from operations import PASSWORD, run
 from proxy import Proxy
 from scenarios import LOGIN_PAGE
@@ -320,6 +331,22 @@ def test_a_wait_that_cannot_be_read_changes_nothing(start: Callable[..., Any], v
     assert run("engine", server)["outcome"] == "requested"
     with pytest.raises(ConsoleError, match="503"):
         Console(_connection(server)).get_json(LICENSE)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(answer(503, "busy"), id="busy"),
+        pytest.param(answer(401, "no"), id="refused"),
+        pytest.param(cut(), id="cut"),
+        pytest.param(silence(), id="silent"),
+    ],
+)
+def test_the_same_trouble_has_the_same_words(start: Callable[..., Any], behaviour: Any) -> None:
+    """So that a run can say once what all its hosts meet."""
+    server = start({LOGIN: [behaviour]})
+    assert len({run("login", server, timeout=1)["msg"] for _ in range(3)}) == 1
+    assert len({run("login", server, base_url="https://127.0.0.1:9", retries=0)["msg"] for _ in range(2)}) == 1
 
 
 def test_get_json(start: Callable[..., Any]) -> None:

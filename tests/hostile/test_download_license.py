@@ -141,3 +141,34 @@ def test_it_is_skipped_where_it_is_imported_for_those_who_want_it(
     assert "failed=0" in run.output
     assert "WARNING" not in run.output
     assert server.connections == 0
+
+
+@pytest.mark.parametrize(("backup", "copies"), [("", 1), (False, 0), ("no", 0), (True, 1)])
+def test_a_license_that_is_replaced(
+    start: Callable[..., Any], controller: Controller, backup: Any, copies: int
+) -> None:
+    server, dest = start(), controller.folder / "license"
+    dest.write_text("old")
+    variables = of(server, slb_license_dest=str(dest), slb_license_backup=backup)
+    download(controller, fleet(2, **variables)).assert_ok()
+    assert dest.read_bytes() == LICENSE_TEXT
+    assert len(list(controller.folder.glob("license.*~"))) == copies
+
+
+@pytest.mark.parametrize("empty", [None, ""])
+def test_an_empty_path_is_none(start: Callable[..., Any], controller: Controller, empty: str | None) -> None:
+    server = start()
+    run = download(controller, fleet(2, **of(server, slb_license_dest=empty)))
+    assert run.status == 2
+    assert "Set slb_license_dest" in run.output
+    assert server.connections == 0
+
+
+def test_those_whose_node_gave_none_go_no_further(start: Callable[..., Any], controller: Controller) -> None:
+    """Rollout comes after it: no host is touched while a license is missing."""
+    one, two = start({LICENSE: [answer(404)]}), start()
+    inventory = two_sites(of(one, slb_license_dest="license-1"), of(two, slb_license_dest="license-2"))
+    after = {"hosts": "all", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "we went on"}}]}
+    run = controller.run([PLAYBOOK, after], inventory, "-e", "slb_hosts=all")
+    assert run.status == 2
+    assert "we went on" not in run.output

@@ -71,7 +71,7 @@ def _check(reply: Reply, connection: Connection) -> None:
     if _speaks_of_credentials(reply):
         raise LoginRefusedError(
             f"{place} refused the login of {connection.username!r}: it answered {reply.described()}.",
-            "Check 'username' and 'password'. No further attempt is made, so that the user is not locked out.",
+            "Check O(username) and O(password). No further attempt is made, so that the user is not locked out.",
             **evidence,
         )
     if answer.is_server_trouble() or answer.status in _MAY_TRY_LATER:
@@ -83,7 +83,7 @@ def _check(reply: Reply, connection: Connection) -> None:
     if "sessionid" not in answer.cookies or not (answers.is_success(answer) or answers.is_redirect(answer)):
         raise LoginRefusedError(
             f"{place} set no usable cookie 'sessionid': it answered {reply.described()}.",
-            "Check that 'base_url' is the address of the web console, its path prefix included.",
+            "Check that O(base_url) is the address of the web console, its path prefix included.",
             **evidence,
         )
 

@@ -10,6 +10,8 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from ansible.module_utils.common.validation import check_type_bool, check_type_int
+
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
@@ -37,7 +39,7 @@ PORT_OCCUPIED_PATTERNS = [
     r"端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)",
     r"(?<!未)(?<!没有)占用[^\n;。]{0,10}端口",
 ]
-ARGUMENTS = {
+ARGUMENTS: dict[str, dict[str, Any]] = {
     **CONNECTION_ARGUMENTS,
     "name": {"type": "str", "required": True},
     "manage_ip": {"type": "str", "required": True},
@@ -67,19 +69,17 @@ class Engine:
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> Engine:
-        """Raises OptionError for a value that the management node should never see."""
-        if params["user_credential_id"] < 1:
-            raise OptionError(
-                "user_credential_id",
-                params["user_credential_id"],
-                "it is not a positive number",
-                "Use the number of a stored credential; 1 is the default one.",
-            )
+        """Raises OptionError for a value that the management node should never see.
+
+        ``params`` may come from a task or from variables: numbers and truth values may be written as text, and what
+        has a default may be missing or empty.
+        """
+        is_change_hostname = _truth_value("is_change_hostname", params.get("is_change_hostname"))
         return cls(
-            name=_name(params["name"], params["is_change_hostname"]),
-            is_change_hostname=params["is_change_hostname"],
-            manage_ip=_manage_ip(params["manage_ip"]),
-            user_credential_id=params["user_credential_id"],
+            name=_name(params.get("name"), is_change_hostname),
+            is_change_hostname=is_change_hostname,
+            manage_ip=_manage_ip(params.get("manage_ip")),
+            user_credential_id=_credential(params.get("user_credential_id")),
         )
 
 
@@ -137,16 +137,47 @@ def _compiled(params: dict[str, Any], option: str) -> list[re.Pattern[str]]:
 
 def _pattern(option: str, pattern: str) -> re.Pattern[str]:
     try:
-        return _BUILT_IN.get(pattern) or re.compile(pattern, re.IGNORECASE)
+        compiled = _BUILT_IN.get(pattern) or re.compile(pattern, re.IGNORECASE)
     except re.error as error:
         raise OptionError(option, pattern, f"it is not a regular expression ({error})", "Correct it.") from None
+    if compiled.search(""):
+        raise OptionError(option, pattern, "every answer fits it", "Give words that only such an answer has.")
+    return compiled
 
 
-def _name(value: str, becomes_hostname: bool) -> str:
+def _credential(value: Any) -> int:
+    if value is None or value == "":
+        return 1  # the default credential
+    try:
+        number = 0 if isinstance(value, bool) else int(check_type_int(value))
+    except (TypeError, ValueError):
+        number = 0
+    if number < 1:
+        raise OptionError(
+            "user_credential_id",
+            value,
+            "it is not a positive number",
+            "Use the number of a stored credential; 1 is the default one.",
+        )
+    return number
+
+
+def _truth_value(option: str, value: Any) -> bool:
+    if value is None or value == "":
+        return False
+    try:
+        return bool(check_type_bool(value))
+    except TypeError:
+        raise OptionError(option, value, "it is neither true nor false", "Give true or false.") from None
+
+
+def _name(given: Any, becomes_hostname: bool) -> str:
+    is_text = isinstance(given, (str, int)) and not isinstance(given, bool)
+    value = str(given) if is_text else ""
     if not value.strip() or value != value.strip() or len(value) > _LONGEST_NAME or not value.isprintable():
         raise OptionError(
             "name",
-            value,
+            given,
             "an engine's name is 1 to 255 printable characters without a space at either end",
             "Choose another name.",
         )
@@ -154,19 +185,21 @@ def _name(value: str, becomes_hostname: bool) -> str:
         raise OptionError(
             "name",
             value,
-            "with 'is_change_hostname' it becomes the host's name, and it is not a valid one",
+            "with O(is_change_hostname) it becomes the host's name, and it is not a valid one",
             "Use letters, digits, hyphens and dots, at most 64 characters.",
         )
     return value
 
 
-def _manage_ip(value: str) -> str:
+def _manage_ip(given: Any) -> str:
+    # As text, because a bare number is an address to Python.
+    value = str(given)
     try:
         address = ipaddress.ip_address(value.strip())
     except ValueError:
         raise OptionError(
             "manage_ip",
-            value,
+            given,
             "it is not an IP address",
             "Give the IPv4 or IPv6 address of the engine host, not its name.",
         ) from None
@@ -181,7 +214,7 @@ def _manage_ip(value: str) -> str:
     ):
         raise OptionError(
             "manage_ip",
-            value,
+            given,
             "no engine host can be reached under it from the management node",
             "Give the address under which the management node reaches the host over SSH.",
         )

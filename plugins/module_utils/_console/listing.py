@@ -5,46 +5,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote_plus
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._console.description import STATES, description
+from ansible_collections.slb.fleet.plugins.module_utils._console.extent import Extent
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-LISTING_OPTIONS: dict[str, dict[str, Any]] = {
-    "path": {"type": "str", "required": True},
-    "items": {"type": "str", "default": ""},
-    "name": {"type": "str", "required": True},
-    "address": {"type": "str", "required": True},
-    "state": {"type": "str", "required": True},
-    "running": {"type": "list", "elements": "str", "required": True},
-    "deploying": {"type": "list", "elements": "str", "required": True},
-    "failed": {"type": "list", "elements": "str", "required": True},
-}
-_STATES = ("running", "deploying", "failed")
-_DIGITS = re.compile(r"\s*[0-9]+\s*")
-# The names by which consoles say how much there is beyond the page, without case, "_" and "-".
-_COUNTERS = (
-    *("total", "count", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrows", "totalsize"),
-    *("recordstotal", "itemcount", "numresults", "numitems"),
-)
-_PAGES = ("pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage")
-_MORE = (
-    "next",
-    "nextpage",
-    "nextlink",
-    "nextcursor",
-    "nexttoken",
-    "nextpagetoken",
-    "hasmore",
-    "hasnext",
-    "hasnextpage",
-)
-_LAST = ("last", "lastpage", "islast", "islastpage")
-_PAGINATION = ("pagination", "page", "pageinfo", "pager", "paging", "meta", "metadata", "links")
 
 
 @dataclass(frozen=True)
@@ -52,6 +22,8 @@ class Listing:
     """Where the list is, which fields an item has, and which of the console's words mean which state.
 
     ``items``, ``name``, ``address`` and ``state`` are keys, joined by dots where they lie deeper.
+    ``page_parameter``: the parameter of the query that chooses the page, empty where all engines come in one answer;
+    it is ``first_page`` for the first page, and ``page_step`` more for each further one.
     """
 
     path: str
@@ -60,43 +32,55 @@ class Listing:
     address: str
     state: str
     words: Mapping[str, str]
+    page_parameter: str = ""
+    first_page: int = 1
+    page_step: int = 1
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any]) -> Listing:
-        """Raises OptionError for a description that contradicts itself."""
-        if not params["path"].startswith("/") or params["path"].startswith("//"):
-            raise OptionError(
-                "listing.path",
-                params["path"],
-                "it is not a path on the management node",
-                "Give the path of the request alone, such as /api/engines?page_size=1000.",
-            )
-        words: dict[str, str] = {}
-        for state in _STATES:
-            for word in params[state]:
-                if words.setdefault(word, state) != state:
-                    raise OptionError(
-                        f"listing.{state}", word, f"it also means {words[word]}", "Name each word of the console once."
-                    )
-        return cls(
-            path=params["path"],
-            items=params["items"],
-            name=params["name"],
-            address=params["address"],
-            state=params["state"],
-            words=words,
-        )
+    def from_params(cls, params: Any) -> Listing:
+        """Raises FleetError for what is no description, whatever it is."""
+        described = description(params)
+        words = {word: state for state in STATES for word in described.pop(state)}
+        return cls(words=words, **described)
+
+    def page_number(self, index: int) -> int:
+        """What the parameter is for the page with this index, from 0."""
+        return self.first_page + index * self.page_step
+
+    def page_path(self, index: int) -> str:
+        """The path of that page: the described one, with the parameter in its query."""
+        path, _, query = self.path.partition("?")
+        others = [
+            pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != self.page_parameter
+        ]
+        return f"{path}?{'&'.join([*others, f'{quote(self.page_parameter)}={self.page_number(index)}'])}"
 
     def read(self, answer: Any) -> list[dict[str, str]]:
-        """The engines of an answer: name, address, state and the console's own word for the state.
+        """The engines of an answer that holds them all.
 
         Raises ConsoleError where the answer is not as described, or is one page of several: an engine that is only
         on the next page would look like one that is not listed.
         """
+        items = self.items_of(answer)
+        more = Extent(answer, self.items, len(items)).more(len(items), 1)
+        if more:
+            raise ConsoleError(
+                f"The console's list at {self.path} is one page of several: it has {len(items)} engines, "
+                f"and {more[0]} is {more[1]!r:.60}.",
+                "Ask for all of them in one page, in the query of O(listing.path), or name the parameter of the query "
+                "that chooses the page in O(listing.page_parameter).",
+            )
+        return self.engines(items)
+
+    def items_of(self, answer: Any) -> list[Any]:
+        """Raises ConsoleError where there is no list as described."""
         items = self._found(answer, self.items)
         if not isinstance(items, list):
             raise self._unlike(f"under {self.items!r} there is no list", answer)
-        self._refuse_a_part(answer, len(items))
+        return items
+
+    def engines(self, items: list[Any]) -> list[dict[str, str]]:
+        """Name, address, state and the console's own word for the state. Raises ConsoleError for an unlike item."""
         return [self._engine(item) for item in items]
 
     def _engine(self, item: Any) -> dict[str, str]:
@@ -120,51 +104,6 @@ class Listing:
     def _unlike(self, what: str, value: Any) -> ConsoleError:
         there = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
         return ConsoleError(
-            f"The console's answer at {self.path} is not as 'listing' describes it: {what}; there is: {there}.",
+            f"The console's answer at {self.path} is not as O(listing) describes it: {what}; there is: {there}.",
             "Correct the description; the playbook slb.fleet.try_engine_listing shows what it reads.",
         )
-
-    def _refuse_a_part(self, answer: Any, length: int) -> None:
-        for beside in self._beside(answer):
-            for key, value in beside.items():
-                if _says_more(_plain(key), value, length):
-                    raise ConsoleError(
-                        f"The console's list at {self.path} is one page of several: it has {length} engines, "
-                        f"and {key} is {value!r:.60}.",
-                        "Ask for all of them in one page, in the query of 'listing.path'.",
-                    )
-
-    def _beside(self, answer: Any) -> list[dict[str, Any]]:
-        """The objects on the way to the list and those in them about pages: there consoles say how much there is."""
-        objects = []
-        for key in [*(self.items.split(".") if self.items else []), ""]:
-            if isinstance(answer, dict):
-                objects.append(answer)
-                objects += [
-                    value for name, value in answer.items() if isinstance(value, dict) and _plain(name) in _PAGINATION
-                ]
-                answer = answer.get(key)
-        return objects
-
-
-def _says_more(key: str, value: Any, length: int) -> bool:
-    """Whether ``value`` under ``key`` says that there is more than the ``length`` items at hand."""
-    return (
-        (key in _COUNTERS and _number(value) > length)
-        or (key in _PAGES and _number(value) > 1)
-        or (key in _MORE and bool(value) and str(value).lower() not in ("false", "0"))
-        or (key in _LAST and str(value).lower() == "false")
-    )
-
-
-def _number(value: Any) -> float:
-    """A number, also one in a string; 0 for anything else."""
-    if isinstance(value, bool):
-        return 0
-    if isinstance(value, str) and _DIGITS.fullmatch(value):
-        return float(value)
-    return value if isinstance(value, (int, float)) else 0
-
-
-def _plain(key: str) -> str:
-    return key.lower().replace("_", "").replace("-", "")

@@ -5,25 +5,43 @@
 
 from __future__ import annotations
 
+import difflib
 import ipaddress
+import os
 import re
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
-from ansible.module_utils.basic import env_fallback
+from ansible.module_utils.errors import AnsibleFallbackNotFound
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import MissingOptionError, OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def nearest(word: str, words: Iterable[str]) -> str:
+    """The one of ``words`` that ``word`` may have been meant for; empty where there is none."""
+    return next(iter(difflib.get_close_matches(word, list(words), 1)), "")
+
+
+def from_environment(name: str) -> str:
+    """For an argument spec. Empty is not set: a form's field that was left empty comes as an empty variable."""
+    value = os.environ.get(name, "")
+    if not value.strip():
+        raise AnsibleFallbackNotFound
+    return value
 
 
 def _option(environment: str, **rules: object) -> dict[str, Any]:
-    return dict(rules, fallback=(env_fallback, [environment]))
+    return dict(rules, fallback=(from_environment, [environment]))
 
 
 CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "base_url": _option("SLB_BASE_URL", type="str", required=True),
+    "base_url": _option("SLB_BASE_URL", type="str"),
     "username": _option("SLB_USERNAME", type="str"),
     "password": _option("SLB_PASSWORD", type="str", no_log=True),
     "sessionid": {"type": "str", "no_log": True},
@@ -71,7 +89,9 @@ class Connection:
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> Connection:
-        """Raises OptionError for a value that cannot be used."""
+        """Raises OptionError for a value that cannot be used, and MissingOptionError for one that is not there."""
+        if not (params["base_url"] or "").strip():
+            raise _missing("base_url")
         sessionid = params["sessionid"] or ""
         if sessionid and not (_TOKEN.fullmatch(sessionid) and not set(sessionid) & set('";,\\')):
             raise OptionError(
@@ -80,12 +100,9 @@ class Connection:
         if not sessionid:
             for option in ("username", "password"):
                 if not params[option]:
-                    raise FleetError(
-                        f"The option {option!r} is missing.",
-                        f"Set it, or the environment variable SLB_{option.upper()}, or give a 'sessionid'.",
-                    )
+                    raise _missing(option, instead="sessionid")
         return cls(
-            base_url=_base_url(params["base_url"]),
+            base_url=normalised_base_url(params["base_url"]),
             username=params["username"] or "",
             password=params["password"] or "",
             sessionid=sessionid,
@@ -97,13 +114,18 @@ class Connection:
         )
 
 
+def _missing(option: str, instead: str = "") -> MissingOptionError:
+    return MissingOptionError(option, f"slb_{option}", f"SLB_{option.upper()}", instead)
+
+
 def _between(option: str, value: int, least: int, most: int) -> int:
     if not least <= value <= most:
         raise OptionError(option, value, f"it is not between {least} and {most}", "Choose a value in that range.")
     return value
 
 
-def _base_url(value: str) -> str:
+def normalised_base_url(value: str) -> str:
+    """The one way of writing this address. Raises OptionError for what is none."""
     remedy = (
         "Give the address of the web console, such as https://console.example or https://[2001:db8::5]:8443/prefix."
     )
@@ -114,7 +136,7 @@ def _base_url(value: str) -> str:
         raise OptionError("base_url", _without_userinfo(value), "it is not a URL", remedy) from None
     shown = _without_userinfo(value)
     if parts.username is not None or parts.password is not None:
-        raise OptionError("base_url", shown, "it holds credentials", "Use the options 'username' and 'password'.")
+        raise OptionError("base_url", shown, "it holds credentials", "Use O(username) and O(password).")
     if parts.scheme != "https":
         raise OptionError("base_url", shown, "it does not begin with https://", remedy)
     if parts.query or parts.fragment:

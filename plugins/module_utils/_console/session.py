@@ -75,8 +75,8 @@ class GivenSession:
         self, connection: Connection, stale: Session, path: str, log_in: Callable[[], Session]
     ) -> Session | None:
         raise SessionGoneError(
-            f"{connection.base_url} does not accept the 'sessionid' that was given.",
-            "Get a new one with slb.fleet.login, or give 'username' and 'password' instead.",
+            f"{connection.base_url} does not accept the O(sessionid) that was given.",
+            "Get a new one with slb.fleet.login, or give O(username) and O(password) instead.",
         )
 
     def note_success(self, connection: Connection, session: Session, path: str) -> None:

@@ -9,28 +9,27 @@ import contextlib
 import json
 import random
 import ssl
+import sys
 import time
-import traceback
 import warnings
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 try:
+    # Here, and not where a request is sent, so that it is paid for once, before the workers of a run are forked.
     import requests
     from requests.utils import get_environ_proxies, prepend_scheme_if_needed, select_proxy
     from urllib3.exceptions import HTTPError, InsecureRequestWarning
     from urllib3.util.retry import Retry
     from urllib3.util.ssl_ import create_urllib3_context
-except ImportError:
-    REQUESTS_IMPORT_ERROR: str | None = traceback.format_exc()
+except ImportError as error:
+    _WHY_NO_REQUESTS = str(error)
 else:
-    REQUESTS_IMPORT_ERROR = None
+    _WHY_NO_REQUESTS = ""
     # Made once, in the process from which the workers of a run are forked. With one of its own, urllib3 would load
     # all CA certificates of the system for each connection, which costs more than the request.
     _UNVERIFYING = create_urllib3_context(cert_reqs=ssl.CERT_NONE)
-
-from ansible.module_utils.basic import missing_required_lib
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.body import read_body
 from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
@@ -118,11 +117,11 @@ class Transport:
     """Sends requests over connections of its own, one for each request."""
 
     def __init__(self, connection: Connection, *, handshake_only: bool = False) -> None:
-        if REQUESTS_IMPORT_ERROR:
+        if _WHY_NO_REQUESTS:
             raise ConsoleError(
-                missing_required_lib("requests") + ".",
-                "Install it for the Python that runs this task.",
-                exception=REQUESTS_IMPORT_ERROR,
+                f"The Python that runs this task, {sys.executable}, has no usable package requests "
+                f"({_WHY_NO_REQUESTS}). Nothing was sent.",
+                f"Install it there: {sys.executable} -m pip install requests",
             )
         self._connection = connection
         self._wire = Wire(connection.tls_fingerprint, handshake_only)
@@ -243,9 +242,9 @@ class Transport:
     def _changed_certificate(self) -> UntrustedError:
         seen, pinned = self._wire.fingerprint, self._connection.tls_fingerprint
         return UntrustedError(
-            f"{self._connection.base_url} presented a certificate with the fingerprint {seen}, but 'tls_fingerprint' "
+            f"{self._connection.base_url} presented a certificate with the fingerprint {seen}, but O(tls_fingerprint) "
             f"is {pinned}: the certificate was changed, or somebody stands in between. Nothing was sent.",
-            f"If you know of the change, set tls_fingerprint: {seen}",
+            f"If you know of the change, set O(tls_fingerprint): {seen}",
             tls_fingerprint=seen,
         )
 
@@ -257,7 +256,7 @@ class Transport:
         return UntrustedError(
             f"The certificate of {self._connection.base_url} is not trusted: {complaint}. Nothing was sent. "
             f"Its SHA-256 fingerprint is {seen}.",
-            f"If that is the management node's, set tls_fingerprint: {seen} ; or name its CA in 'ca_path'.",
+            f"If that is the management node's, set O(tls_fingerprint): {seen} ; or name its CA in O(ca_path).",
             tls_fingerprint=seen,
         )
 
@@ -271,12 +270,12 @@ class Transport:
             return UnansweredError(
                 request,
                 f"{request.method} {self._connection.base_url}{request.path} was sent, but {why}.",
-                "Look at the management node and at what lies between; raise 'timeout' if it is only slow.",
+                "Look at the management node and at what lies between; raise O(timeout) if it is only slow.",
             )
         via = " through the proxy that the environment names" if self._proxy else ""
         return UnreachableError(
             f"{self._connection.base_url} cannot be reached{via}: {why}.",
-            "Check 'base_url', the network and the proxy settings, and that the management node is up.",
+            "Check O(base_url), the network and the proxy settings, and that the management node is up.",
         )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.filter.decision import console_state
 from ansible_collections.slb.fleet.plugins.module_utils._console.listing import Listing
-from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError, FleetError, OptionError
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
 
 DESCRIPTION: dict[str, Any] = {
     "path": "/api/engines?page_size=1000",
@@ -137,28 +138,87 @@ def test_a_path_that_leads_elsewhere_is_refused(path: str) -> None:
 @pytest.mark.parametrize(
     ("engines", "state"),
     [
-        ([], "not_listed"),
+        ([], "empty"),
         ([item()], "running"),
         ([item(status=3)], "failed"),
-        ([item(name="another name, same host")], "running"),
-        ([item(ip="192.0.2.99")], "unknown"),
+        ([item(name="another name, same host")], "other_name"),
+        ([item(ip="192.0.2.99")], "elsewhere"),
+        ([item("edge-2", ip="192.0.2.99")], "not_listed"),
         ([item(), item(status=3)], "unknown"),
         ([item(status="new word")], "unknown"),
     ],
 )
 def test_what_the_list_says_of_one_engine(engines: list[dict[str, Any]], state: str) -> None:
-    assert console_state({"engines": read(*engines)}, "edge-1", "192.0.2.11") == {"console": state}
+    assert listed(excerpt(read(*engines), "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == state
 
 
 def test_an_address_is_the_same_however_it_is_written() -> None:
     engines = read(item(ip="2001:db8:0::0:11"))
-    assert console_state({"engines": engines}, "other", "2001:DB8::11") == {"console": "running"}
+    assert listed(excerpt(engines, "edge-1", "2001:DB8::11"), "edge-1", "2001:DB8::11").state == "running"
 
 
-def test_a_list_that_could_not_be_read_is_not_an_empty_one() -> None:
-    failed = {"failed": True, "msg": "HTTP 503"}
-    assert console_state(failed, "edge-1", "192.0.2.11") == {"console": "unreadable", "console_words": "HTTP 503"}
-    forgiven = failed | {"failed": False, "failed_when_result": False}
-    assert console_state(forgiven, "edge-1", "192.0.2.11")["console"] == "unreadable"
-    assert console_state({}, "edge-1", "192.0.2.11") == {"console": "unknown"}
-    assert console_state({"skipped": True}, "edge-1", "192.0.2.11") == {"console": "unknown"}
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (None, "'listing' is missing. Set 'listing' or the variable slb_engine_listing"),
+        ("  ", "'listing' is missing"),
+        (
+            "/api/engines",
+            "'listing' has the value '/api/engines': it is not a mapping. Describe the list by",
+        ),
+        ([DESCRIPTION], "it is not a mapping"),
+        (7, "it is not a mapping"),
+        ({}, "'listing.path' is missing. Give the path of the request"),
+        (
+            {**DESCRIPTION, "name": None},
+            "'listing.name' is missing. Give the field of an item that holds",
+        ),
+        ({**DESCRIPTION, "name": " "}, "'listing.name' is missing"),
+        ({**DESCRIPTION, "adress": "ip"}, "has the key 'adress', which means nothing here. Did you mean 'address'?"),
+        ({**DESCRIPTION, 7: "ip"}, "has the key '7', which means nothing here. The keys are: path, items"),
+        (
+            {**DESCRIPTION, "items": ["data", "items"]},
+            "'listing.items' has the value ['data', 'items']: it is no",
+        ),
+        ({**DESCRIPTION, "name": {"a": 1}}, "'listing.name' has the value {'a': 1}: it is not text"),
+        ({**DESCRIPTION, "running": None}, "'listing.running' is missing. Give the console's words"),
+        ({**DESCRIPTION, "running": []}, "'listing.running' is missing"),
+        ({**DESCRIPTION, "running": {"up": 1}}, "'listing.running' has the value {'up': 1}: it is not text"),
+        ({**DESCRIPTION, "failed": ["3", None]}, "'listing.failed' has the value None: it is not text"),
+        ({**DESCRIPTION, "failed": ["3", ""]}, "'listing.failed' has the value ''"),
+        (
+            {**DESCRIPTION, "first_page": "one"},
+            "'listing.first_page' has the value 'one': it is not a whole number",
+        ),
+        ({**DESCRIPTION, "first_page": -1}, "'listing.first_page' has the value -1"),
+        ({**DESCRIPTION, "page_step": 0}, "'listing.page_step' has the value 0: it is not a whole number from 1 on"),
+        ({**DESCRIPTION, "page_step": True}, "'listing.page_step'"),
+        ({**DESCRIPTION, "path": "/#/engines"}, "what follows a # never leaves the browser"),
+    ],
+    ids=str,
+)
+def test_a_bad_description_gets_a_sentence(given: Any, words: str) -> None:
+    with pytest.raises(FleetError) as caught:
+        Listing.from_params(given)
+    assert words in str(caught.value)
+
+
+def test_what_is_empty_has_its_default() -> None:
+    empty = dict.fromkeys(("items", "deploying", "failed", "page_parameter", "first_page", "page_step"))
+    least = {key: DESCRIPTION[key] for key in ("path", "name", "address", "state", "running")}
+    assert Listing.from_params({**least, **empty}) == Listing.from_params(least)
+    assert Listing.from_params({**least, **dict.fromkeys(empty, " ")}) == Listing.from_params(least)
+
+
+def test_a_single_word_is_a_list_of_one() -> None:
+    listing = Listing.from_params({**DESCRIPTION, "running": "in operation, fine", "failed": 3})
+    assert listing.words == {"in operation, fine": "running", "1": "deploying", "3": "failed"}
+
+
+def test_a_description_as_json_is_one() -> None:
+    assert Listing.from_params(json.dumps(DESCRIPTION)) == Listing.from_params(DESCRIPTION)
+
+
+def test_one_page_of_several_names_what_describes_pages() -> None:
+    with pytest.raises(ConsoleError, match=r"'listing.path', or name .* in 'listing.page_parameter'"):
+        read(item(), total=40)

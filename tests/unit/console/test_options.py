@@ -58,7 +58,6 @@ def test_addresses(given_url: str, url: str) -> None:
     [
         ("base_url", "http://console.example"),
         ("base_url", "console.example"),
-        ("base_url", ""),
         ("base_url", "https://"),
         ("base_url", "https://[::1"),
         ("base_url", "https://[nonsense]"),
@@ -83,7 +82,7 @@ def test_addresses(given_url: str, url: str) -> None:
 def test_refused(option: str, value: object) -> None:
     with pytest.raises(OptionError) as error:
         Connection.from_params({**GOOD, option: value})
-    assert repr(option) in error.value.what
+    assert repr(option) in str(error.value)
     assert repr(value) in error.value.what
     assert error.value.remedy
 
@@ -157,14 +156,50 @@ def test_engine_addresses(address: str, sent: str) -> None:
         ("name", " edge"),
         ("name", "edge\n1"),
         ("name", "e" * 256),
+        ("name", None),
+        ("name", True),
+        ("name", ["edge"]),
+        ("manage_ip", None),
+        ("manage_ip", 3221225985),
+        ("manage_ip", ["192.0.2.1"]),
         ("user_credential_id", 0),
+        ("user_credential_id", "0"),
+        ("user_credential_id", "default"),
+        ("user_credential_id", True),
+        ("user_credential_id", 1.5),
+        ("user_credential_id", [1]),
+        ("is_change_hostname", "maybe"),
     ],
 )
 def test_refused_engines(option: str, value: object) -> None:
     with pytest.raises(OptionError) as error:
         Engine.from_params({**ENGINE, option: value})
-    assert repr(option) in error.value.what
+    assert repr(option) in str(error.value)
     assert repr(value) in error.value.what
+
+
+def test_an_engine_of_variables() -> None:
+    """Of a form, which knows nothing but text, and with nothing where nothing was answered."""
+    least = {"name": "edge-1", "manage_ip": "192.0.2.1"}
+    usual = Engine("edge-1", False, "192.0.2.1", 1)
+    assert Engine.from_params(least) == usual
+    assert Engine.from_params({**least, "user_credential_id": None, "is_change_hostname": ""}) == usual
+    as_text = {"user_credential_id": "2", "is_change_hostname": "yes"}
+    assert Engine.from_params({**least, **as_text}) == Engine("edge-1", True, "192.0.2.1", 2)
+    assert Engine.from_params({**least, "name": 7}).name == "7"
+
+
+@pytest.mark.parametrize("pattern", ["", "x*", "(already)?"])
+def test_a_pattern_that_fits_every_answer(pattern: str) -> None:
+    params = {**GOOD, **ENGINE, "exists_patterns": [pattern], "port_occupied_patterns": []}
+    with pytest.raises(OptionError, match="every answer fits it"):
+        engine.engine(params, check_mode=True)
+
+
+@pytest.mark.parametrize("empty", [None, "", " "])
+def test_a_missing_address_says_where_it_can_be_set(empty: str | None) -> None:
+    with pytest.raises(OptionError, match="'base_url', the variable slb_base_url or the environment variable SLB_"):
+        Connection.from_params({**GOOD, "base_url": empty})
 
 
 @pytest.mark.parametrize("name", ["edge_1", "-edge", "edge.", "e" * 65, "引擎", "a b"])
@@ -212,5 +247,6 @@ def test_without_requests_the_error_names_it() -> None:
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert "Failed to import the required Python library (requests)" in done.stdout
-    assert "Install it for the Python that runs this task" in done.stdout
+    assert f"The Python that runs this task, {sys.executable}, has no usable package requests" in done.stdout
+    assert f"Install it there: {sys.executable} -m pip install requests" in done.stdout
+    assert "Traceback" not in done.stdout

@@ -1,0 +1,108 @@
+"""The console's list of engines in real runs: in pages, empty, not described."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hostile_server import LOGIN, for_session, message
+from operations import PASSWORD
+
+from playbooks import fleet, play
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hostile_server import Exchange
+
+    from playbooks import Controller, Run
+
+LISTING = {
+    "path": "/console/engines?size=2",
+    "items": "data.items",
+    "name": "name",
+    "address": "ip",
+    "state": "status",
+    "running": "running",
+    "page_parameter": "page",
+}
+TRY = {"ansible.builtin.import_playbook": "slb.fleet.try_engine_listing"}
+
+
+def pages_of(*states: str) -> dict[str, Any]:
+    """Routes of a console that lists one engine for each state, two on a page."""
+    engines = [{"name": f"edge-{n}", "ip": f"192.0.2.{n}", "status": state} for n, state in enumerate(states, 1)]
+
+    def page(number: int) -> Any:
+        items = engines[2 * number - 2 : 2 * number]
+        body = json.dumps({"code": 0, "data": {"items": items, "total": len(engines)}}).encode()
+
+        def behave(exchange: Exchange) -> None:
+            exchange.send(message(200, body))
+
+        return [for_session(behave)]
+
+    return {f"/console/engines?size=2&page={number}": page(number) for number in range(1, 9)}
+
+
+def variables(server: Any, **more: Any) -> dict[str, Any]:
+    return {
+        "slb_base_url": server.base_url,
+        "slb_username": "admin",
+        "slb_password": PASSWORD,
+        "slb_tls_fingerprint": server.certificate.fingerprint,
+        **more,
+    }
+
+
+def words(run: Run) -> str:
+    return " ".join(run.output.replace("\\n", " ").split())
+
+
+def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> None:
+    server = start(pages_of("running", "running", "upgrading", "running", "asleep"))
+    tasks = [
+        {"slb.fleet.engine_info": {"listing": "{{ slb_engine_listing }}"}, "register": "console"},
+        {
+            "ansible.builtin.assert": {
+                "that": [
+                    "console.engines | length == 5",
+                    "console.engines[4].name == 'edge-5'",
+                    "console.undescribed == ['asleep', 'upgrading']",
+                ]
+            }
+        },
+    ]
+    # As a form gives it: what was left empty is there, and empty.
+    listing = {**LISTING, "first_page": None, "page_step": "", "failed": None, "deploying": ""}
+    controller.run([play(*tasks)], fleet(1, **variables(server, slb_engine_listing=listing))).assert_ok()
+    assert server.seen[LOGIN] == 1
+    assert sum(count for path, count in server.seen.items() if "page=" in path) == 3
+
+
+def test_trying_a_description(start: Callable[..., Any], controller: Controller) -> None:
+    """Without a connection to any host: those of the inventory cannot be reached."""
+    server = start(pages_of("running", "asleep", "running"))
+    run = controller.run([TRY], fleet(2, **variables(server, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
+    assert "edge-3" in run.output
+    assert "words that slb_engine_listing does not describe: asleep." in words(run)
+    assert "UNREACHABLE" not in run.output
+
+
+def test_trying_a_list_that_shows_nothing(start: Callable[..., Any], controller: Controller) -> None:
+    server = start(pages_of())
+    run = controller.run([TRY], fleet(1, **variables(server, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
+    assert "The list shows no engine. Are its path, the rights of the user and the filter in the query right?" in words(
+        run
+    )
+
+
+def test_trying_nothing(start: Callable[..., Any], controller: Controller) -> None:
+    server = start()
+    for undescribed in ({}, {"slb_engine_listing": None}, {"slb_engine_listing": ""}, {"slb_engine_listing": {}}):
+        run = controller.run([TRY], fleet(3, **variables(server, **undescribed)), "-e", "slb_hosts=all")
+        assert run.status == 2
+        assert words(run).count('"msg": "Describe the console\'s list of engines in slb_engine_listing') == 1, (
+            run.output
+        )
+    assert server.connections == 0
