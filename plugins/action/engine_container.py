@@ -1,53 +1,62 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``slb.fleet.engine_container``: as the module, and while it waits on the host, the operator sees that it does."""
+"""``slb.fleet.engine_container`` on the engine host; what is stopped on the list's word is stopped on a fresh one."""
 
 from __future__ import annotations
 
-import threading
-import time
-from types import TracebackType
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from ansible.plugins.action import ActionBase
-from ansible.utils.display import Display
+from ansible import constants
 
-_SECONDS = 15
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
+from ansible_collections.slb.fleet.plugins.plugin_utils._fate import console_says
+from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
+from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 
-
-class Heartbeat:
-    """Shows every 15 seconds, for one host, what is waited for and for how long, until the block ends."""
-
-    def __init__(self, host: str, what: str, seconds: float) -> None:
-        self._text = f"[{host}]: waiting for {what}"
-        self._seconds = seconds
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, daemon=True)
-
-    def __enter__(self) -> None:
-        self._thread.start()
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _beat(self) -> None:
-        begin = time.monotonic()
-        while not self._over.wait(_SECONDS):
-            Display().display(f"{self._text}, {time.monotonic() - begin:.0f} s of {self._seconds:.0f} s")
+_DEFAULT_WAIT, _DEFAULT_STOP = 180, 10
+_FRESH_SECONDS = 10
 
 
-class ActionModule(ActionBase):  # type: ignore[misc]
-    _supports_check_mode = True
-
+class ActionModule(OnHostAction):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        arguments = self._task.args
+        arguments = dict(self._task.args)
+        decided, seconds = arguments.pop("decided", None), self.seconds(arguments)
+        if decided and decided["fate"]["because"] == "list":
+            try:
+                overtaken = self._overtaken(decided, task_vars or {})
+            except FleetError as error:
+                return {"failed": True, "msg": in_variables(error)}
+            if overtaken:
+                return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
         if arguments.get("state") != "running":
-            result.update(self._execute_module(task_vars=task_vars))
-            return result
+            return self.on_host(None, arguments, seconds, task_vars)
         host = (task_vars or {}).get("inventory_hostname", "")
-        with Heartbeat(host, "the container slb to run steadily", float(arguments.get("timeout", 180))):
-            result.update(self._execute_module(task_vars=task_vars))
-        return result
+        with Heartbeat(host, "the container slb to run steadily", seconds - STEP_SECONDS):
+            return self.on_host(None, arguments, seconds, task_vars)
+
+    def seconds(self, arguments: Mapping[str, Any]) -> float:
+        if arguments.get("state") == "running":
+            return as_seconds(arguments.get("timeout"), _DEFAULT_WAIT) + STEP_SECONDS
+        # A stop is several commands of the runtime, each of which may be slow.
+        return as_seconds(arguments.get("stop_timeout"), _DEFAULT_STOP) + 2 * STEP_SECONDS
+
+    def _overtaken(self, decided: Mapping[str, Any], task_vars: Mapping[str, Any]) -> str:
+        """Why what was decided no longer holds; empty if it does."""
+        folder = Path(constants.DEFAULT_LOCAL_TMP)
+        engine = EngineIdentity(**decided["engine"])
+        if wrong := RunStore.of_run(folder).distrusted(engine.base_url):
+            return f"the console's list has proven wrong about {wrong}."
+        settings = settings_of(task_vars, self._templar)
+        shared = SharedList(connection_params(task_vars, self._templar), settings["engine_listing"], folder)
+        reading = shared.shows(engine.name, engine.manage_ip, _FRESH_SECONDS)
+        says = console_says(reading, engine, settings["engine_listing_may_be_empty"])
+        then = decided["fate"]["console"]
+        return "" if says.state == then else f"the console's list says {says.state} by now, and said {then}."

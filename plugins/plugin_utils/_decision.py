@@ -3,34 +3,42 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How a host's fate is decided: evidence and policy in; an action, its reason and the evidence out. No I/O.
 
-The rules are tried from the first to the last; the first that applies decides. Two guards stand behind them:
-an engine with established connections is not stopped, and an install is not asked for more often than allowed.
+The rules are tried from the first to the last; the first that applies decides. Guards stand behind them: nothing is
+begun that cannot be ended, and what may be live, or would be lost, is not stopped without the operator's word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ALIVE, Evidence, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState
 
-Action = Literal["nothing", "confirm", "wait", "add", "replace", "fail"]
+Action = Literal["nothing", "confirm", "wait", "add", "replace", "put_back", "fail"]
+Because = Literal["list", "operator", "record", "ended"]
+_LATELY_SECONDS = 3600
 
 
 @dataclass(frozen=True)
 class Decision:
     """``action``: nothing, confirm (note the engine in the record), wait, add (ask for an install), replace (take the
-    container out of the way, then add) or fail. With wait go ``wait_seconds`` and ``wait_for``: host, for the engine to
-    come up, or console, for the list of a console whose engine is up. ``verified_by``: host or console.
+    container out of the way, then add), put_back (undo that) or fail.
+
+    With wait go ``wait_seconds`` and ``wait_for``: host, for the engine to come up, or console, for the list of a
+    console whose engine is up. With replace goes ``because``: on whose word. ``verified_by``: host or console.
+    ``console``: what its list said.
     """
 
     action: Action
     reason: str
     wait_seconds: float = 0
     wait_for: Literal["host", "console"] | None = None
-    verified_by: str | None = None
+    verified_by: Literal["host", "console"] | None = None
+    because: Because | None = None
+    console: ConsoleState = "undescribed"
     evidence: tuple[str, ...] = ()
 
 
@@ -47,47 +55,93 @@ def decide(evidence: Evidence, policy: Policy) -> Decision:
     """The fate of one host. Total: every evidence has a decision."""
     rule = next(rule for rule in RULES if rule.applies(evidence, policy))
     decision = _guarded(rule.decide(evidence, policy), evidence, policy)
-    return replace(decision, evidence=tuple(evidence.in_words()))
+    return replace(decision, console=evidence.console, evidence=tuple(evidence.in_words()))
 
 
 def _guarded(decision: Decision, evidence: Evidence, policy: Policy) -> Decision:
-    if decision.action not in ("add", "replace"):
-        return decision
-    if evidence.asked >= policy.attempts:
-        answered = f" The last answer was {evidence.answer}: {evidence.answer_words}" if evidence.answer_words else ""
-        return _fail(
-            f"The install was asked for {evidence.asked} times and no engine came up; the container is "
+    objection = next(_objections(decision, evidence, policy), None)
+    return _fail(f"{decision.reason} {objection}") if objection else decision
+
+
+def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:
+    if decision.action in ("nothing", "fail"):
+        return
+    if evidence.progress.rounds > policy.most_rounds:
+        yield (
+            f"But the host is still not in a steady state after {evidence.progress.rounds} rounds. "
+            "Find out who else works on this host, then run again."
+        )
+    if decision.action in ("add", "replace") and policy.installs:
+        yield from _to_an_install(evidence, policy)
+    if decision.action == "confirm" or (decision.action in ("add", "replace") and policy.installs):
+        yield from _to_a_record(evidence)
+    if decision.action == "replace" and evidence.container in ALIVE:
+        yield from _to_stopping(decision, evidence, policy)
+
+
+def _to_a_record(evidence: Evidence) -> Iterator[str]:
+    if not evidence.engine.base_url:
+        yield "But slb_base_url is not set: the address of the management node, such as https://console.example."
+    if evidence.unwritable:
+        yield (
+            f"But the record of it could not be written: {evidence.unwritable}. Nothing was touched. "
+            "Mend that on the host, then run again."
+        )
+
+
+def _to_an_install(evidence: Evidence, policy: Policy) -> Iterator[str]:
+    progress = evidence.progress
+    if progress.asked >= policy.attempts:
+        answered = f" The last answer was {progress.answer}: {progress.answer_words}" if progress.answer_words else ""
+        yield (
+            f"The install was asked for {progress.asked} times and no engine came up; the container is "
             f"{evidence.container} now.{answered} Look at the deployment's messages in the web console, then run again."
         )
-    if not evidence.has_usable_manage_ip:
-        return _fail(
-            f"{decision.reason} But slb_manage_ip is {evidence.manage_ip!r}, which is no IP address: no install can "
-            "be asked for with it. Set it to the address under which the management node reaches the host."
-        )
-    if decision.action == "replace" and evidence.established is None and not policy.allow_established:
-        return _fail(
-            f"{decision.reason} But it cannot be seen whether it carries connections. Run with become: true; "
+    if evidence.engine.trouble:
+        yield f"But no install can be asked for: {evidence.engine.trouble}"
+
+
+def _to_stopping(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:
+    if evidence.established is None and not policy.allow_established:
+        yield (
+            "But it cannot be seen whether it carries connections. Run with become: true; "
             "or, if it is a leftover all the same, set slb_allow_established: true for this host."
         )
-    if decision.action == "replace" and evidence.established and not policy.allow_established:
-        return _fail(
-            f"{decision.reason} But it carries {evidence.established} established connections and may be live. "
+    if evidence.established and not policy.allow_established:
+        yield (
+            f"But it carries {evidence.established} established connections and may be live. "
             "If it is a leftover all the same, set slb_allow_established: true for this host."
         )
-    return decision
+    if evidence.auto_remove and not policy.remove_leftovers:
+        yield (
+            "But it was started with --rm and deletes itself when it stops, so that it could not be put back. "
+            "If it may be lost, set slb_remove_leftovers: true for this host."
+        )
+    if decision.because == "list" and evidence.distrusted:
+        yield (
+            f"But the list has proven wrong in this run: the management node says that the engine of "
+            f"{evidence.distrusted} exists, which the list did not show. Correct slb_engine_listing, or the rights of "
+            "slb_username; then run again."
+        )
 
 
 def _fail(reason: str) -> Decision:
     return Decision("fail", reason)
 
 
-def _out_of_the_way(reason: str, evidence: Evidence) -> Decision:
-    return Decision("add" if evidence.container == "absent" else "replace", reason)
+def _out_of_the_way(reason: str, because: Because, evidence: Evidence) -> Decision:
+    if evidence.container == "absent":
+        return Decision("add", reason)
+    return Decision("replace", reason, because=because)
 
 
 def _wait(reason: str, seconds: float, evidence: Evidence, policy: Policy) -> Decision:
-    up = evidence.stable(policy) and evidence.started_after_request
-    return Decision("wait", reason, wait_seconds=seconds, wait_for="console" if up else "host")
+    is_up = evidence.stable(policy) and (evidence.after_request or evidence.proven)
+    return Decision("wait", reason, wait_seconds=seconds, wait_for="console" if is_up else "host")
+
+
+def _see_whether_it_stays_up(reason: str, evidence: Evidence, policy: Policy) -> Decision:
+    return _wait(f"{reason}: seeing whether it stays up.", policy.settle * 2, evidence, policy)
 
 
 def _confirm(reason: str, evidence: Evidence) -> Decision:
@@ -97,31 +151,83 @@ def _confirm(reason: str, evidence: Evidence) -> Decision:
 _CAME_UP = "The engine came up after our request and runs steadily: the deployment has finished."
 
 
+def _why_not_proven(evidence: Evidence) -> str:
+    if evidence.record == "confirmed" and evidence.differences:
+        return f"the record does not prove it ({' and '.join(evidence.differences)})"
+    return "no record proves it"
+
+
 def _is_unobservable(evidence: Evidence, policy: Policy) -> bool:
     return evidence.container == "unknown" or (evidence.record, evidence.container) == ("invalid", "absent")
 
 
 def _unobservable(evidence: Evidence, policy: Policy) -> Decision:
     if evidence.container == "unknown":
-        return _fail(
-            f"The state of the container slb is unknown: {evidence.container_why}. "
+        remedy = (
             "Bring the container runtime on the host back, then run again."
+            if evidence.as_root
+            else "The look was not made as root: set become: true (ansible_become) for this host, then run again."
         )
+        return _fail(f"The state of the container slb is unknown: {evidence.container_why}. {remedy}")
     return _fail(
         f"There is no container, and {evidence.record_why}: an install may be under way. "
         "See in the web console that none is, remove the file, then run again."
     )
 
 
-def _is_proven(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.container == "running" and evidence.proves(policy) and not _is_shaky(evidence, policy)
+def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
+    """What was taken out of the way on somebody's word, and that word proves wrong."""
+    answer, aside = evidence.progress.answer, evidence.set_aside
+    if evidence.container != "absent" or aside is None or not aside.exists or aside.because not in ("list", "operator"):
+        return False
+    # Also where it was done by a run that was killed before it could ask.
+    is_recent = evidence.progress.has_replaced or aside.age < _LATELY_SECONDS
+    if answer in ("refused", "port_occupied"):
+        is_undone = evidence.progress.has_replaced or aside.because == "list"
+        return is_recent and is_undone and aside.state in ALIVE
+    return is_recent and answer == "exists"
 
 
-def _proven(evidence: Evidence, policy: Policy) -> Decision:
+def _wrongly_set_aside(evidence: Evidence, policy: Policy) -> Decision:
     return Decision(
-        "nothing",
-        "The engine runs, and the record names its container.",
-        verified_by=evidence.record_verified_by,
+        "put_back",
+        f"{_what_was_said(evidence)} So the container that was taken out of the way goes back as it was.",
+    )
+
+
+def _what_was_said(evidence: Evidence) -> str:
+    progress = evidence.progress
+    if progress.answer == "exists":
+        return f"The management node says that the engine exists: {progress.answer_words}"
+    return f"The install was not begun: {progress.answer_words}"
+
+
+def _is_put_back(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.progress.has_put_back
+
+
+def _put_back(evidence: Evidence, policy: Policy) -> Decision:
+    remedy = (
+        "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. Where it "
+        "is shown, correct slb_engine_listing or the rights of slb_username, or set slb_unrecorded_engine: adopt. "
+        "Where it is not, remove what is left of it in the console. Then run again."
+        if evidence.progress.answer == "exists"
+        else "Mend what it complains about, then run again."
+    )
+    return _fail(
+        f"{_what_was_said(evidence)} The container that was taken out of the way was put back as it was, and is "
+        f"{evidence.container} now. {remedy}"
+    )
+
+
+def _is_disputed(evidence: Evidence, policy: Policy) -> bool:
+    return bool(evidence.disputed)
+
+
+def _disputed(evidence: Evidence, policy: Policy) -> Decision:
+    return _fail(
+        f"{evidence.disputed} Nothing was asked for. Give each host its own slb_engine_name and slb_manage_ip, or take "
+        "one of them out of the run."
     )
 
 
@@ -136,17 +242,42 @@ def _unreadable(evidence: Evidence, policy: Policy) -> Decision:
     )
 
 
+def _is_listed_otherwise(evidence: Evidence, policy: Policy) -> bool:
+    # That its name stands at another host does not speak against a leftover here, where the operator says it is one.
+    return evidence.console == "other_name" or (evidence.console == "elsewhere" and not policy.unlisted)
+
+
+def _listed_otherwise(evidence: Evidence, policy: Policy) -> Decision:
+    what = "slb_manage_ip or slb_engine_name" if evidence.console == "elsewhere" else "slb_engine_name"
+    return _fail(
+        f"The console's list contradicts the inventory: {evidence.console_words}. Nothing was asked for. Correct "
+        f"{what} of this host; or, if the list's entry is of an engine that is no more, remove it in the web console."
+    )
+
+
+def _is_proven(evidence: Evidence, policy: Policy) -> bool:
+    agrees = evidence.console == "running" or (evidence.console == "undescribed" and not policy.unlisted)
+    return evidence.container == "running" and evidence.proven and agrees and not evidence.restarted_lately(policy)
+
+
+def _proven(evidence: Evidence, policy: Policy) -> Decision:
+    if evidence.console == "running":
+        return Decision(
+            "nothing",
+            "The engine runs in the container that the record names, and the console lists it as running.",
+            verified_by="console",
+        )
+    return Decision("nothing", "The engine runs in the container that the record names.", verified_by="host")
+
+
 def _is_shaky(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.proves(policy) and evidence.restarted_lately(policy)
+    return evidence.proven and evidence.restarted_lately(policy) and not policy.unlisted
 
 
 def _shaky(evidence: Evidence, policy: Policy) -> Decision:
-    if not evidence.waited:
-        return _wait(
-            "This engine was proven to run, and its runtime has just restarted it: seeing whether it stays up.",
-            policy.settle * 2,
-            evidence,
-            policy,
+    if not evidence.progress.waited:
+        return _see_whether_it_stays_up(
+            "This engine was proven to run, and its runtime has just restarted it", evidence, policy
         )
     return _ailing(evidence, policy)
 
@@ -156,40 +287,34 @@ def _is_listed_running(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _listed_running(evidence: Evidence, policy: Policy) -> Decision:
+    if not policy.installs:
+        return Decision(
+            "nothing",
+            "The console lists the engine as running, and its container runs: it is no leftover.",
+            verified_by="console",
+        )
     return _confirm("The console lists the engine as running, and its container runs.", evidence)
 
 
-def _is_deploying(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.remaining(policy) > 0
-
-
-def _deploying(evidence: Evidence, policy: Policy) -> Decision:
-    if evidence.started_after_request and evidence.stable(policy) and evidence.console == "unknown":
-        return _confirm(_CAME_UP, evidence)
-    return _wait(
-        f"Our own install request is {evidence.record_age:.0f} seconds old: its deployment may still be running.",
-        evidence.remaining(policy),
-        evidence,
-        policy,
-    )
-
-
 def _is_turned_down(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.answer == "refused" or (evidence.answer == "port_occupied" and evidence.container == "absent")
+    answer = evidence.progress.answer
+    return answer == "refused" or (answer == "port_occupied" and evidence.container == "absent")
 
 
 def _turned_down(evidence: Evidence, policy: Policy) -> Decision:
-    if evidence.answer == "refused":
-        return _fail(f"The install was not begun: {evidence.answer_words}")
+    words = evidence.progress.answer_words
+    if evidence.progress.answer == "refused":
+        return _fail(f"The install was not begun: {words}")
     return _fail(
         f"The management node says that a port on the host is occupied, and no leftover container slb holds it. "
-        f"{_holders(evidence)} It said: {evidence.answer_words}"
+        f"{_holders(evidence)} It said: {words}"
     )
 
 
 def _holders(evidence: Evidence) -> str:
     """Who holds the port: the one that the answer names, where it names one that is listened on."""
-    named = {int(number) for number in re.findall(r"(?<![\d.:])\d{1,5}(?![\d.:]*\d)", evidence.answer_words)}
+    words = evidence.progress.answer_words
+    named = {int(number) for number in re.findall(r"(?<![\d.:])\d{1,5}(?![\d.:]*\d)", words)}
     held = [port for port in evidence.ports if port["port"] in named]
     if not held:
         return "Listened on are: " + (", ".join(_holder(port) for port in evidence.ports) or "no TCP ports") + "."
@@ -201,20 +326,52 @@ def _holder(port: Mapping[str, Any]) -> str:
     return f"port {port['port']} ({owner})"
 
 
+def _exists_elsewhere(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.progress.answer == "exists" and evidence.container == "absent"
+
+
+def _exists(evidence: Evidence, policy: Policy) -> Decision:
+    return _fail(
+        "The management node says that the engine already exists, but there is no container slb on the host. "
+        "See in the web console on which host it has it. If on this one, remove the engine there; if on another one, "
+        "correct slb_engine_name or slb_manage_ip. Then run again. "
+        f"It said: {evidence.progress.answer_words}"
+    )
+
+
+def _is_deploying(evidence: Evidence, policy: Policy) -> bool:
+    # Whoever asked for it, and for which engine: an install may be under way on this host.
+    has_come_up = evidence.console == "undescribed" and evidence.after_request and evidence.stable(policy)
+    return evidence.remaining(policy) > 0 and not (has_come_up and not evidence.ours_pending)
+
+
+def _deploying(evidence: Evidence, policy: Policy) -> Decision:
+    came_up = evidence.ours_pending and evidence.after_request and evidence.stable(policy)
+    if came_up and evidence.console == "undescribed":
+        return _confirm(_CAME_UP, evidence)
+    return _wait(
+        f"An install request of {evidence.record_age:.0f} seconds ago is noted on the host: its deployment may "
+        "still be running.",
+        evidence.remaining(policy),
+        evidence,
+        policy,
+    )
+
+
 def _is_listed_deploying(evidence: Evidence, policy: Policy) -> bool:
     return evidence.console == "deploying"
 
 
 def _listed_deploying(evidence: Evidence, policy: Policy) -> Decision:
-    waited = max(evidence.waited, evidence.record_age if evidence.record == "pending" else 0)
+    waited = max(evidence.progress.waited, evidence.record_age if evidence.record == "pending" else 0)
     if waited < policy.wait:
         return _wait("The console lists the engine as deploying.", policy.wait - waited, evidence, policy)
-    if evidence.record == "pending" and evidence.started_after_request and evidence.stable(policy):
-        return _confirm(
-            "The console still shows the deployment, but the engine came up after our request and runs steadily: "
-            "the script has finished and the front end was not updated.",
-            evidence,
-        )
+    if evidence.stable(policy) and not policy.unlisted:
+        stuck = "The console still shows a deployment, but the engine {}: the front end was not updated."
+        if evidence.proven:
+            return Decision("nothing", stuck.format("runs in the container that was proven"), verified_by="host")
+        if evidence.ours_pending and evidence.after_request:
+            return _confirm(stuck.format("came up after our request and runs steadily"), evidence)
     return _fail(
         f"The console lists the engine as deploying, after a wait of {waited:.0f} seconds; the container is "
         f"{evidence.container}. Refresh the console page; end the deployment there, or wait, then run again."
@@ -232,12 +389,71 @@ def _drift(evidence: Evidence, policy: Policy) -> Decision:
     )
 
 
+def _is_unlisted(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.console in ("failed", "not_listed", "elsewhere")
+
+
+def _said_by_the_list(evidence: Evidence) -> str:
+    return {
+        "failed": "The console lists the engine as failed",
+        "not_listed": "The console does not list the engine",
+        "elsewhere": "The console does not list the engine at this host",
+    }[evidence.console]
+
+
+def _was_proven_and_is_gone(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.proven and _is_unlisted(evidence, policy) and not policy.unlisted
+
+
+def _gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
+    return _fail(
+        f"{_said_by_the_list(evidence)}, which was proven to run here; its container is {evidence.container}. "
+        "If somebody has removed it for good, take this host out of the inventory. If it shall run, take its container "
+        "out of the way with slb.fleet.remediate for this host, then run slb.fleet.rollout."
+    )
+
+
+def _says_nothing_clear(evidence: Evidence, policy: Policy) -> bool:
+    """A list that is described and does not help decides nothing about a container that may serve."""
+    alive = evidence.container in ALIVE and policy.unrecorded != "replace"
+    silent_on_it = evidence.console == "unknown" and (alive or evidence.console_is_about_it)
+    return silent_on_it or (evidence.console == "empty" and alive)
+
+
+def _unclear(evidence: Evidence, policy: Policy) -> Decision:
+    remedy = (
+        "Correct slb_engine_listing (slb.fleet.try_engine_listing shows what it reads). If the console really has no "
+        "engine yet, set slb_engine_listing_may_be_empty: true."
+        if evidence.console == "empty"
+        else "Correct slb_engine_listing (slb.fleet.try_engine_listing shows what it reads), or what it contradicts."
+    )
+    return _fail(
+        f"The container slb is {evidence.container}, and the console's list says nothing clear about it "
+        f"({evidence.console_words}). {remedy}"
+    )
+
+
+def _was_proven_and_is_stopped(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.proven and evidence.container != "running" and not policy.unlisted
+
+
+def _ailing(evidence: Evidence, policy: Policy) -> Decision:
+    if evidence.container in ("running", "restarting"):
+        return _fail(
+            "This engine was proven to run, and now its runtime restarts it again and again. "
+            "See `docker logs slb` on the host; mend it there, or run slb.fleet.remediate for this host."
+        )
+    return _fail(
+        f"This engine was proven to run, and is stopped: its container is {evidence.container}. "
+        "Start it on the host (`docker start slb`, or `docker unpause slb`), or run slb.fleet.remediate for this host."
+    )
+
+
 def _is_finished(evidence: Evidence, policy: Policy) -> bool:
     return (
-        evidence.record == "pending"
-        and evidence.console == "unknown"
-        and evidence.container == "running"
-        and evidence.started_after_request
+        evidence.ours_pending
+        and evidence.console == "undescribed"
+        and evidence.after_request
         and (evidence.stable(policy) or evidence.settling(policy))
     )
 
@@ -245,41 +461,32 @@ def _is_finished(evidence: Evidence, policy: Policy) -> bool:
 def _finished(evidence: Evidence, policy: Policy) -> Decision:
     if evidence.stable(policy):
         return _confirm(_CAME_UP, evidence)
-    return _wait("The engine has just come up: seeing whether it stays up.", policy.settle * 2, evidence, policy)
+    return _see_whether_it_stays_up("The engine has just come up", evidence, policy)
 
 
 def _is_own_in_doubt(evidence: Evidence, policy: Policy) -> bool:
     """It may be an engine that lives, and that a person or its runtime restarted a moment ago."""
     is_young = evidence.container == "running" and not evidence.stable(policy)
-    is_ours = evidence.record == "pending" and evidence.started_after_request
-    return is_ours and (is_young or evidence.container == "restarting") and not evidence.waited
+    is_ours = evidence.ours_pending and evidence.after_request
+    return is_ours and (is_young or evidence.container == "restarting") and not evidence.progress.waited
 
 
 def _own_in_doubt(evidence: Evidence, policy: Policy) -> Decision:
-    return _wait(
-        "The engine of our request has just been started again: seeing whether it stays up.",
-        policy.settle * 2,
-        evidence,
-        policy,
-    )
+    return _see_whether_it_stays_up("The engine of our request has just been started again", evidence, policy)
 
 
 def _is_own_leftover(evidence: Evidence, policy: Policy) -> bool:
     dead = evidence.container in ("absent", "created", "exited")
     # No deployment leaves a paused container: a person has paused it, and it may be live.
-    ill = evidence.started_after_request and evidence.container != "paused"
-    return evidence.record == "pending" and (dead or ill or _is_unlisted(evidence, policy))
+    ill = evidence.after_request and evidence.container != "paused" and not evidence.stable(policy)
+    return evidence.ours_pending and (dead or ill)
 
 
 def _own_leftover(evidence: Evidence, policy: Policy) -> Decision:
-    if evidence.answer == "exists" and evidence.container == "absent":
-        return _fail(
-            "The management node says that the engine already exists, but there is no container slb on the host. "
-            "Remove the engine in the web console, or see why it is not deployed, then run again."
-        )
     seen = "no container" if evidence.container == "absent" else f"the container {evidence.container}"
     return _out_of_the_way(
         f"Our install request is {evidence.record_age:.0f} seconds old and left {seen}: the deployment failed.",
+        "record",
         evidence,
     )
 
@@ -297,31 +504,35 @@ def _is_dead(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _dead(evidence: Evidence, policy: Policy) -> Decision:
-    return _out_of_the_way(f"The container slb is {evidence.container}: a leftover of an earlier deployment.", evidence)
+    return _out_of_the_way(
+        f"The container slb is {evidence.container}: a leftover of an earlier deployment.", "ended", evidence
+    )
 
 
-def _is_unlisted(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.console in ("failed", "not_listed")
+def _operator_calls_it_a_leftover(evidence: Evidence, policy: Policy) -> bool:
+    return policy.unrecorded == "replace"
+
+
+def _leftover_by_word(evidence: Evidence, policy: Policy) -> Decision:
+    why = (
+        "the operator says that the console does not list its engine"
+        if policy.unlisted
+        else f"{_why_not_proven(evidence)}, and slb_unrecorded_engine says: replace"
+    )
+    return _out_of_the_way(f"The container slb is {evidence.container}, and {why}.", "operator", evidence)
 
 
 def _left_unlisted(evidence: Evidence, policy: Policy) -> Decision:
-    said = "lists the engine as failed" if evidence.console == "failed" else "does not list the engine"
-    return _out_of_the_way(f"The console {said}: the container is a leftover of a failed deployment.", evidence)
-
-
-def _is_ailing(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.proves(policy) and policy.unrecorded != "replace"
-
-
-def _ailing(evidence: Evidence, policy: Policy) -> Decision:
-    now = (
-        "its runtime restarts it again and again"
-        if evidence.container == "running"
-        else f"its container is {evidence.container}"
-    )
-    return _fail(
-        f"This engine was proven to run, and now {now}. "
-        "See `docker logs slb` on the host; start it again there, or run slb.fleet.remediate for this host."
+    if policy.unrecorded == "adopt":
+        return _fail(
+            f"{_said_by_the_list(evidence)}, and slb_unrecorded_engine says: adopt. One of them is wrong: nothing was "
+            "done. Look at the web console; correct slb_engine_listing, or take the word back."
+        )
+    return _out_of_the_way(
+        f"{_said_by_the_list(evidence)}, and {_why_not_proven(evidence)}: the container is a leftover of a failed "
+        "deployment.",
+        "list",
+        evidence,
     )
 
 
@@ -330,55 +541,56 @@ def _always(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
-    if policy.unrecorded == "replace":
-        why = (
-            "the operator says that the console does not list its engine"
-            if policy.unlisted
-            else "no record proves it, and slb_unrecorded_engine says: replace"
-        )
-        return _out_of_the_way(f"The container slb is {evidence.container}, and {why}.", evidence)
     if policy.unrecorded == "adopt" and evidence.container == "running":
         if evidence.stable(policy):
             return _confirm("The container slb runs, and slb_unrecorded_engine says: adopt.", evidence)
         if evidence.settling(policy):
-            return _wait(
-                "The engine to adopt has just come up: see if it stays up.", policy.settle * 2, evidence, policy
-            )
+            return _see_whether_it_stays_up("The engine to adopt has just come up", evidence, policy)
     return _fail(
-        f"The container slb is {evidence.container}, no record proves it, and the console is silent: it could be live. "
-        "Look at the web console. If it lists the engine as running, set slb_unrecorded_engine: adopt for this host; "
-        "if it does not list the engine, set slb_unrecorded_engine: replace."
+        f"The container slb is {evidence.container}, {_why_not_proven(evidence)}, and the console's list is not "
+        "described: it could be live. Look at the web console. If it lists the engine as running, set "
+        "slb_unrecorded_engine: adopt for this host; if it does not list it, set slb_unrecorded_engine: replace."
     )
 
 
 RULES: tuple[Rule, ...] = (
+    Rule("container's state unknown; or no container, and the record is damaged", _is_unobservable, _unobservable),
     Rule(
-        "container's state unknown; or no container, and the record is damaged",
-        _is_unobservable,
-        _unobservable,
+        "absent, because this collection took it out of the way on the list's or the operator's word; and the "
+        "management node says that the engine exists, or has begun nothing although the container had been running",
+        _is_wrongly_set_aside,
+        _wrongly_set_aside,
     ),
-    Rule("running, and the confirmed record names this container", _is_proven, _proven),
+    Rule("put back", _is_put_back, _put_back),
+    Rule("another host of the run wants this name or this address", _is_disputed, _disputed),
     Rule("the console's list is described and cannot be read", _is_unreadable, _unreadable),
+    Rule("the name listed for another address, or another name for this one", _is_listed_otherwise, _listed_otherwise),
     Rule(
-        "restarted by its runtime within the settle time, and the confirmed record names this container",
-        _is_shaky,
-        _shaky,
+        "running; the record is confirmed, and the engine, address, management node and container that it names are "
+        "these; and the list, where it is described, says running",
+        _is_proven,
+        _proven,
     ),
+    Rule("so proven, and restarted by its runtime within the settle time", _is_shaky, _shaky),
     Rule("running, and the console says running", _is_listed_running, _listed_running),
     Rule("the install was refused; or absent, and a port is said to be occupied", _is_turned_down, _turned_down),
     Rule("pending record, wait not over", _is_deploying, _deploying),
     Rule("the console says deploying", _is_listed_deploying, _listed_deploying),
     Rule("not running, and the console says running", _is_drift, _drift),
-    Rule("pending record, wait over, started after the request, up, console silent", _is_finished, _finished),
+    Rule("absent, and the management node says that the engine exists", _exists_elsewhere, _exists),
+    Rule("proven before, and failed or gone in the list", _was_proven_and_is_gone, _gone_from_the_list),
+    Rule("the list says nothing clear of it, or shows no engine at all", _says_nothing_clear, _unclear),
+    Rule("proven before, not running, and the list silent", _was_proven_and_is_stopped, _ailing),
+    Rule("our pending record, wait over, started after the request, up, no list", _is_finished, _finished),
     Rule(
-        "pending record, wait over, started after the request, restarting or only just up, not yet waited for",
+        "our pending record, wait over, started after the request, restarting or only just up, not yet waited for",
         _is_own_in_doubt,
         _own_in_doubt,
     ),
-    Rule("pending record, wait over, dead, or not healthy, or not listed", _is_own_leftover, _own_leftover),
+    Rule("our pending record, wait over, dead or not healthy", _is_own_leftover, _own_leftover),
     Rule("absent", _is_absent, _absent),
     Rule("exited, or created and never started", _is_dead, _dead),
+    Rule("running, restarting or paused; the operator says replace", _operator_calls_it_a_leftover, _leftover_by_word),
     Rule("running, restarting or paused; the console says failed or not listed", _is_unlisted, _left_unlisted),
-    Rule("restarting or paused, and the confirmed record names this container", _is_ailing, _ailing),
-    Rule("running, restarting or paused; no record of it; console silent", _always, _unrecorded),
+    Rule("running, restarting or paused; no proof; no list", _always, _unrecorded),
 )

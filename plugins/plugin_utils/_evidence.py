@@ -5,32 +5,30 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from ansible.module_utils.parsing.convert_bool import boolean
-
-from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState, Listed, comparable
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
 RecordState = Literal["none", "pending", "confirmed", "invalid"]
-ConsoleState = Literal["running", "deploying", "failed", "not_listed", "unknown", "unreadable"]
-"""``unknown``: no list is described, or it says nothing clear; ``unreadable``: one is described but cannot be read."""
-Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unknown"]
 Unrecorded = Literal["fail", "adopt", "replace"]
+ALIVE = ("running", "restarting", "paused")
 
 
-# The variables from which the policy comes.
-_VARIABLES = {
-    "unrecorded": "slb_unrecorded_engine",
-    "wait": "slb_wait_timeout",
-    "settle": "slb_settle",
-    "attempts": "slb_attempts",
-    "allow_established": "slb_allow_established",
-    "unlisted": "__slb_is_unlisted",
-}
+@dataclass(frozen=True)
+class EngineIdentity:
+    """Which engine is wanted. ``base_url``: the management node; empty where it is not known.
+
+    ``trouble``: why no install can be asked for with these values; empty if one can.
+    """
+
+    name: str
+    manage_ip: str
+    base_url: str
+    trouble: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,72 +40,82 @@ class Policy:
     settle: float = 5
     attempts: int = 3
     allow_established: bool = False
+    remove_leftovers: bool = False
     unlisted: bool = False
-    """The operator says of this host that the console does not list its engine."""
+    """The operator says of this host, by its name, that the console does not list its engine."""
+    may_be_empty: bool = False
+    """A list that shows no engine at all may be right."""
+    max_replaced: int | str = "10%"
+    fleet: int = 1
+    """How many hosts the run has."""
+    installs: bool = True
+    """Whether an install follows where the way is clear."""
 
-    def __post_init__(self) -> None:
-        _one_of(_VARIABLES["unrecorded"], self.unrecorded, get_args(Unrecorded))
-        for key, value, least in (("wait", self.wait, 0), ("settle", self.settle, 0), ("attempts", self.attempts, 1)):
-            if not value >= least:
-                raise OptionError(_VARIABLES[key], value, "it is too small", f"Give a number from {least} upwards.")
+    @property
+    def replacements(self) -> int:
+        """How many running containers a run may take out of the way on the list's word alone."""
+        if isinstance(self.max_replaced, int):
+            return self.max_replaced
+        share = float(self.max_replaced.rstrip("%")) / 100
+        return max(1, int(self.fleet * share)) if share else 0
+
+    @property
+    def most_rounds(self) -> int:
+        return 5 * self.attempts + 5
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """What this collection last took out of the way on the host, ``age`` seconds ago. ``state``: what it was before."""
+
+    name: str
+    age: float
+    state: ContainerState
+    because: str
+    exists: bool
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was seen. Times in seconds; ``started_at`` and ``requested_at`` are by the host's clock."""
+    """What was seen. Times in seconds; ``requested_at`` by the host's clock."""
 
+    engine: EngineIdentity = field(default_factory=lambda: EngineIdentity("", "", ""))
     container: ContainerState = "absent"
     container_id: str | None = None
     container_why: str | None = None
-    started_at: float | None = None
     uptime: float | None = None
     restarts: int = 0
+    auto_remove: bool = False
     established: int | None = 0
     """Connections; None where they cannot be seen."""
+    after_request: bool = False
+    """The container was started after the request that the record is about."""
     ports: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     record: RecordState = "none"
     record_why: str | None = None
-    record_container: str | None = None
-    record_verified_by: str | None = None
     record_age: float = 0
-    requested_at: float = 0
-    console: ConsoleState = "unknown"
+    unwritable: str | None = None
+    differences: tuple[str, ...] = ()
+    """What the record names and is not so."""
+    set_aside: SetAside | None = None
+    as_root: bool = True
+    console: ConsoleState = "undescribed"
     console_words: str = ""
-    answer: Answer = "none"
-    answer_words: str = ""
-    asked: int = 0
-    """How often this run has asked for an install."""
-    waited: float = 0
-    """For how long this run has waited for the engine."""
-    manage_ip: str = ""
-    """As the management node would be given it; empty where nobody asks."""
-
-    def __post_init__(self) -> None:
-        _one_of("console", self.console, get_args(ConsoleState))
-        _one_of("answer", self.answer, get_args(Answer))
+    console_is_about_it: bool = False
+    disputed: str = ""
+    """Another host of the run wants this name or this address: which, in words."""
+    distrusted: str = ""
+    """The host of the run for which the list has proven wrong."""
+    progress: Progress = field(default_factory=Progress)
 
     @property
-    def confirmed(self) -> bool:
-        """The record proves this very container."""
-        return (
-            self.record == "confirmed" and self.container_id is not None and self.record_container == self.container_id
-        )
+    def proven(self) -> bool:
+        """The record is confirmed, and everything that it names still holds."""
+        return self.record == "confirmed" and not self.differences
 
     @property
-    def started_after_request(self) -> bool:
-        return self.started_at is not None and self.started_at >= self.requested_at
-
-    def proves(self, policy: Policy) -> bool:
-        """``confirmed``, unless it was the host alone that proved it, and the operator knows better."""
-        return self.confirmed and not (policy.unlisted and self.record_verified_by != "console")
-
-    @property
-    def has_usable_manage_ip(self) -> bool:
-        try:
-            ipaddress.ip_address(self.manage_ip.strip())
-        except ValueError:
-            return not self.manage_ip
-        return True
+    def ours_pending(self) -> bool:
+        return self.record == "pending" and not self.differences
 
     def stable(self, policy: Policy) -> bool:
         return self.container == "running" and self.uptime is not None and self.uptime >= policy.settle
@@ -126,93 +134,109 @@ class Evidence:
 
     def in_words(self) -> list[str]:
         """One short phrase for each thing that was seen."""
-        container = f"container slb: {self.container}"
+        return [self._container_in_words(), self._record_in_words(), self._console_in_words(), *self._rest_in_words()]
+
+    def _container_in_words(self) -> str:
+        words = f"container slb: {self.container}"
         if self.uptime is not None:
-            container += f" for {self.uptime:.0f} s"
+            words += f" for {self.uptime:.0f} s"
         if self.restarts:
-            container += f", restarted {self.restarts} times"
+            words += f", restarted {self.restarts} times"
         if self.established is None:
-            container += ", its connections cannot be seen"
+            words += ", its connections cannot be seen"
         elif self.established:
-            container += f", {self.established} established connections"
+            words += f", {self.established} established connections"
         if self.container == "unknown":
-            container += f" ({self.container_why})"
-        record = f"record: {self.record}"
-        if self.record == "pending":
-            record += f" for {self.record_age:.0f} s"
-        elif self.record == "confirmed":
-            record += ", of this container" if self.confirmed else ", of another container"
-        elif self.record == "invalid":
-            record += f" ({self.record_why})"
-        words = [container, record, f"console's list: {self.console}"]
-        if self.answer != "none":
-            words.append(f"answer to the install: {self.answer}")
+            words += f" ({self.container_why})"
         return words
 
+    def _record_in_words(self) -> str:
+        words = f"record: {self.record}"
+        if self.record == "pending":
+            words += f" for {self.record_age:.0f} s"
+        elif self.record == "invalid":
+            words += f" ({self.record_why})"
+        elif self.record == "confirmed" and not self.differences:
+            words += ", of this engine and container"
+        if self.differences:
+            words += f", but {' and '.join(self.differences)}"
+        return words
 
-def _one_of(option: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise OptionError(option, value, "it is not known", f"Use one of: {', '.join(choices)}.")
+    def _console_in_words(self) -> str:
+        shown = {"not_listed": "not in it", "undescribed": "not described"}.get(self.console, self.console)
+        return f"console's list: {shown}" + (f" ({self.console_words})" if self.console_words else "")
 
-
-def policy_from(variables: Mapping[str, Any]) -> Policy:
-    """Reads the policy of a playbook, in which ansible-core before 2.19 turns every value into text."""
-    read: dict[str, Callable[[Any], Any]] = {
-        "unrecorded": str,
-        "wait": float,
-        "settle": float,
-        "attempts": int,
-        "allow_established": boolean,
-        "unlisted": boolean,
-    }
-    values = {}
-    for key, value in variables.items():
-        try:
-            values[key] = read[key](value)
-        except (TypeError, ValueError):
-            what = "a boolean" if read[key] is boolean else "a number"
-            raise OptionError(_VARIABLES[key], value, f"it is not {what}", f"Give {what}.") from None
-    return Policy(**values)
+    def _rest_in_words(self) -> Iterator[str]:
+        if self.progress.answer != "none":
+            yield f"answer to the install: {self.progress.answer}"
+        if self.set_aside and self.set_aside.exists:
+            yield f"taken out of the way before: {self.set_aside.name}"
 
 
 def evidence_from(
     slb_host: Mapping[str, Any],
+    engine: EngineIdentity,
     *,
-    console: ConsoleState = "unknown",
-    console_words: str = "",
-    answer: Answer = "none",
-    answer_words: str = "",
-    asked: int = 0,
-    waited: float = 0,
-    since_asked: float | None = None,
-    manage_ip: str = "",
+    console: Listed | None = None,
+    progress: Progress | None = None,
+    now: float = 0,
+    disputed: str = "",
+    distrusted: str = "",
 ) -> Evidence:
     """Reads what M(slb.fleet.host_info) returned; the rest is what the run itself knows.
 
-    ``since_asked``: seconds since this run has asked; its note is older, by the time in which the request had to wait.
+    ``now``: by the clock of ``progress.asked_at``. The note of a request is older than the request, by the time in
+    which it had to wait for its turn.
     """
     container, record = slb_host["engine_container"], slb_host["record"]
-    ages = [record.get("age", 0)] + ([] if since_asked is None else [since_asked])
+    console, progress = console or Listed("undescribed"), progress or Progress()
+    ages = [record.get("age", 0)] + ([] if progress.asked_at is None else [now - progress.asked_at])
     return Evidence(
+        engine=engine,
         container=container["state"],
         container_id=container.get("id"),
         container_why=container.get("why"),
-        started_at=container.get("started_at"),
         uptime=container.get("uptime"),
         restarts=container.get("restart_count", 0),
+        auto_remove=container.get("auto_remove", False),
         established=container.get("established", 0),
+        after_request=bool(container.get("after_request")),
         ports=tuple(slb_host.get("ports", ())),
         record=record["state"],
         record_why=record.get("why"),
-        record_container=record.get("container_id"),
-        record_verified_by=record.get("verified_by"),
         record_age=min(ages),
-        requested_at=record.get("requested_at", 0),
-        console=console,
-        console_words=console_words,
-        answer=answer,
-        answer_words=answer_words,
-        asked=asked,
-        waited=waited,
-        manage_ip=str(manage_ip),
+        unwritable=record.get("unwritable"),
+        differences=tuple(_differences(record, container, engine)),
+        set_aside=_set_aside(slb_host),
+        as_root=slb_host.get("root", True),
+        console=console.state,
+        console_words=console.words,
+        console_is_about_it=console.is_about_it,
+        disputed=disputed,
+        distrusted=distrusted,
+        progress=progress,
     )
+
+
+def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine: EngineIdentity) -> Iterator[str]:
+    if record["state"] not in ("pending", "confirmed"):
+        return
+    if record["name"] != engine.name:
+        yield f"it is of the engine {record['name']}, not {engine.name}"
+    if comparable(record["manage_ip"]) != comparable(engine.manage_ip):
+        yield f"it is of the address {record['manage_ip']}, not {engine.manage_ip}"
+    if not record.get("base_url"):
+        yield "it is of an earlier form, which does not name the management node"
+    elif not engine.base_url:
+        yield f"it is of {record['base_url']}, and slb_base_url is not set"
+    elif record["base_url"] != engine.base_url:
+        yield f"it is of {record['base_url']}, not {engine.base_url}"
+    if record["state"] == "confirmed" and record.get("container_id") != container.get("id"):
+        yield "its container is gone" if container["state"] == "absent" else "it is of another container"
+
+
+def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:
+    note = slb_host.get("set_aside")
+    if not note:
+        return None
+    return SetAside(note["name"], note["age"], note["state"], note["because"], bool(note["exists"]))

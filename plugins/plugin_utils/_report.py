@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, evidence_from
-
 _NOT_ATTEMPTED = "not attempted"
 
 
@@ -25,7 +23,8 @@ class HostStory:
     began: float | None = None
     ended: float = 0
     spent: float = 0
-    look: Mapping[str, Any] | None = None
+    fate: Mapping[str, Any] | None = None
+    has_looked: bool = False
     changes: list[str] = field(default_factory=list)
     trouble: str = ""
 
@@ -43,19 +42,14 @@ class HostStory:
             return self.trouble.partition(":")[0]
         if self.began is None:
             return _NOT_ATTEMPTED
-        if self._seen is None:
-            return "looked at" if self.look else "done"
-        is_proven = self._seen.container == "running" and self._seen.confirmed
-        return f"verified by {self._seen.record_verified_by}" if is_proven else "not proven"
+        if self.fate is None:
+            return "looked at" if self.has_looked else "done"
+        is_proven = self.fate["action"] == "nothing"
+        return f"verified by {self.fate['verified_by']}" if is_proven else "not proven"
 
     @property
     def evidence(self) -> str:
-        return "; ".join(self._seen.in_words()[:2]) if self._seen else ""
-
-    @property
-    def _seen(self) -> Evidence | None:
-        is_whole = self.look is not None and {"engine_container", "record"} <= set(self.look)
-        return evidence_from(self.look) if self.look is not None and is_whole else None
+        return "; ".join(self.fate["evidence"][:2]) if self.fate else ""
 
 
 class Report:
@@ -77,10 +71,8 @@ class Report:
     def end(self, host: str, task: str, result: Mapping[str, Any], now: float) -> None:
         story = self._hosts.setdefault(host, HostStory())
         story.ended = now
-        if "slb_host" in result:
-            story.look = {**(story.look or {}), **result["slb_host"]}
-        if "record" in result and story.look is not None:
-            story.look = {**story.look, "record": result["record"]}
+        story.fate = result.get("fate", story.fate)
+        story.has_looked = story.has_looked or "slb_host" in result
         if result.get("changed"):
             story.changes.append(task[:1].lower() + task[1:])
 

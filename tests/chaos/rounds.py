@@ -11,7 +11,7 @@ from typing import Any
 import disorder
 import outside
 from outside import Sight
-from sites import LISTING, Site, Sites, kill
+from sites import DESCRIBED, Site, Sites, kill
 
 ATTEMPTS = 2
 POLICY = {"slb_attempts": ATTEMPTS, "slb_wait_timeout": 12, "slb_settle": 1}
@@ -31,7 +31,7 @@ class Chaos:
     def round(self) -> None:
         self.rounds += 1
         chance = random.Random(f"{self._seed}-{self.rounds}")
-        self._common = POLICY | ({"slb_engine_listing": LISTING} if chance.random() < 0.5 else {})
+        self._common = POLICY | (DESCRIBED if chance.random() < 0.5 else {})
         self._stories = {site.name: [] for site in self._sites}
         lots = {site.name: random.Random(f"{self._seed}-{self.rounds}-{site.name}") for site in self._sites}
         self._each(lambda site: disorder.bring_about(site, lots[site.name], self._stories[site.name].append))

@@ -32,6 +32,8 @@ LISTING = {
     "deploying": ["deploying"],
     "failed": ["failed"],
 }
+# Each site's console has one engine at most, and every host of a test may have a leftover.
+DESCRIBED = {"slb_engine_listing": LISTING, "slb_engine_listing_may_be_empty": True, "slb_max_replaced": "100%"}
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
 # Extra variables, which override those of hosts; plays read them before they know a host.
 _OF_THE_PLAYS = {"slb_serial": "100%"}
@@ -267,7 +269,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 def said(run: Run, host: str) -> str:
     """All that the run said about one host, in one line."""
     blocks = re.findall(
-        rf"^(?:ok|changed|fatal): \[{re.escape(host)}\].*?(?=^\S|\Z)", run.output + "\n", re.MULTILINE | re.DOTALL
+        rf"^(?:(?:ok|changed|fatal): )?\[{re.escape(host)}\].*?(?=^\S|\Z)", run.output + "\n", re.MULTILINE | re.DOTALL
     )
     return " ".join(" ".join(blocks).split())
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 from fleet import Run
-from sites import LISTING, Site, Sites, kill, wait_until
+from sites import DESCRIBED, Site, Sites, kill, wait_until
 
 MOMENTS: dict[str, Callable[[Site], bool]] = {
     "bullseye": lambda site: bool(site.record),
@@ -28,7 +28,7 @@ def leftovers(sites: Sites) -> dict[str, list[str]]:
                     "slb.fleet.rollout",
                     "--limit",
                     f"{release}-*",
-                    slb_engine_listing=LISTING,
+                    **DESCRIBED,
                     slb_stop_timeout=5,
                 )
             )
@@ -45,7 +45,7 @@ def leftovers(sites: Sites) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def rollout(sites: Sites, leftovers: dict[str, list[str]]) -> Run:
-    return sites.play("slb.fleet.rollout", slb_engine_listing=LISTING)
+    return sites.play("slb.fleet.rollout", **DESCRIBED)
 
 
 def test_an_undisturbed_run_converges(sites: Sites, rollout: Run) -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import get_args
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Evidence, Policy, SetAside
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
-REQUESTED_AT = 1000.0
 WAIT, SETTLE, ATTEMPTS = 180.0, 5.0, 3
+ENGINE = EngineIdentity("edge-1", "192.0.2.11", "https://console.example")
+WORDS = {
+    "unreadable": "it answered HTTP 503.",
+    "elsewhere": "it lists edge-1 at 192.0.2.99, and not at 192.0.2.11",
+    "other_name": "it lists west-2 at 192.0.2.11, and not edge-1",
+    "empty": "it shows no engine at all",
+    "unknown": "it calls the engine's state 'Up', a word that is not described",
+}
 
 
 def containers() -> Iterator[dict]:
@@ -16,13 +26,13 @@ def containers() -> Iterator[dict]:
     yield {"container": "absent"}
     yield {"container": "unknown", "container_why": "the daemon does not answer"}
     for state, after, restarts in itertools.product(
-        ("created", "running", "restarting", "paused", "exited"), (-50, 50), (0, 4)
+        ("created", "running", "restarting", "paused", "exited"), (False, True), (0, 4)
     ):
         for uptime in (1.0, 100.0) if state == "running" else (None,):
             yield {
                 "container": state,
                 "container_id": "c1",
-                "started_at": None if state == "created" else REQUESTED_AT + after,
+                "after_request": after,
                 "uptime": uptime,
                 "restarts": restarts,
             }
@@ -31,48 +41,44 @@ def containers() -> Iterator[dict]:
 def records() -> Iterator[dict]:
     yield {"record": "none"}
     yield {"record": "invalid", "record_why": "the record cannot be read"}
-    for age in (10, 1000):
-        yield {"record": "pending", "record_age": age, "requested_at": REQUESTED_AT}
-        for container in ("c1", "c0"):
-            yield {
-                "record": "confirmed",
-                "record_container": container,
-                "record_verified_by": "host",
-                "record_age": age,
-                "requested_at": REQUESTED_AT,
-            }
+    for differences in ((), ("it is of the engine west-2, not edge-1",)):
+        for age in (10, 1000):
+            yield {"record": "pending", "record_age": age, "differences": differences}
+        yield {"record": "confirmed", "differences": differences}
+
+
+def runs() -> Iterator[dict]:
+    answers = ("none", "requested", "exists", "port_occupied", "refused")
+    for console, answer, asked, waited in itertools.product(get_args(ConsoleState), answers, (0, ATTEMPTS), (0, 1000)):
+        yield {
+            "console": console,
+            "console_words": WORDS.get(console, ""),
+            "console_is_about_it": console in ("running", "deploying", "failed", "unknown"),
+            "progress": Progress(asked=asked, waited=waited, answer=answer, answer_words="(its own words)"),
+        }
+    aside = SetAside("slb-leftover-20261120T131400Z", 60, "running", "list", exists=True)
+    for answer in answers:
+        yield {"set_aside": aside, "progress": Progress(answer=answer, answer_words="(its own words)")}
+    yield {"progress": Progress(answer="exists", answer_words="(its own words)", has_put_back=True)}
+    yield {"disputed": "The engine's name edge-1 is wanted by edge-1 and edge-9 alike."}
+
+
+def dangers(container: dict) -> Iterator[dict]:
+    yield {}
+    if container["container"] in ("running", "paused", "restarting"):
+        yield {"established": 3}
+        yield {"established": None}
+        yield {"auto_remove": True}
+        yield {"distrusted": "edge-9"}
+    yield {"unwritable": "its file system is read-only"}
 
 
 def everything() -> Iterator[tuple[Evidence, Policy]]:
-    runs = itertools.product(
-        ("running", "deploying", "failed", "not_listed", "unknown", "unreadable"),
-        ("none", "requested", "exists", "port_occupied", "refused", "unknown"),
-        (0, ATTEMPTS),
-        (0, 1000),
-        (0, 3, None),
-    )
-    policies = [
-        Policy(unrecorded, WAIT, SETTLE, ATTEMPTS, allow)
-        for unrecorded in ("fail", "adopt", "replace")
-        for allow in (False, True)
-    ]
-    policies.append(Policy("replace", WAIT, SETTLE, ATTEMPTS, unlisted=True))
-    for container, record, (console, answer, asked, waited, established) in itertools.product(
-        containers(), records(), list(runs)
-    ):
-        carries = container["container"] in ("running", "paused", "restarting")
-        if not carries and established != 0:
-            continue
-        evidence = Evidence(
-            **container,
-            **record,
-            console=console,
-            answer=answer,
-            answer_words="(its own words)",
-            console_words="it answered HTTP 503.",
-            asked=asked,
-            waited=waited,
-            established=established,
-        )
-        for policy in policies:
-            yield evidence, policy
+    policies = [Policy(unrecorded, WAIT, SETTLE, ATTEMPTS) for unrecorded in ("fail", "adopt", "replace")]
+    policies.append(Policy("replace", WAIT, SETTLE, ATTEMPTS, allow_established=True, remove_leftovers=True))
+    policies.append(Policy("replace", WAIT, SETTLE, ATTEMPTS, unlisted=True, installs=False))
+    for container, record, run in itertools.product(containers(), records(), list(runs())):
+        for danger in dangers(container):
+            evidence = Evidence(engine=ENGINE, **container, **record, **run, **danger)
+            for policy in policies:
+                yield evidence, policy

@@ -10,60 +10,84 @@ from space import ATTEMPTS, SETTLE, WAIT, everything
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, Decision, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
 
+ALIVE = ("running", "restarting", "paused")
+
 
 def broken_promises(evidence: Evidence, policy: Policy, decision: Decision) -> Iterator[str]:
-    shaky = evidence.restarts and (evidence.uptime or 0) < SETTLE
-    known_better = policy.unlisted and evidence.record_verified_by == "host"
-    proven = evidence.container == "running" and evidence.confirmed and not shaky and not known_better
-    request_is_young = evidence.record == "pending" and evidence.record_age < WAIT
     stops, asks = decision.action == "replace", decision.action in ("add", "replace")
-
-    if proven and decision.action != "nothing":
-        yield "a proven engine is left alone"
-    if decision.action == "nothing" and not proven:
-        yield "only a proven engine needs nothing"
-    if stops and evidence.container == "running" and evidence.confirmed and not known_better:
-        yield "an engine that was proven to run is not stopped while it runs"
-    if stops and evidence.established != 0 and not policy.allow_established:
-        yield "an engine that has connections, or may have some, is not stopped"
-    if stops and evidence.console == "running":
-        yield "an engine that the console lists as running is not stopped"
-    if stops and evidence.container == "running" and evidence.console == "unknown":
-        ours = evidence.record == "pending" and evidence.started_after_request
-        ours_and_ill = ours and evidence.uptime < SETTLE and evidence.waited
-        if not ours_and_ill and policy.unrecorded != "replace":
-            yield "a running container is stopped only on the console's, the record's or the operator's word"
-    if asks and request_is_young:
-        yield "no install is asked for while ours may still be running"
-    if asks and evidence.console == "deploying":
-        yield "no install is asked for while the console lists a deployment"
-    if decision.action not in ("fail", "nothing") and evidence.console == "unreadable":
-        yield "without the list that was described nothing is done"
-    if asks and not evidence.has_usable_manage_ip:
-        yield "nothing is cleared away for a request that cannot be made"
-    if asks and evidence.container == "unknown":
-        yield "unknown is not absent"
-    if asks and evidence.container == "absent" and evidence.record == "invalid":
-        yield "a damaged record is not an absent one"
-    if (decision.action == "add") and evidence.container != "absent":
+    yield from _about_claims(evidence, policy, decision)
+    if stops:
+        yield from _about_stopping(evidence, policy, decision)
+    if asks:
+        yield from _about_asking(evidence, policy)
+    if decision.action == "add" and evidence.container != "absent":
         yield "an engine is added only where there is none"
-    if stops and evidence.container in ("absent", "unknown"):
-        yield "only what is there is taken away"
-    if asks and evidence.asked >= ATTEMPTS:
-        yield "the attempts are limited"
-    if decision.action == "confirm":
-        if evidence.container != "running":
-            yield "only a running container is confirmed"
-        if evidence.console != "running" and evidence.uptime < SETTLE:
-            yield "without the console's word an engine must have settled"
-        if decision.verified_by != ("console" if evidence.console == "running" else "host"):
-            yield "it is said what proved it"
     if (decision.action == "wait") != (decision.wait_seconds > 0):
         yield "a wait has a time, and nothing else has"
     if decision.wait_seconds > max(WAIT, 2 * SETTLE):
         yield "no wait is longer than the policy's"
+    if decision.action == "put_back" and not (evidence.set_aside and evidence.set_aside.exists):
+        yield "only what is there is put back"
     if not decision.reason or not decision.evidence:
         yield "each decision says why, and from what"
+
+
+def _about_claims(evidence: Evidence, policy: Policy, decision: Decision) -> Iterator[str]:
+    claims = decision.action in ("nothing", "confirm")
+    if claims and evidence.container != "running":
+        yield "only of a running container something is claimed"
+    if claims and decision.verified_by != ("console" if evidence.console == "running" else "host"):
+        yield "the console has verified what its list shows as running, and nothing else"
+    if claims and evidence.console not in ("running", "undescribed", "deploying"):
+        yield "nothing is claimed against a list that is described"
+    if decision.action == "nothing" and policy.installs and not evidence.proven:
+        yield "only an engine that the record proves needs nothing"
+    if decision.action == "confirm" and evidence.console != "running" and evidence.uptime < SETTLE:
+        yield "without the console's word an engine must have settled"
+    if decision.action == "confirm" and evidence.unwritable:
+        yield "nothing is noted where nothing can be written"
+
+
+def _about_stopping(evidence: Evidence, policy: Policy, decision: Decision) -> Iterator[str]:
+    alive = evidence.container in ALIVE
+    by_word = policy.unrecorded == "replace"
+    if evidence.container in ("absent", "unknown"):
+        yield "only what is there is taken away"
+    if evidence.proven and not by_word and not policy.unlisted:
+        yield "what was proven is taken away on the operator's word alone"
+    if alive and evidence.established != 0 and not policy.allow_established:
+        yield "an engine that has connections, or may have some, is not stopped"
+    if alive and evidence.auto_remove and not policy.remove_leftovers:
+        yield "what would be lost is not stopped"
+    if evidence.console in ("running", "other_name", "unreadable"):
+        yield "an engine that the console lists as running, or may list, is not stopped"
+    if evidence.container == "running" and not evidence.restarts and not by_word:
+        ill_and_ours = evidence.ours_pending and evidence.after_request and evidence.uptime < SETTLE
+        if evidence.console not in ("failed", "not_listed") and not ill_and_ours:
+            yield "a running container is stopped only on the console's, the record's or the operator's word"
+    if decision.because == "list" and evidence.distrusted and alive:
+        yield "a list that has proven wrong stops nothing"
+
+
+def _about_asking(evidence: Evidence, policy: Policy) -> Iterator[str]:
+    if evidence.record == "pending" and evidence.record_age < WAIT:
+        came_up_for_another = evidence.differences and evidence.after_request and evidence.container == "running"
+        if not came_up_for_another:
+            yield "no install is asked for while one may still be running"
+    if evidence.console in ("deploying", "running", "unreadable", "other_name"):
+        yield "no install is asked for against the list"
+    if evidence.console == "elsewhere" and policy.installs:
+        yield "no install is asked for an engine that is listed at another host"
+    if evidence.disputed:
+        yield "no install is asked for what two hosts want"
+    if evidence.container == "unknown":
+        yield "unknown is not absent"
+    if evidence.container == "absent" and evidence.record == "invalid":
+        yield "a damaged record is not an absent one"
+    if policy.installs and evidence.progress.asked >= ATTEMPTS:
+        yield "the attempts are limited"
+    if policy.installs and evidence.unwritable:
+        yield "nothing is cleared away for a request that cannot be noted"
 
 
 def test_every_promise_holds_for_every_evidence() -> None:

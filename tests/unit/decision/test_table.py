@@ -2,35 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from ansible.errors import AnsibleFilterError
+from space import ENGINE
 
-from ansible_collections.slb.fleet.plugins.filter.decision import decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, SetAside
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
-RUNNING = {"container": "running", "container_id": "c1", "started_at": 1050.0, "uptime": 60.0}
-YOUNG = {"record": "pending", "record_age": 60.0, "requested_at": 1000.0}
-OVER = {"record": "pending", "record_age": 200.0, "requested_at": 1000.0}
-CONFIRMED = {"record": "confirmed", "record_container": "c1", "record_verified_by": "host"}
+RUNNING = {"container": "running", "container_id": "c1", "after_request": True, "uptime": 60.0}
+YOUNG = {"record": "pending", "record_age": 60.0}
+OVER = {"record": "pending", "record_age": 200.0}
+CONFIRMED = {"record": "confirmed"}
+OF_ANOTHER = {"record": "confirmed", "differences": ("it is of the engine west-2, not edge-1",)}
 SHAKY = RUNNING | CONFIRMED | {"uptime": 1.0, "restarts": 9}
-DEAD = RUNNING | {"console": "failed"}
+LISTED, GONE, FAILED = {"console": "running"}, {"console": "not_listed"}, {"console": "failed"}
+SILENT = {"console": "unknown", "console_words": "it calls the engine's state 'Up'", "console_is_about_it": True}
+EMPTY = {"console": "empty", "console_words": "it shows no engine at all"}
+WAITED = {"progress": Progress(waited=10.0)}
+
+
+def answered(answer: str, **more: object) -> dict:
+    return {"progress": Progress(asked=1, answer=answer, answer_words="(its words)", **more)}
+
+
+def aside(because: str = "list", state: str = "running", age: float = 60) -> dict:
+    return {"set_aside": SetAside("slb-leftover-1", age, state, because, exists=True)}
+
 
 ROWS = [
-    ("proven", RUNNING | CONFIRMED, "nothing", "the record names its container"),
-    ("console says running", RUNNING | {"console": "running"}, "confirm", "lists the engine as running"),
+    ("proven, no list", RUNNING | CONFIRMED, "nothing", "that the record names."),
+    ("proven and listed", RUNNING | CONFIRMED | LISTED, "nothing", "the console lists it as running"),
+    ("the record is of another engine", RUNNING | OF_ANOTHER, "fail", "it is of the engine west-2"),
+    ("of another engine, and listed", RUNNING | OF_ANOTHER | LISTED, "confirm", "lists the engine as running"),
+    ("of another engine, not listed", RUNNING | OF_ANOTHER | GONE, "replace", "it is of the engine west-2"),
+    ("proven, and gone from the list", RUNNING | CONFIRMED | GONE, "fail", "slb.fleet.remediate"),
+    ("proven, and failed in the list", RUNNING | CONFIRMED | FAILED, "fail", "as failed, which was proven"),
+    ("proven, and stopped by a person", CONFIRMED | {"container": "exited"}, "fail", "docker start slb"),
+    ("proven, and paused by a person", CONFIRMED | {"container": "paused"}, "fail", "docker unpause slb"),
+    ("proven, and the list says nothing clear", RUNNING | CONFIRMED | SILENT, "fail", "'Up'"),
+    ("proven, and the list is empty", RUNNING | CONFIRMED | EMPTY, "fail", "slb_engine_listing_may_be_empty"),
+    ("proven, and the front end is stuck", RUNNING | CONFIRMED | {"console": "deploying"}, "wait", "deploying"),
+    ("console says running", RUNNING | LISTED, "confirm", "lists the engine as running"),
     ("console says deploying", {"console": "deploying"}, "wait", "deploying"),
     ("our request is young", YOUNG, "wait", "may still be running"),
-    ("it came up, front end not updated", RUNNING | YOUNG, "confirm", "has finished"),
-    (
-        "stuck front end after the wait",
-        RUNNING | OVER | {"console": "deploying"},
-        "confirm",
-        "front end was not updated",
-    ),
+    ("it came up, no list", RUNNING | YOUNG, "confirm", "has finished"),
+    ("stuck front end after the wait", RUNNING | OVER | {"console": "deploying"}, "confirm", "was not updated"),
     (
         "still deploying after the wait",
-        {"console": "deploying", "waited": 180.0},
+        {"console": "deploying", "progress": Progress(waited=180.0)},
         "fail",
         "after a wait of 180 seconds",
     ),
@@ -39,60 +60,95 @@ ROWS = [
     ("ours restarts just now", RUNNING | OVER | {"container": "restarting"}, "wait", "stays up"),
     (
         "our attempt crashes again and again",
-        RUNNING | OVER | {"uptime": 1.0, "restarts": 9, "waited": 10.0},
+        RUNNING | OVER | WAITED | {"uptime": 1.0, "restarts": 9},
         "replace",
         "failed",
     ),
-    ("ours is up, the console not yet", RUNNING | OVER | {"uptime": 1.0, "console": "not_listed"}, "wait", "stays up"),
-    ("no address to ask with", {"manage_ip": "edge-1.example"}, "fail", "'edge-1.example', which is no IP address"),
-    ("nobody may see who is connected", DEAD | {"established": None}, "fail", "become: true"),
+    ("ours is up, the console not yet", RUNNING | OVER | GONE | {"uptime": 1.0}, "wait", "stays up"),
     ("our attempt left nothing", OVER, "add", "left no container"),
     ("our attempt left a dead container", OVER | {"container": "exited"}, "replace", "left the container exited"),
-    ("it ran before our request", RUNNING | OVER | {"started_at": 900.0}, "fail", "could be live"),
-    ("ours, and the console does not list it", RUNNING | OVER | {"console": "not_listed"}, "replace", "failed"),
+    ("it ran before our request", RUNNING | OVER | {"after_request": False}, "fail", "could be live"),
+    ("ours, and the console does not list it", RUNNING | OVER | GONE, "replace", "leftover of a failed"),
     ("ours came up, and somebody paused it", RUNNING | OVER | {"container": "paused"}, "fail", "could be live"),
     ("dead container", {"container": "exited"}, "replace", "leftover"),
+    ("dead container, of a list that is empty", {"container": "exited"} | EMPTY, "replace", "leftover"),
     ("never started", {"container": "created"}, "replace", "leftover"),
+    ("stopped, in a word that is not described", {"container": "exited"} | SILENT, "fail", "'Up'"),
     ("running, unrecorded", RUNNING, "fail", "slb_unrecorded_engine: adopt"),
-    ("running, of another record", RUNNING | CONFIRMED | {"record_container": "c0"}, "fail", "could be live"),
-    ("running, console lists no such engine", RUNNING | {"console": "not_listed"}, "replace", "does not list"),
-    ("running, console says failed", RUNNING | {"console": "failed"}, "replace", "as failed"),
+    ("running, console lists no such engine", RUNNING | GONE, "replace", "does not list"),
+    ("running, console says failed", RUNNING | FAILED, "replace", "as failed"),
+    ("running, the list is empty", RUNNING | EMPTY, "fail", "no engine at all"),
     ("absent", {}, "add", "no engine"),
-    ("absent, record of a lost container", CONFIRMED, "add", "no engine"),
-    ("drift", {"console": "running"}, "fail", "who is right"),
-    ("proven once, now restarting", {"container": "restarting", "container_id": "c1"} | CONFIRMED, "fail", "proven"),
+    ("absent, the first of its console", EMPTY, "add", "no engine"),
+    ("absent, record of a lost container", {"record": "confirmed", "differences": ("gone",)}, "add", "no engine"),
+    ("listed at another host", {"console": "elsewhere"}, "fail", "contradicts the inventory"),
+    ("another engine listed here", RUNNING | CONFIRMED | {"console": "other_name"}, "fail", "slb_engine_name"),
+    ("two hosts want it", {"disputed": "edge-1 and edge-9 want it."}, "fail", "edge-9"),
+    ("the list cannot be read", RUNNING | CONFIRMED | {"console": "unreadable"}, "fail", "could not be read"),
+    ("drift", LISTED, "fail", "who is right"),
+    ("proven once, now restarting", {"container": "restarting"} | CONFIRMED, "fail", "again and again"),
     ("proven once, now just restarted", SHAKY, "wait", "whether it stays up"),
-    ("restarted again in the meantime", SHAKY | {"waited": 10.0}, "fail", "restarts it again and again"),
-    ("restarted long ago", SHAKY | {"uptime": 60.0}, "nothing", "the record names its container"),
+    ("restarted again in the meantime", SHAKY | WAITED, "fail", "restarts it again and again"),
+    ("restarted long ago", SHAKY | {"uptime": 60.0}, "nothing", "that the record names"),
     ("somebody paused it", {"container": "paused"}, "fail", "could be live"),
-    ("runtime down", {"container": "unknown", "container_why": "no daemon"}, "fail", "no daemon"),
+    ("runtime down", {"container": "unknown", "container_why": "no daemon"}, "fail", "runtime on the host back"),
+    ("no root", {"container": "unknown", "container_why": "denied", "as_root": False}, "fail", "become: true"),
     ("damaged record", {"record": "invalid", "record_why": "the file is not JSON"}, "fail", "the file is not JSON"),
-    ("it exists, they say, but not here", OVER | {"answer": "exists"}, "fail", "Remove the engine in the web console"),
-    ("refused", {"answer": "refused", "answer_words": "No such credential."}, "fail", "No such credential."),
+    ("it exists, they say, but not here", OVER | answered("exists"), "fail", "remove the engine there"),
+    ("refused", answered("refused"), "fail", "(its words)"),
+    ("the list was wrong", aside() | answered("exists"), "put_back", "goes back as it was"),
+    ("nothing was begun, and it had run", aside() | answered("refused"), "put_back", "goes back"),
+    ("nothing was begun, and it was dead", aside("ended", "exited") | answered("refused"), "fail", "not begun"),
+    ("it was taken away a day ago", aside(age=86_400) | answered("exists"), "fail", "no container slb"),
+    ("it was put back", RUNNING | aside() | answered("exists", has_put_back=True), "fail", "was put back"),
+    ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
+    ("the list has proven wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
+    ("it could not be noted", {"unwritable": "the disk is full"}, "fail", "the disk is full"),
+    ("nobody may see who is connected", RUNNING | GONE | {"established": None}, "fail", "become: true"),
 ]
 
 
 @pytest.mark.parametrize(("evidence", "action", "reason"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_row(evidence: dict, action: str, reason: str) -> None:
-    decided = decide(Evidence(**evidence), Policy())
+    decided = decide(Evidence(engine=ENGINE, **evidence), Policy())
     assert (decided.action, reason in decided.reason) == (action, True), decided
 
 
 def test_the_operator_says_what_an_unrecorded_engine_is() -> None:
-    assert decide(Evidence(**RUNNING), Policy(unrecorded="adopt")).action == "confirm"
-    assert decide(Evidence(**RUNNING), Policy(unrecorded="replace")).action == "replace"
-    assert decide(Evidence(**RUNNING | {"uptime": 1.0}), Policy(unrecorded="adopt")).action == "wait"
-    assert decide(Evidence(container="restarting"), Policy(unrecorded="adopt")).action == "fail"
+    unrecorded = Evidence(engine=ENGINE, **RUNNING)
+    assert decide(unrecorded, Policy(unrecorded="adopt")).action == "confirm"
+    assert decide(unrecorded, Policy(unrecorded="replace")).because == "operator"
+    assert decide(replace(unrecorded, uptime=1.0), Policy(unrecorded="adopt")).action == "wait"
+    assert decide(replace(unrecorded, container="restarting"), Policy(unrecorded="adopt")).action == "fail"
 
 
-def test_remediate_may_take_an_engine_away_that_the_host_alone_has_proven() -> None:
-    """That the console does not list it is what the host cannot know."""
-    remediate = Policy(unrecorded="replace", unlisted=True)
-    assert decide(Evidence(**RUNNING | CONFIRMED), remediate).action == "replace"
-    assert decide(Evidence(**RUNNING | CONFIRMED, established=1), remediate).action == "fail"
-    by_console = CONFIRMED | {"record_verified_by": "console"}
-    assert decide(Evidence(**RUNNING | by_console), remediate).action == "nothing"
-    assert decide(Evidence(**RUNNING | CONFIRMED, console="running"), remediate).action == "confirm"
+def test_adopting_what_the_list_does_not_show_is_a_contradiction() -> None:
+    for console in ("not_listed", "failed", "empty"):
+        decided = decide(Evidence(engine=ENGINE, console=console, **RUNNING), Policy(unrecorded="adopt"))
+        assert decided.action == "fail", decided
+
+
+def test_remediate_overrides_every_proof_of_the_past_but_not_what_the_list_shows_now() -> None:
+    remediate = Policy(unrecorded="replace", unlisted=True, installs=False)
+    proven = Evidence(engine=ENGINE, **RUNNING | CONFIRMED)
+    assert decide(proven, remediate).action == "replace"
+    assert decide(replace(proven, console="not_listed"), remediate).action == "replace"
+    assert decide(replace(proven, container="exited"), remediate).action == "replace"
+    assert decide(replace(proven, console="elsewhere"), remediate).action == "replace"
+    assert decide(replace(proven, established=1), remediate).action == "fail"
+    assert decide(replace(proven, console="unreadable"), remediate).action == "fail"
+    assert decide(replace(proven, console="other_name"), remediate).action == "fail"
+    listed = decide(replace(proven, console="running"), remediate)
+    assert (listed.action, listed.verified_by) == ("nothing", "console")
+
+
+def test_an_install_that_cannot_be_asked_for_is_known_before_anything_is_touched() -> None:
+    trouble = replace(ENGINE, trouble="'edge-1.example' is not an IP address.")
+    nameless = replace(ENGINE, base_url="")
+    for evidence in ({}, {"container": "exited"}, RUNNING | GONE):
+        assert "is not an IP address" in decide(Evidence(engine=trouble, **evidence), Policy()).reason
+        assert "slb_base_url" in decide(Evidence(engine=nameless, **evidence), Policy()).reason
+        assert decide(Evidence(engine=trouble, **evidence), Policy(installs=False)).action != "fail"
 
 
 def test_an_occupied_port_is_traced_to_its_holder() -> None:
@@ -100,35 +156,22 @@ def test_an_occupied_port_is_traced_to_its_holder() -> None:
         {"port": 22, "pid": 101, "process": "sshd"},
         {"port": 8000, "pid": 217, "process": "python3"},
     )
-    answered = Evidence(answer="port_occupied", answer_words="Port 8000 is occupied on 192.0.2.22", ports=ports)
-    assert "held by: port 8000 (python3, process 217)" in decide(answered, Policy()).reason
-    unnamed = Evidence(answer="port_occupied", answer_words="端口被占用", ports=ports)
-    assert "port 22 (sshd, process 101), port 8000 (python3, process 217)" in decide(unnamed, Policy()).reason
+    named = Progress(answer="port_occupied", answer_words="Port 8000 is occupied on 192.0.2.22")
+    decided = decide(Evidence(engine=ENGINE, progress=named, ports=ports), Policy())
+    assert "held by: port 8000 (python3, process 217)" in decided.reason
+    unnamed = replace(named, answer_words="端口被占用")
+    decided = decide(Evidence(engine=ENGINE, progress=unnamed, ports=ports), Policy())
+    assert "port 22 (sshd, process 101), port 8000 (python3, process 217)" in decided.reason
 
 
 def test_the_last_failure_says_what_was_tried_and_seen() -> None:
-    tried = Evidence(**OVER, asked=3, answer="requested", answer_words="accepted")
-    decided = decide(tried, Policy())
+    tried = Progress(asked=3, answer="requested", answer_words="accepted")
+    decided = decide(Evidence(engine=ENGINE, **OVER, progress=tried), Policy())
     assert decided.action == "fail"
     assert "3 times" in decided.reason
     assert "accepted" in decided.reason
 
 
-def test_a_wrong_policy_is_named_with_its_value_and_the_remedy() -> None:
-    look = {"engine_container": {"state": "absent"}, "record": {"state": "none"}}
-    with pytest.raises(AnsibleFilterError, match=r"slb_unrecorded_engine.*'destroy'.*fail, adopt, replace"):
-        decision(look, {"unrecorded": "destroy"})
-    with pytest.raises(AnsibleFilterError, match=r"slb_wait_timeout.*'soon'.*not a number"):
-        decision(look, {"wait": "soon"})
-    with pytest.raises(AnsibleFilterError, match=r"slb_allow_established.*'perhaps'.*not a boolean"):
-        decision(look, {"allow_established": "perhaps"})
-    with pytest.raises(AnsibleFilterError, match=r"slb_attempts.*0.*from 1 upwards"):
-        decision(look, {"attempts": 0})
-
-
-def test_a_policy_of_texts_is_the_same_policy() -> None:
-    """ansible-core before 2.19 hands over the values of a templated dictionary as text."""
-    look = {"engine_container": {"state": "exited", "established": 3}, "record": {"state": "none"}}
-    texts = {"unrecorded": "fail", "wait": "180", "settle": "5.0", "attempts": "3", "allow_established": "True"}
-    assert decision(look, texts)["action"] == "replace"
-    assert decision(look, {**texts, "allow_established": "False"})["action"] == "fail"
+def test_a_run_ends_although_the_host_never_comes_to_rest() -> None:
+    decided = decide(Evidence(engine=ENGINE, **YOUNG, progress=Progress(rounds=21)), Policy())
+    assert "not in a steady state after 21 rounds" in decided.reason

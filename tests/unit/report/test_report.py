@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import Report
 
-LOOK = {
-    "engine_container": {"state": "running", "id": "c1", "uptime": 70.0, "established": 0},
-    "record": {"state": "confirmed", "container_id": "c1", "verified_by": "console"},
+PROVEN = {
+    "action": "nothing",
+    "verified_by": "console",
+    "evidence": ["container slb: running for 70 s", "record: confirmed", "console's list: running"],
 }
+ABSENT = {"action": "add", "verified_by": None, "evidence": ["container slb: absent", "record: none"]}
 
 
 def test_each_host_has_one_line_whatever_became_of_it() -> None:
     report = Report()
     report.expect("rollout", ["edge-1", "edge-20", "edge-3", "edge-4"])
     report.begin("edge-1", 10.0)
-    report.end("edge-1", "Look at the host", {"slb_host": LOOK}, 11.0)
+    report.end("edge-1", "Look at the host", {"fate": PROVEN}, 11.0)
     report.begin("edge-1", 11.0)
     report.end("edge-1", "Ask the management node to install the engine", {"changed": True}, 13.4)
     report.begin("edge-20", 10.0)
@@ -22,7 +24,7 @@ def test_each_host_has_one_line_whatever_became_of_it() -> None:
     report.begin("edge-3", 10.0)
     report.fail("edge-3", "unreachable", "Connection timed out", 40.0)
     assert list(report.lines()) == [
-        "edge-1   verified by console     3 s  container slb: running for 70 s; record: confirmed, of this container"
+        "edge-1   verified by console     3 s  container slb: running for 70 s; record: confirmed"
         " | ask the management node to install the engine",
         "edge-20  failed                  2 s  failed: The container slb is running: it could be live.",
         "edge-3   unreachable            30 s  unreachable: Connection timed out",
@@ -30,13 +32,13 @@ def test_each_host_has_one_line_whatever_became_of_it() -> None:
     ]
 
 
-def test_a_record_that_was_written_is_newer_than_the_look() -> None:
+def test_the_last_decision_counts() -> None:
     report = Report()
     report.begin("edge-1", 0.0)
-    report.end("edge-1", "Look", {"slb_host": {**LOOK, "record": {"state": "none"}}}, 1.0)
+    report.end("edge-1", "Look", {"fate": ABSENT}, 1.0)
     (line,) = report.lines()
     assert "not proven" in line
-    report.end("edge-1", "Confirm", {"record": LOOK["record"], "changed": True}, 2.0)
+    report.end("edge-1", "Look again", {"fate": PROVEN}, 2.0)
     (line,) = report.lines()
     assert "verified by console" in line
 
@@ -46,7 +48,7 @@ def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
     report.expect("look", ["edge-1", "edge-2"])
     for host in ("edge-1", "edge-2"):
         report.begin(host, 0.0)
-        report.end(host, "Look", {"slb_host": LOOK}, 1.0)
+        report.end(host, "Look", {"fate": PROVEN}, 1.0)
     report.expect("deploy", ["edge-1", "edge-2"])
     report.begin("edge-1", 100.0)
     report.fail("edge-1", "failed", "It is the canary.", 103.0)
@@ -56,12 +58,12 @@ def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
     assert left.startswith("edge-2  not attempted     1 s  container slb: running for 70 s")
 
 
-def test_a_record_of_an_engine_that_is_gone_proves_nothing() -> None:
+def test_a_look_without_a_decision_claims_nothing() -> None:
     report = Report()
     report.begin("edge-1", 0.0)
-    report.end("edge-1", "Look", {"slb_host": {**LOOK, "engine_container": {"state": "absent"}}}, 1.0)
+    report.end("edge-1", "Look", {"slb_host": {"interfaces": []}}, 1.0)
     (line,) = report.lines()
-    assert line.startswith("edge-1  not proven")
+    assert line.startswith("edge-1  looked at")
 
 
 def test_a_run_without_hosts_has_no_lines() -> None:

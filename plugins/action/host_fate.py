@@ -1,0 +1,233 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The one door to the decision about a host: looks at it, reads what the run shares, decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from ansible.utils.display import Display
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.engine import Engine
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection, normalised_base_url
+from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
+from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
+from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import task_environment
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of, unknown_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "so_far": {"type": "dict"},
+    "done": {"type": "dict", "default": {}},
+    "look": {"type": "bool", "default": True},
+    "measure_motd": {"type": "bool", "default": False},
+    "max_reading_age": {"type": "float"},
+    "wait": {"type": "bool", "default": False},
+    "unlisted": {"type": "bool", "default": False},
+    "report_only": {"type": "bool", "default": False},
+    "group": {"type": "str"},
+}
+_POLL_SECONDS = 5.0
+
+
+class ActionModule(OnHostAction):
+    """Fails where nothing safe can be done, and for that host alone."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        validation = ArgumentSpecValidator(ARGUMENTS).validate(self._task.args)
+        if validation.error_messages:
+            return {"failed": True, "msg": "; ".join(validation.error_messages)}
+        try:
+            with task_environment(self._task, self._templar):
+                return _Door(self, validation.validated_parameters, task_vars or {}).result()
+        except FleetError as error:
+            return {"failed": True, "msg": in_variables(error)}
+
+
+class _Door:
+    """One host in one task. ``asked``: the task's options."""
+
+    def __init__(self, action: ActionModule, asked: dict[str, Any], task_vars: dict[str, Any]) -> None:
+        folder = Path(constants.DEFAULT_LOCAL_TMP)
+        self._action, self._asked, self._task_vars = action, asked, task_vars
+        self._is_check = bool(action._task.check_mode)
+        self._host = str(task_vars.get("inventory_hostname"))
+        self._settings = settings_of(task_vars, action._templar)
+        self._params = connection_params(task_vars, action._templar)
+        self._store, self._sessions = RunStore.of_run(folder), RunSession(folder)
+        listing = self._settings["engine_listing"]
+        self._engine = self._identity()
+        self._list = SharedList(self._params, listing, folder) if listing is not None else None
+        self._say_unknown_variables()
+
+    def result(self) -> dict[str, Any]:
+        before = self._asked["so_far"]
+        if before and self._is_check and self._asked["look"]:
+            # What was not done is not looked at again.
+            return {**before, "changed": False}
+        progress = self._progress(before)
+        if before and before["fate"]["action"] == "add" and progress.answer in ("requested", "unknown"):
+            progress = self._wait_for_the_host(progress, self._settings["wait_timeout"], after_request=True)
+        while True:
+            slb_host = self._look() if self._asked["look"] else before["slb_host"]
+            decision = self._decide(slb_host, progress)
+            if decision.action != "wait" or not self._asked["wait"] or self._is_check:
+                return self._told(decision, slb_host, progress)
+            progress = self._wait(decision, slb_host, progress)
+
+    def _identity(self) -> EngineIdentity:
+        settings = self._settings
+        wanted = {"name" if key == "engine_name" else key: settings[key] for key in _ENGINE}
+        trouble, base_url = "", ""
+        try:
+            wanted["manage_ip"] = Engine.from_params(wanted).manage_ip
+        except FleetError as error:
+            trouble = in_variables(error)
+        if self._params["base_url"]:
+            base_url = normalised_base_url(self._params["base_url"])
+        return EngineIdentity(wanted["name"], wanted["manage_ip"], base_url, trouble)
+
+    def _progress(self, before: Mapping[str, Any] | None) -> Progress:
+        if not before:
+            return Progress()
+        progress = Progress.from_result(before["progress"])
+        # A wait was counted where it was made.
+        if not self._asked["look"] or before["fate"]["action"] in ("wait", "nothing"):
+            return progress
+        return progress.after(before["fate"]["action"], self._asked["done"], time.monotonic())
+
+    def _look(self) -> dict[str, Any]:
+        subset = ["engine_container", "record", "ports"] + (["motd"] if self._asked["measure_motd"] else [])
+        answer = self._action.on_host("slb.fleet.host_info", {"subset": subset}, STEP_SECONDS, self._task_vars)
+        if answer.get("failed") or "slb_host" not in answer:
+            raise FleetError(f"The host could not be looked at: {answer.get('msg', 'it gave no reason')}.", "")
+        return dict(answer["slb_host"])
+
+    def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:
+        reading = self._reading(self._asked["max_reading_age"])
+        decision = fate(self._host, slb_host, self._engine, reading, self._policy(), progress, self._store)
+        if isinstance(reading, str):
+            return self._said_once(decision, reading)
+        if decision.action in ("add", "replace") and not self._asked["unlisted"]:
+            return self._with_a_session(decision)
+        return decision
+
+    def _with_a_session(self, decision: Decision) -> Decision:
+        """Before anything on a host is touched, it is known that the management node can be asked."""
+        try:
+            Console(Connection.from_params(self._params), self._sessions).session()
+        except FleetError as error:
+            trouble = in_variables(error)
+            told = replace(decision, action="fail", reason=f"{decision.reason} The install was not begun: {trouble}")
+            return self._said_once(told, trouble)
+        return decision
+
+    def _said_once(self, decision: Decision, trouble: str) -> Decision:
+        """What is not this host's own trouble is told in full by the first host that has it."""
+        first = self._store.first_to_say(trouble, self._host)
+        if first == self._host:
+            return decision
+        return replace(decision, reason=decision.reason.replace(trouble, f"the same as is said of {first}."))
+
+    def _reading(self, max_age: float | None) -> Excerpt | str | None:
+        if self._list is None:
+            return None
+        return self._list.shows(self._engine.name, self._engine.manage_ip, max_age)
+
+    def _policy(self) -> Policy:
+        settings, is_named = self._settings, self._asked["unlisted"]
+        size = len(self._task_vars.get("ansible_play_hosts_all", ()))
+        return Policy(
+            unrecorded="replace" if is_named else settings["unrecorded_engine"],
+            wait=settings["wait_timeout"],
+            settle=settings["settle"],
+            attempts=settings["attempts"],
+            allow_established=settings["allow_established"],
+            remove_leftovers=settings["remove_leftovers"],
+            unlisted=is_named,
+            may_be_empty=settings["engine_listing_may_be_empty"],
+            max_replaced=settings["max_replaced"],
+            fleet=self._store.fleet(size),
+            installs=not is_named,
+        )
+
+    def _wait(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> Progress:
+        if decision.wait_for == "console":
+            return self._wait_for_the_console(progress, decision.wait_seconds)
+        is_pending = slb_host["record"]["state"] == "pending"
+        return self._wait_for_the_host(progress, decision.wait_seconds, after_request=is_pending)
+
+    def _wait_for_the_host(self, progress: Progress, seconds: float, *, after_request: bool) -> Progress:
+        arguments = {
+            "state": "running",
+            "timeout": seconds,
+            "settle": self._settings["settle"],
+            "after_request": after_request,
+        }
+        begin = time.monotonic()
+        with Heartbeat(self._host, "the container slb to run steadily", seconds):
+            # What it means that no engine came up is decided after the next look.
+            self._action.on_host("slb.fleet.engine_container", arguments, seconds + STEP_SECONDS, self._task_vars)
+        return progress.after("wait", {"waited": time.monotonic() - begin}, time.monotonic())
+
+    def _wait_for_the_console(self, progress: Progress, seconds: float) -> Progress:
+        begin = time.monotonic()
+        with Heartbeat(self._host, "the console's list to be up to date", seconds):
+            while (waited := time.monotonic() - begin) < seconds:
+                time.sleep(min(_POLL_SECONDS, seconds - waited))
+                reading = self._reading(_POLL_SECONDS)
+                if not isinstance(reading, Excerpt) or "running" in {engine["state"] for engine in reading.here}:
+                    break
+        return progress.after("wait", {"waited": time.monotonic() - begin}, time.monotonic())
+
+    def _told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+        told: dict[str, Any] = {"changed": False, "fate": {**asdict(decision), "evidence": list(decision.evidence)}}
+        if decision.action == "fail" and not self._asked["report_only"]:
+            return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
+        told.update(
+            slb_host=slb_host,
+            progress=asdict(progress),
+            engine=asdict(self._engine),
+            settings={key: value for key, value in self._settings.items() if key != "engine_listing"},
+        )
+        self._say(decision)
+        if self._asked["group"] and self._has_work(decision):
+            told.update(add_group=self._asked["group"], parent_groups=["all"])
+        return told
+
+    def _say(self, decision: Decision) -> None:
+        """What will be done and why, once."""
+        if decision.action not in ("nothing", "fail"):
+            words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
+            if self._store.is_news(words, self._host):
+                Display().display(f"[{self._host}]: {words}")
+
+    def _has_work(self, decision: Decision) -> bool:
+        is_asked_for_more = self._settings["adopt_interfaces"] or self._settings["motd_after"] == "restored"
+        return decision.action != "nothing" or bool(is_asked_for_more)
+
+    def _say_unknown_variables(self) -> None:
+        for name, nearest in unknown_variables(self._task_vars).items():
+            if self._store.first_to_say(f"variable {name}", self._host) == self._host:
+                meant = f" Is {nearest} meant?" if nearest else ""
+                Display().warning(f"The variable {name} (of {self._host}, at least) is not known to slb.fleet.{meant}")
+
+
+_ENGINE = ("engine_name", "manage_ip", "user_credential_id", "is_change_hostname")

@@ -1,0 +1,90 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The hosts of a playbook of this collection: a run over no hosts is a mistake, and is said to be one."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: hosts
+author: slb.fleet contributors (@slb-fleet)
+version_added: 0.2.0
+short_description: The hosts of a play, which have to be there
+description:
+  - Gives the host pattern for a play of this collection, C(engines) where none is given.
+  - Fails where no host of the inventory, within C(--limit), matches it, and names the groups that there are.
+options:
+  _terms:
+    description: A host pattern, or a list of them; C(engines) where it is null or empty.
+    type: raw
+  named:
+    description:
+      - Fail unless the hosts are named, by the pattern or by C(--limit). A group and C(all) name no hosts.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Ping the engine hosts, of which there has to be one
+  hosts: "{{ lookup('slb.fleet.hosts', slb_hosts | default(none)) }}"
+  gather_facts: false
+  tasks:
+    - name: Ping
+      ansible.builtin.ping:
+"""
+
+RETURN = r"""
+_raw:
+  description: The host pattern.
+  type: str
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible import context
+from ansible.errors import AnsibleError
+from ansible.inventory.manager import InventoryManager, split_host_pattern
+from ansible.plugins.lookup import LookupBase
+
+_DEFAULT = "engines"
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]
+    def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
+        self.set_options(var_options=variables, direct=options)
+        given = [str(part) for term in terms for part in (term if isinstance(term, list) else [term]) if part]
+        pattern, known = ",".join(given) or _DEFAULT, variables or {}
+        limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
+        if context.CLIARGS.get("syntax"):
+            return [pattern]
+        if not self._matches(pattern, limit, groups):
+            there = ", ".join(sorted(set(groups) - {"all", "ungrouped"})) or "none"
+            within = f" within --limit {limit}" if limit else ""
+            raise AnsibleError(
+                f"No host matches {pattern!r}{within}, so that nothing would be done. Groups that there are: {there}. "
+                "Name the hosts with slb_hosts, or put them into the group engines."
+            )
+        if self.get_option("named") and not (_names_hosts(limit, groups) or (given and _names_hosts(pattern, groups))):
+            raise AnsibleError(
+                "This would take engines out of the way that the console is said not to list, on all hosts of a group. "
+                "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,… or "
+                "-e slb_hosts=HOST,… (a group, or all, names no hosts). If it lists none of the group's engines, say "
+                "so: -e slb_remediate_all=true"
+            )
+        return [pattern]
+
+    def _matches(self, pattern: str, limit: str, groups: Mapping[str, list[str]]) -> bool:
+        inventory = InventoryManager(self._loader, parse=False)
+        for group, hosts in groups.items():
+            inventory.add_group(group)
+            for host in hosts:
+                inventory.add_host(host, group=group)
+        inventory.subset(limit or None)
+        return bool(inventory.get_hosts(pattern))
+
+
+def _names_hosts(pattern: str, groups: Mapping[str, list[str]]) -> bool:
+    """Whether each part that adds hosts is a host, and no other word for many."""
+    parts = [part.lstrip("&") for part in split_host_pattern(pattern) if not part.startswith("!")]
+    return bool(parts) and not any(part in groups or part in ("all", "*") for part in parts)

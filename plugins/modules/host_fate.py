@@ -1,0 +1,144 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+# Implemented by the action plugin of the same name, which runs M(slb.fleet.host_info) on the host.
+
+DOCUMENTATION = r"""
+module: host_fate
+short_description: Decide what is to be done about the engine of a host, and say why
+version_added: 0.2.0
+description:
+  - Looks at the engine host, in one round trip, compares it with the console's list of engines where that is described,
+    and decides. It changes nothing.
+  - The list is read once a run and management node, and shared by all hosts. Before a container is stopped or an install
+    is asked for, a reading is not older than O(max_reading_age).
+  - Before it says V(add) or V(replace), it is known that the install can be asked for. The request is valid, the login
+    succeeds, and the record can be written on the host.
+  - Fails where nothing safe can be done, for that host alone, and says what to do.
+  - What is wanted comes from the host's variables C(slb_*), see the roles P(slb.fleet.host_preparation#role) and
+    P(slb.fleet.engine_deployment#role). A variable that is empty counts as not set.
+author: slb.fleet contributors (@slb-fleet)
+extends_documentation_fragment:
+  - slb.fleet.attributes
+requirements:
+  - requests, on the controller
+attributes:
+  check_mode:
+    support: full
+    details: With O(so_far) and O(look), check mode returns O(so_far) as it is, because nothing was done since.
+  diff_mode:
+    support: none
+    details: Nothing is ever changed.
+  where:
+    description: Looks at the engine host by M(slb.fleet.host_info); decides in the controller's own process.
+    support: full
+options:
+  so_far:
+    description: The result of the task of this module that went before, in the same run and for the same host.
+    type: dict
+  done:
+    description: The result of the task that did what RV(fate.action) of O(so_far) says.
+    type: dict
+    default: {}
+  look:
+    description:
+      - V(false) does not look at the host again, and decides anew about what O(so_far) has seen, in the light of what
+        the looks at the other hosts of the run have shown since.
+    type: bool
+    default: true
+  measure_motd:
+    description: Measure what a login on the host prints, too.
+    type: bool
+    default: false
+  max_reading_age:
+    description: How old a reading of the console's list may be, in seconds. Any of this run serves where it is left out.
+    type: float
+  wait:
+    description: Where waiting is what is to be done, wait, look again and decide again.
+    type: bool
+    default: false
+  unlisted:
+    description:
+      - The operator says of this host, by its name, that the console does not list its engine. A proof of the past does
+        not count then, and no install follows.
+    type: bool
+    default: false
+  report_only:
+    description: Do not fail where nothing safe can be done.
+    type: bool
+    default: false
+  group:
+    description: The group to put the host into if something is to be done about it.
+    type: str
+seealso:
+  - module: slb.fleet.host_info
+  - module: slb.fleet.engine_info
+"""
+
+EXAMPLES = r"""
+- name: Look at the host and decide
+  slb.fleet.host_fate:
+  register: slb_fate
+
+- name: Say what would be done
+  ansible.builtin.debug:
+    msg: "{{ slb_fate.fate.action }}: {{ slb_fate.fate.reason }}"
+"""
+
+RETURN = r"""
+fate:
+  description: What is to be done, and why.
+  returned: where the variables of the host can be used, also where the task fails
+  type: dict
+  contains:
+    action:
+      description:
+        - V(nothing), the engine is proven to run. V(confirm), note that in the record. V(wait). V(add), ask for an
+          install. V(replace), take the container out of the way, then ask. V(put_back), undo that. V(fail).
+      type: str
+    reason:
+      description: Why, in a sentence or two.
+      type: str
+    evidence:
+      description: What was seen, a phrase each.
+      type: list
+      elements: str
+    verified_by:
+      description:
+        - V(console), the list that this run has read shows the engine as running. V(host), the host alone proves it. Null otherwise.
+      type: str
+    wait_seconds:
+      description: With V(wait), how long at most.
+      type: float
+    wait_for:
+      description: With V(wait), V(host), for the engine to come up, or V(console), for its list to be up to date.
+      type: str
+    because:
+      description: With V(replace), on whose word, V(list), V(operator), V(record) or V(ended).
+      type: str
+    console:
+      description: What the console's list says of the engine.
+      type: str
+  sample:
+    action: nothing
+    reason: The engine runs in the container that the record names, and the console lists it as running.
+    evidence: ["container slb: running for 86400 s", "record: confirmed, of this engine and container", "console's list: running"]
+    verified_by: console
+slb_host:
+  description: What was seen of the host, as RV(slb.fleet.host_info#module:slb_host).
+  returned: where the task does not fail
+  type: dict
+engine:
+  description: Which engine is wanted, C(name), C(manage_ip), C(base_url), and in C(trouble) why no install can be asked for.
+  returned: where the task does not fail
+  type: dict
+settings:
+  description: The values of the host's variables, by their names without C(slb_), in their own types.
+  returned: where the task does not fail
+  type: dict
+progress:
+  description: What this run has done about the host so far.
+  returned: where the task does not fail
+  type: dict
+"""

@@ -1,0 +1,110 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the console's list says of one engine: its name at its address, and nothing else, is that engine."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+ConsoleState = Literal[
+    "running",
+    "deploying",
+    "failed",
+    "not_listed",
+    "elsewhere",
+    "other_name",
+    "empty",
+    "unknown",
+    "unreadable",
+    "undescribed",
+]
+"""``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all
+is listed. ``unknown``: a list is described, and says nothing clear. ``undescribed``: there is no list."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What a list of ``size`` engines shows at one address and of one name.
+
+    ``uncomparable``: an address in it that is no IP address, such as a host's name; empty if there is none.
+    """
+
+    size: int
+    here: tuple[Mapping[str, str], ...] = ()
+    named: tuple[Mapping[str, str], ...] = ()
+    uncomparable: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """``words``: what an operator has to know beyond the state. ``is_about_it``: an entry speaks of this engine."""
+
+    state: ConsoleState
+    words: str = ""
+    is_about_it: bool = False
+
+
+def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str) -> Excerpt:
+    listed = list(engines)
+    return Excerpt(
+        len(listed),
+        tuple(engine for engine in listed if comparable(engine["address"]) == comparable(manage_ip)),
+        tuple(engine for engine in listed if engine["name"] == name),
+        next((engine["address"] for engine in listed if not is_address(engine["address"])), ""),
+    )
+
+
+def listed(seen: Excerpt, name: str, manage_ip: str) -> Listed:
+    """The state of the engine ``name`` at ``manage_ip``."""
+    if not seen.size:
+        return Listed("empty", "it shows no engine at all; are its path, the user's rights and the filter right?")
+    names = sorted({engine["name"] for engine in seen.here})
+    if name in names:
+        return _listed_here(seen, names)
+    if names:
+        return Listed("other_name", f"it lists {' and '.join(names)} at {manage_ip}, and not {name}", is_about_it=True)
+    for engine in seen.named:
+        if is_address(engine["address"]) and is_address(manage_ip):
+            return Listed("elsewhere", f"it lists {name} at {engine['address']}, and not at {manage_ip}", True)
+    return _not_here(seen, manage_ip)
+
+
+def _listed_here(seen: Excerpt, names: list[str]) -> Listed:
+    states = {engine["state"] for engine in seen.here}
+    if len(names) > 1 or len(states) > 1:
+        return Listed("unknown", f"it lists several engines at this address: {', '.join(names)}", is_about_it=True)
+    state = states.pop()
+    if state == "unknown":
+        word = seen.here[0].get("console_state", "")
+        return Listed("unknown", f"it calls the engine's state {word!r}, a word that is not described", True)
+    return Listed(state, is_about_it=True)  # type: ignore[arg-type]
+
+
+def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
+    if not is_address(manage_ip):
+        return Listed("unknown", f"{manage_ip!r} is no IP address and cannot be compared with it", bool(seen.named))
+    if seen.uncomparable:
+        words = f"it has addresses that are no IP addresses, such as {seen.uncomparable!r}, which cannot be compared"
+        return Listed("unknown", words, bool(seen.named))
+    return Listed("not_listed")
+
+
+def is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_interface(str(text).strip())
+    except ValueError:
+        return False
+    return True
+
+
+def comparable(text: str) -> str:
+    """The same for every way of writing one address, with or without the length of a prefix."""
+    try:
+        address = ipaddress.ip_interface(str(text).strip()).ip
+    except ValueError:
+        return str(text)
+    return str(getattr(address, "ipv4_mapped", None) or address)

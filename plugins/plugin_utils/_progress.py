@@ -1,0 +1,53 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a run carries from round to round about one host: one value, and the one function that updates it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unknown"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """``asked``: how often this run has asked for an install. ``asked_at``: when, by the controller's monotonic clock.
+    ``waited``: seconds for which this run has waited for the engine.
+    """
+
+    rounds: int = 0
+    asked: int = 0
+    asked_at: float | None = None
+    waited: float = 0
+    answer: Answer = "none"
+    answer_words: str = ""
+    has_replaced: bool = False
+    has_put_back: bool = False
+
+    @classmethod
+    def from_result(cls, values: Mapping[str, Any]) -> Progress:
+        """What an earlier task returned of it."""
+        return cls(**{field.name: values[field.name] for field in fields(cls) if field.name in values})
+
+    def after(self, action: str, result: Mapping[str, Any], now: float) -> Progress:
+        """``result``: of the task that did what was decided; of a wait, ``waited``; of a request, ``outcome``."""
+        progress = replace(self, rounds=self.rounds + 1)
+        if action == "wait":
+            return replace(progress, waited=self.waited + float(result["waited"]))
+        if action == "put_back":
+            return replace(progress, has_put_back=True)
+        if action == "replace" and not result.get("overtaken"):
+            # The last answer was about the container that is out of the way now.
+            return replace(progress, answer="none", answer_words="", has_replaced=True)
+        if action == "add" and not result.get("skipped"):
+            return replace(
+                progress,
+                asked=self.asked + 1,
+                asked_at=now,
+                answer=result.get("outcome", "refused"),
+                answer_words=str(result.get("msg", "")),
+            )
+        return progress

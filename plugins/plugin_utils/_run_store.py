@@ -1,0 +1,182 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the workers of a run tell each other about its hosts; no host looks at another one's variables.
+
+A small database in the run's own temporary folder, which ansible-core makes before it forks its workers and removes
+when the run ends. What one host costs does not grow with the number of the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, comparable, is_address
+
+_BUSY_SECONDS = 60
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, kind, value, host));
+CREATE TABLE IF NOT EXISTS wishes (host PRIMARY KEY, granted DEFAULT 0);
+CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
+CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
+CREATE TABLE IF NOT EXISTS fleet (size);
+CREATE TABLE IF NOT EXISTS readings (list PRIMARY KEY, number, taken_at, size, uncomparable, trouble);
+CREATE TABLE IF NOT EXISTS engines (list, name, address, comparable, state, console_state);
+CREATE INDEX IF NOT EXISTS by_name ON engines (list, name);
+CREATE INDEX IF NOT EXISTS by_address ON engines (list, comparable);
+"""
+
+
+class RunStore:
+    """Shared by all workers of a run. ``path``: the database; every call opens it anew, because workers are forked."""
+
+    def __init__(self, path: Path | None, connection: sqlite3.Connection | None = None) -> None:
+        self._path = path
+        self._connection = connection
+
+    @classmethod
+    def of_run(cls, folder: Path) -> RunStore:
+        """``folder``: the run's own temporary one."""
+        return cls(folder / "slb-fleet-run.db")
+
+    @classmethod
+    def in_memory(cls) -> RunStore:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        connection.executescript(_SCHEMA)
+        return cls(None, connection)
+
+    def claim(self, node: str, host: str, name: str, manage_ip: str) -> str:
+        """``host`` wants this name and this address. Says in words which other host wants one of them, too."""
+        wanted = (("name", name), ("address", comparable(manage_ip)))
+        with self._open() as database:
+            for kind, value in wanted:
+                database.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (node, kind, value, host))
+            for kind, value in wanted:
+                others = database.execute(
+                    "SELECT host FROM claims WHERE node = ? AND kind = ? AND value = ? AND host != ? ORDER BY host",
+                    (node, kind, value, host),
+                )
+                if names := [other for (other,) in others]:
+                    return f"The engine's {kind} {value} is wanted by {' and '.join([*names, host])} alike."
+        return ""
+
+    def wish(self, host: str, limit: int) -> list[str]:
+        """``host`` would have a running container taken out of the way on the list's word alone.
+
+        The first time, this is only noted, so that all can be counted. From then on it is granted, or, where the run
+        has more than ``limit`` such hosts, refused: then their names are returned.
+        """
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            is_first = database.execute("INSERT OR IGNORE INTO wishes (host) VALUES (?)", (host,)).rowcount
+            wishes = dict(database.execute("SELECT host, granted FROM wishes ORDER BY host").fetchall())
+            if not is_first and not wishes[host] and len(wishes) > limit:
+                database.execute("COMMIT")
+                return list(wishes)
+            if not is_first:
+                database.execute("UPDATE wishes SET granted = 1 WHERE host = ?", (host,))
+            database.execute("COMMIT")
+        return []
+
+    def unwish(self, host: str) -> None:
+        """Takes back a wish that was not granted."""
+        with self._open() as database:
+            database.execute("DELETE FROM wishes WHERE host = ? AND NOT granted", (host,))
+
+    def distrust(self, node: str, host: str) -> None:
+        """The list of ``node`` has proven wrong about ``host``."""
+        with self._open() as database:
+            database.execute("INSERT OR IGNORE INTO distrust VALUES (?, ?)", (node, host))
+
+    def distrusted(self, node: str) -> str:
+        """The host about which the list has proven wrong; empty if it has not."""
+        with self._open() as database:
+            found = database.execute("SELECT host FROM distrust WHERE node = ?", (node,)).fetchone()
+        return str(found[0]) if found else ""
+
+    def first_to_say(self, text: str, host: str) -> str:
+        """The host that has said ``text`` first in this run."""
+        with self._open() as database:
+            database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (text, host))
+            return str(database.execute("SELECT host FROM said WHERE text = ?", (text,)).fetchone()[0])
+
+    def is_news(self, text: str, host: str) -> bool:
+        """Whether ``host`` says ``text`` for the first time in this run."""
+        with self._open() as database:
+            return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
+
+    def fleet(self, size: int) -> int:
+        """The number of the run's hosts: the most that any of its plays has had."""
+        with self._open() as database:
+            found = database.execute("SELECT max(size) FROM fleet").fetchone()[0] or 0
+            if size > found:
+                database.execute("INSERT INTO fleet VALUES (?)", (size,))
+        return max(size, found)
+
+    def keep_reading(self, which: str, engines: Sequence[Mapping[str, str]], trouble: str, at: float) -> None:
+        """``which``: the list; ``at``: when it was asked for, by the monotonic clock; ``trouble``: why it is unread."""
+        uncomparable = next((engine["address"] for engine in engines if not is_address(engine["address"])), "")
+        rows = [
+            (which, each["name"], each["address"], comparable(each["address"]), each["state"], each["console_state"])
+            for each in engines
+        ]
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("DELETE FROM engines WHERE list = ?", (which,))
+            database.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?, ?)", rows)
+            number = (database.execute("SELECT number FROM readings WHERE list = ?", (which,)).fetchone() or (0,))[
+                0
+            ] + 1
+            database.execute(
+                "REPLACE INTO readings VALUES (?, ?, ?, ?, ?, ?)",
+                (which, number, at, len(rows), uncomparable, trouble),
+            )
+            database.execute("COMMIT")
+
+    def reading(self, which: str, name: str, manage_ip: str, not_before: float) -> Excerpt | str | None:
+        """What the list shows of one engine, or why it cannot be read; None where it was not read since then."""
+        with self._open() as database:
+            database.execute("BEGIN")
+            found = database.execute(
+                "SELECT size, uncomparable, trouble FROM readings WHERE list = ? AND taken_at >= ?", (which, not_before)
+            ).fetchone()
+            here = self._engines(database, "comparable", which, comparable(manage_ip))
+            named = self._engines(database, "name", which, name)
+            database.execute("COMMIT")
+        if found is None:
+            return None
+        size, uncomparable, trouble = found
+        return str(trouble) if trouble else Excerpt(size, here, named, uncomparable)
+
+    @staticmethod
+    def _engines(database: sqlite3.Connection, column: str, which: str, value: str) -> tuple[dict[str, str], ...]:
+        rows = database.execute(
+            f"SELECT name, address, state, console_state FROM engines WHERE list = ? AND {column} = ?",  # noqa: S608
+            (which, value),
+        )
+        return tuple(dict(zip(("name", "address", "state", "console_state"), row, strict=True)) for row in rows)
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        if self._connection is not None:
+            yield self._connection
+            return
+        assert self._path is not None
+        try:
+            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            with contextlib.closing(
+                sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+            ) as database:
+                # It ends with the run: what a power cut would do to it does not matter.
+                database.executescript(f"PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; {_SCHEMA}")
+                yield database
+        except (OSError, sqlite3.Error) as error:
+            raise FleetError(
+                f"What this run knows cannot be kept in its temporary folder {self._path.parent}: {error}.",
+                "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
+            ) from None

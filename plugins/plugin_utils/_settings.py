@@ -1,0 +1,184 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The variables of the collection: what each may be, and what it is where nobody has set it."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, value_of
+
+_PER_CENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+
+
+class VariableError(FleetError):
+    """A variable's value cannot be used."""
+
+    def __init__(self, variable: str, value: object, why: str, remedy: str) -> None:
+        super().__init__(f"The variable {variable} has the value {value!r:.200}: {why}.", remedy)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """``read`` turns what was set into the value, or raises ValueError with what it has to be."""
+
+    read: Callable[[Any], Any]
+    default: Any = None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, (dict, list)):
+        raise ValueError("a text")
+    return str(value)
+
+
+def _truth(value: Any) -> bool:
+    try:
+        return boolean(value)  # type: ignore[no-any-return]
+    except TypeError:
+        raise ValueError("a boolean, such as true or false") from None
+
+
+def _number(least: float, what: str) -> Callable[[Any], float]:
+    def read(value: Any) -> float:
+        try:
+            number = float("nan") if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not least <= number < math.inf:
+            raise ValueError(f"{what}, from {least:g} upwards")
+        return number
+
+    return read
+
+
+def _whole(least: int) -> Callable[[Any], int]:
+    def read(value: Any) -> int:
+        number = _number(least, "a whole number")(value)
+        if number != int(number):
+            raise ValueError(f"a whole number, from {least} upwards")
+        return int(number)
+
+    return read
+
+
+def _one_of(*choices: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"one of: {', '.join(choices)}")
+        return str(value)
+
+    return read
+
+
+def _hosts_or_per_cent(value: Any) -> int | str:
+    """A number of hosts, or a share of them, which stays a text that ends in the sign."""
+    if isinstance(value, str) and (match := _PER_CENT.fullmatch(value)) and float(match.group(1)) <= 100:
+        return f"{match.group(1)}%"
+    try:
+        return _whole(0)(value)
+    except ValueError:
+        raise ValueError("a number of hosts, or a percentage such as 10%") from None
+
+
+def _batches(value: Any) -> list[int | str]:
+    """As Ansible's ``serial``; a text from the command line may hold several, separated by commas."""
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
+    try:
+        read = [_hosts_or_per_cent(part) for part in parts]
+    except ValueError:
+        read = []
+    if not read or 0 in read:
+        raise ValueError("a number of hosts from 1 upwards, a percentage such as 10%, or a list of these")
+    return read
+
+
+def _percentage(value: Any) -> float:
+    number = _number(0, "a percentage")(str(value).rstrip(" %"))
+    if number > 100:
+        raise ValueError("a percentage from 0 to 100")
+    return number
+
+
+def _mapping(value: Any) -> Any:
+    """What is in it is told by what reads the list."""
+    return value
+
+
+_SECONDS = "a number of seconds"
+OF_A_HOST: Mapping[str, Variable] = {
+    "engine_name": Variable(_text),
+    "manage_ip": Variable(_text),
+    "user_credential_id": Variable(_whole(1), 1),
+    "is_change_hostname": Variable(_truth, False),
+    "unrecorded_engine": Variable(_one_of("fail", "adopt", "replace"), "fail"),
+    "allow_established": Variable(_truth, False),
+    "wait_timeout": Variable(_number(0, _SECONDS), 180),
+    "settle": Variable(_number(0, _SECONDS), 5),
+    "attempts": Variable(_whole(1), 3),
+    "stop_timeout": Variable(_whole(0), 10),
+    "remove_leftovers": Variable(_truth, False),
+    "max_replaced": Variable(_hosts_or_per_cent, "10%"),
+    "engine_listing": Variable(_mapping),
+    "engine_listing_may_be_empty": Variable(_truth, False),
+    "motd": Variable(_one_of("aside", "keep"), "aside"),
+    "motd_max_bytes": Variable(_whole(0), 512),
+    "motd_after": Variable(_one_of("aside", "restored"), "aside"),
+    "throttle": Variable(_whole(0), 0),
+    "adopt_interfaces": Variable(_truth, False),
+}
+"""By their names without slb_; those of the roles that look at hosts and deploy engines."""
+
+OF_A_PLAY: Mapping[str, Variable] = {
+    "serial": Variable(_batches, [1, "10%", "100%"]),
+    "max_fail_percentage": Variable(_percentage, 100),
+    "remediate_all": Variable(_truth, False),
+}
+"""Read before a play knows its hosts: from the command line, or from the variables of a play."""
+
+_READ_ELSEWHERE = (
+    *("hosts", "license_dest", "license_backup"),
+    *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
+    *("interfaces", "interfaces_state", "dhcp_timeout", "confirm_timeout", "lift_unmanaged"),
+    # Groups and results that the collection itself gives a name.
+    *("fate", "needs_work"),
+)
+KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE))
+
+
+def settings_of(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
+    """Every setting of a host. Raises VariableError for the first that cannot be used."""
+    settings = {name: setting(name, value_of(f"slb_{name}", task_vars, templar)) for name in OF_A_HOST}
+    host = task_vars.get("inventory_hostname")
+    settings["engine_name"] = settings["engine_name"] or str(host)
+    settings["manage_ip"] = settings["manage_ip"] or str(value_of("ansible_host", task_vars, templar) or host)
+    return settings
+
+
+def setting(name: str, value: Any) -> Any:
+    """The value of one variable, its default where it is empty. Raises VariableError."""
+    variable = OF_A_HOST.get(name) or OF_A_PLAY[name]
+    if is_empty(value):
+        return variable.default
+    try:
+        return variable.read(value)
+    except ValueError as error:
+        raise VariableError(f"slb_{name}", value, f"it is not {error}", "Correct it, or leave it out.") from None
+
+
+def unknown_variables(names: Iterable[str]) -> dict[str, str]:
+    """Those that begin with ``slb_`` and that nobody knows, each with the nearest that is known, or an empty text."""
+    return {
+        name: next(iter(difflib.get_close_matches(name, KNOWN, 1)), "")
+        for name in names
+        if name.startswith("slb_") and name not in KNOWN
+    }

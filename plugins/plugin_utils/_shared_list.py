@@ -1,0 +1,74 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The console's list, read by one worker of a run and shared by all."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.utils.display import Display
+
+from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import engine_info
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._connection import in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+
+_GRACE_SECONDS = 30
+
+
+class SharedList:
+    """``params``: the connection's, as Connection.from_params takes them. ``folder``: the run's own temporary one."""
+
+    def __init__(self, params: Mapping[str, Any], listing: Any, folder: Path) -> None:
+        self._params = {**params, "listing": listing}
+        self._folder = folder
+        self._store = RunStore.of_run(folder)
+        which = [params["base_url"], params["username"], params["tls_fingerprint"], listing]
+        self._which = hashlib.sha256(json.dumps(which, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+    def shows(self, name: str, manage_ip: str, max_age: float | None) -> Excerpt | str:
+        """What the list shows of one engine, or why it cannot be read. ``max_age``: of the reading, in seconds;
+        None for any of this run. Whoever waits meanwhile for another worker's reading is served by it.
+        """
+        not_before = 0.0 if max_age is None else time.monotonic() - max_age
+        found = self._store.reading(self._which, name, manage_ip, not_before)
+        if found is not None:
+            return found
+        try:
+            connection = Connection.from_params(self._params)
+            with locked(self._folder / f"slb-fleet-list-{self._which}.lock", connection.total_timeout + _GRACE_SECONDS):
+                found = self._store.reading(self._which, name, manage_ip, not_before)
+                if found is None:
+                    self._read(connection.base_url)
+        except (LockedTooLongError, OSError):
+            return f"Another worker of this run has been reading the list of {connection.base_url} for too long."
+        except FleetError as error:
+            return in_variables(error)
+        if found is None:
+            found = self._store.reading(self._which, name, manage_ip, 0)
+        assert found is not None
+        return found
+
+    def _read(self, base_url: str) -> None:
+        at = time.monotonic()
+        try:
+            values = engine_info(self._params, False, RunSession(self._folder)).values
+        except FleetError as error:
+            self._store.keep_reading(self._which, [], in_variables(error), at)
+            return
+        self._store.keep_reading(self._which, values["engines"], "", at)
+        if values["undescribed"]:
+            Display().warning(
+                f"The list of {base_url} has words that slb_engine_listing does not describe: "
+                f"{', '.join(values['undescribed'])}. Say there what they mean: running, deploying or failed."
+            )

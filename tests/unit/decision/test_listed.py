@@ -1,0 +1,43 @@
+"""What the console's list says of an engine: its name at its address, and nothing else, is that engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
+
+
+def entry(name: str = "edge-1", address: str = "192.0.2.11", state: str = "running", word: str = "up") -> dict:
+    return {"name": name, "address": address, "state": state, "console_state": word}
+
+
+OTHER = entry("edge-2", "192.0.2.12")
+
+CASES = [
+    ("listed", [OTHER, entry()], "running", ""),
+    ("its address written with a prefix", [entry(address="192.0.2.11/24")], "running", ""),
+    ("its address written as IPv6", [entry(address="::ffff:192.0.2.11")], "running", ""),
+    ("failed", [entry(state="failed")], "failed", ""),
+    ("gone", [OTHER], "not_listed", ""),
+    ("none at all", [], "empty", "path, the user's rights and the filter"),
+    ("its name at another address", [entry(address="192.0.2.99")], "elsewhere", "at 192.0.2.99, and not"),
+    ("another name at its address", [entry("west-2")], "other_name", "lists west-2 at 192.0.2.11"),
+    ("both", [entry(), entry("west-2")], "unknown", "several engines"),
+    ("twice, in different states", [entry(), entry(state="failed")], "unknown", "several engines"),
+    ("twice, alike", [entry(), entry()], "running", ""),
+    ("in a word that is not described", [entry(state="unknown", word="Up")], "unknown", "'Up'"),
+    ("under the name of its host", [entry(address="edge-1.lan")], "unknown", "edge-1.lan"),
+    ("another one under the name of its host", [entry("edge-2", "edge-2.lan")], "unknown", "edge-2.lan"),
+]
+
+
+@pytest.mark.parametrize(("engines", "state", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_case(engines: list[dict], state: str, words: str) -> None:
+    found = listed(excerpt(engines, "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11")
+    assert (found.state, words in found.words) == (state, True), found
+
+
+def test_a_name_instead_of_an_address_cannot_be_compared() -> None:
+    found = listed(excerpt([OTHER], "edge-1", "edge-1.lan"), "edge-1", "edge-1.lan")
+    assert (found.state, found.is_about_it) == ("unknown", False)
+    assert "'edge-1.lan' is no IP address" in found.words

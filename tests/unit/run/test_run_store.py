@@ -1,0 +1,70 @@
+"""What the workers of a run tell each other: claims, the budget, the readings of the list."""
+
+from __future__ import annotations
+
+import os
+import stat
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+
+NODE = "https://console.example"
+ENGINE = {"name": "edge-1", "address": "192.0.2.11", "state": "running", "console_state": "up"}
+
+
+def test_two_hosts_that_want_one_name_or_one_address_are_told_of_each_other(tmp_path: Path) -> None:
+    store = RunStore.of_run(tmp_path)
+    assert store.claim(NODE, "a", "edge-1", "192.0.2.11") == ""
+    assert "wanted by a and b" in store.claim(NODE, "b", "edge-1", "192.0.2.12")
+    assert "wanted by b and a" in store.claim(NODE, "a", "edge-1", "192.0.2.11")
+    assert "address 192.0.2.11" in store.claim(NODE, "c", "edge-3", "::ffff:192.0.2.11")
+    assert store.claim("https://another.example", "d", "edge-1", "192.0.2.11") == ""
+
+
+def test_nothing_is_granted_before_all_were_counted(tmp_path: Path) -> None:
+    store = RunStore.of_run(tmp_path)
+    assert [store.wish(host, 2) for host in "abc"] == [[], [], []]
+    assert [store.wish(host, 2) for host in "abc"] == [["a", "b", "c"]] * 3
+    store.unwish("c")
+    assert [store.wish(host, 2) for host in "ab"] == [[], []]
+    assert store.wish("d", 2) == []
+    assert store.wish("d", 2) == ["a", "b", "d"]
+    assert store.wish("a", 2) == [], "what was granted stays so"
+
+
+def test_a_reading_is_kept_for_all_and_grows_old(tmp_path: Path) -> None:
+    store = RunStore.of_run(tmp_path)
+    assert store.reading("list", "edge-1", "192.0.2.11", 0) is None
+    store.keep_reading("list", [ENGINE, {**ENGINE, "name": "edge-2", "address": "host.lan"}], "", 100.0)
+    shown = store.reading("list", "edge-1", "192.0.2.11/24", 100.0)
+    assert shown is not None
+    assert (shown.size, shown.here, shown.named, shown.uncomparable) == (2, (ENGINE,), (ENGINE,), "host.lan")
+    assert store.reading("list", "edge-1", "192.0.2.11", 100.1) is None
+    store.keep_reading("list", [], "it answered HTTP 503.", 200.0)
+    assert store.reading("list", "edge-1", "192.0.2.11", 0) == "it answered HTTP 503."
+
+
+def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        store = RunStore.of_run(tmp_path)
+        store.distrust(NODE, "edge-1")
+    finally:
+        os.umask(before)
+    assert store.distrusted(NODE) == "edge-1"
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+
+
+def _say(folder: Path, host: int) -> str:
+    store = RunStore.of_run(folder)
+    store.claim(NODE, str(host), f"edge-{host}", "192.0.2.1")
+    store.wish(str(host), 5)
+    return store.first_to_say("the node is down", str(host))
+
+
+def test_many_workers_at_once_agree(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(8) as workers:
+        first = set(workers.map(_say, [tmp_path] * 200, range(200)))
+    assert len(first) == 1
+    assert len(RunStore.of_run(tmp_path).wish("0", 5)) == 200
