@@ -63,14 +63,14 @@ class OptionError(FleetError):
         super().__init__("The option O({}) has the value {}: {}.".format(option, _shown(value), why), remedy)
 
 
-class MissingOptionError(OptionError):
+class MissingOptionError(FleetError):
     """An option has no value, and needs one. ``variable``, ``environment``, ``instead``: where else it may be set.
 
     ``instead``: another option, which does without this one.
     """
 
     def __init__(self, option: str, variable: str = "", environment: str = "", instead: str = "") -> None:
-        FleetError.__init__(self, "The option O({}) is missing.".format(option), "Set O({}).".format(option))
+        super().__init__("The option O({}) is missing.".format(option), "Set O({}).".format(option))
         self._option = option
         self._elsewhere = [
             "the variable {}".format(variable) if variable else "",

@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -33,22 +34,21 @@ CREATE INDEX IF NOT EXISTS by_address ON engines (list, comparable);
 
 
 class RunStore:
-    """Shared by all workers of a run. ``path``: the database; every call opens it anew, because workers are forked."""
+    """Shared by all workers of a run. ``opened``: gives the database, for one call."""
 
-    def __init__(self, path: Path | None, connection: sqlite3.Connection | None = None) -> None:
-        self._path = path
-        self._connection = connection
+    def __init__(self, opened: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:
+        self._open = opened
 
     @classmethod
     def of_run(cls, folder: Path) -> RunStore:
-        """``folder``: the run's own temporary one."""
-        return cls(folder / "slb-fleet-run.db")
+        """``folder``: the run's own temporary one. Every call opens the database anew, because workers are forked."""
+        return cls(lambda: _opened(folder / "slb-fleet-run.db"))
 
     @classmethod
     def in_memory(cls) -> RunStore:
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.executescript(_SCHEMA)
-        return cls(None, connection)
+        return cls(lambda: contextlib.nullcontext(connection))
 
     def claim(self, node: str, host: str, name: str, manage_ip: str) -> str:
         """``host`` wants this name and this address. Says in words which other host wants one of them, too."""
@@ -161,22 +161,17 @@ class RunStore:
         )
         return tuple(dict(zip(("name", "address", "state", "console_state"), row, strict=True)) for row in rows)
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        if self._connection is not None:
-            yield self._connection
-            return
-        assert self._path is not None
-        try:
-            os.close(os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-            with contextlib.closing(
-                sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
-            ) as database:
-                # It ends with the run: what a power cut would do to it does not matter.
-                database.executescript(f"PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; {_SCHEMA}")
-                yield database
-        except (OSError, sqlite3.Error) as error:
-            raise FleetError(
-                f"What this run knows cannot be kept in its temporary folder {self._path.parent}: {error}.",
-                "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
-            ) from None
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
+            # It ends with the run: what a power cut would do to it does not matter.
+            database.executescript(f"PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; {_SCHEMA}")
+            yield database
+    except (OSError, sqlite3.Error) as error:
+        raise FleetError(
+            f"What this run knows cannot be kept in its temporary folder {path.parent}: {error}.",
+            "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
+        ) from None

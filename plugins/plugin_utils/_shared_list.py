@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info imp
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import in_variables
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
@@ -42,33 +42,31 @@ class SharedList:
         """
         not_before = 0.0 if max_age is None else time.monotonic() - max_age
         found = self._store.reading(self._which, name, manage_ip, not_before)
-        if found is not None:
-            return found
+        return self._anew(name, manage_ip, not_before) if found is None else found
+
+    def _anew(self, name: str, manage_ip: str, not_before: float) -> Excerpt | str:
         try:
             connection = Connection.from_params(self._params)
             with locked(self._folder / f"slb-fleet-list-{self._which}.lock", connection.total_timeout + _GRACE_SECONDS):
                 found = self._store.reading(self._which, name, manage_ip, not_before)
-                if found is None:
-                    self._read(connection.base_url)
+                return self._read(connection.base_url, name, manage_ip) if found is None else found
         except (LockedTooLongError, OSError):
             return f"Another worker of this run has been reading the list of {connection.base_url} for too long."
         except FleetError as error:
             return in_variables(error)
-        if found is None:
-            found = self._store.reading(self._which, name, manage_ip, 0)
-        assert found is not None
-        return found
 
-    def _read(self, base_url: str) -> None:
+    def _read(self, base_url: str, name: str, manage_ip: str) -> Excerpt | str:
         at = time.monotonic()
         try:
             values = engine_info(self._params, False, RunSession(self._folder)).values
         except FleetError as error:
-            self._store.keep_reading(self._which, [], in_variables(error), at)
-            return
+            trouble = in_variables(error)
+            self._store.keep_reading(self._which, [], trouble, at)
+            return trouble
         self._store.keep_reading(self._which, values["engines"], "", at)
         if values["undescribed"]:
             Display().warning(
                 f"The list of {base_url} has words that slb_engine_listing does not describe: "
                 f"{', '.join(values['undescribed'])}. Say there what they mean: running, deploying or failed."
             )
+        return excerpt(values["engines"], name, manage_ip)

@@ -49,7 +49,7 @@ class Listing:
 
     def page_path(self, index: int) -> str:
         """The path of that page: the described one, with the parameter in its query."""
-        path, _, query = self.path.partition("?")
+        path, _mark, query = self.path.partition("?")
         others = [
             pair for pair in query.split("&") if pair and unquote_plus(pair.partition("=")[0]) != self.page_parameter
         ]

@@ -198,7 +198,7 @@ def test_a_pattern_that_fits_every_answer(pattern: str) -> None:
 
 @pytest.mark.parametrize("empty", [None, "", " "])
 def test_a_missing_address_says_where_it_can_be_set(empty: str | None) -> None:
-    with pytest.raises(OptionError, match="'base_url', the variable slb_base_url or the environment variable SLB_"):
+    with pytest.raises(FleetError, match="'base_url', the variable slb_base_url or the environment variable SLB_"):
         Connection.from_params({**GOOD, "base_url": empty})
 
 
@@ -230,7 +230,7 @@ def test_a_license_needs_room() -> None:
 def test_any_address_is_taken_or_refused(value: str) -> None:
     try:
         url = Connection.from_params({**GOOD, "base_url": value}).base_url
-    except OptionError:
+    except FleetError:
         return
     assert url.startswith("https://")
     assert Connection.from_params({**GOOD, "base_url": url}).base_url == url
