@@ -8,7 +8,7 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: hosts
 author: slb.fleet contributors (@slb-fleet)
-version_added: 0.2.0
+version_added: 1.0.0
 short_description: The hosts of a play, which have to be there
 description:
   - Gives the host pattern for a play of this collection, C(engines) where none is given.

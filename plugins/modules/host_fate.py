@@ -7,7 +7,7 @@
 DOCUMENTATION = r"""
 module: host_fate
 short_description: Decide what is to be done about the engine of a host, and say why
-version_added: 0.2.0
+version_added: 1.0.0
 description:
   - Looks at the engine host, in one round trip, compares it with the console's list of engines where that is described,
     and decides. It changes nothing.

@@ -16,7 +16,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import confirma
 from ansible_collections.slb.fleet.plugins.module_utils._network.session import Session
 
 TOKEN = "f00dface"
-THEN = Session("192.0.2.1", 40000, "192.0.2.9", 1000.0)
+# However short ago this machine was booted.
+BEFORE = time.monotonic() - 1000.0
+THEN = Session("192.0.2.1", 40000, "192.0.2.9", BEFORE)
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +73,7 @@ def test_it_may_be_confirmed_again_if_the_answer_was_lost(folder: Path, monkeypa
     "connection",
     [
         THEN,
-        Session("192.0.2.1", 40001, "192.0.2.9", 1000.0),  # another one, but made before the change
+        Session("192.0.2.1", 40001, "192.0.2.9", BEFORE),  # another one, but made before the change
         Session("192.0.2.1", 40000, "192.0.2.9", None),  # when is unknown, but it is the same one
         None,
     ],
