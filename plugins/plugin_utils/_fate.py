@@ -45,9 +45,10 @@ def fate(
         disputed=store.claim(engine.base_url, host, engine.name, engine.manage_ip) if policy.installs else "",
         distrusted=store.distrusted(engine.base_url),
     )
-    if progress.has_replaced and progress.answer == "exists" and _was_by_the_list(evidence):
+    decision = decide(evidence, policy)
+    if decision.action == "put_back" and progress.answer == "exists" and _was_by_the_list(evidence):
         store.distrust(engine.base_url, host)
-    return _within_the_budget(host, decide(evidence, policy), evidence, policy, store)
+    return _within_the_budget(host, decision, evidence, policy, store)
 
 
 def console_says(

@@ -1,0 +1,58 @@
+"""A step on a host ends, also where the host answers no more."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction, as_seconds
+
+
+class Frozen(OnHostAction):
+    """Its host never answers, and its connection plugin tries again after every error."""
+
+    def __init__(self) -> None:
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def _execute_module(self, **given: Any) -> dict[str, Any]:
+        self.child = subprocess.Popen(["sleep", "60"])
+        while True:
+            try:
+                self.child.wait()
+            except Exception:
+                continue
+
+
+def test_it_ends_in_time_and_takes_its_ssh_with_it() -> None:
+    frozen, begin = Frozen(), time.monotonic()
+    with pytest.raises(AnsibleConnectionFailure, match=r"did not answer within 0 seconds.*run again"):
+        frozen.on_host("slb.fleet.host_info", {}, 0.3, {})
+    assert time.monotonic() - begin < 5
+    assert frozen.child is not None
+    assert frozen.child.wait(5) == -signal.SIGTERM
+
+
+def test_the_tasks_own_time_out_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    rang: list[int] = []
+    monkeypatch.setattr(Frozen, "_execute_module", lambda self, **given: {"ok": True})
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        assert Frozen().on_host(None, {}, 60, {}) == {"ok": True}
+        deadline = time.monotonic() + 5
+        while not rang and time.monotonic() < deadline:
+            time.sleep(0.01)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert rang
+
+
+@pytest.mark.parametrize(("value", "seconds"), [(None, 180), ("12", 12), ("soon", 0), (-3, 0), ("inf", 86_400)])
+def test_what_is_no_number_is_not_waited_for(value: Any, seconds: float) -> None:
+    assert as_seconds(value, 180) == seconds

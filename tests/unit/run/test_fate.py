@@ -1,0 +1,121 @@
+"""One host's fate in the light of the others: what two want, how many may be stopped, and a list that was wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+
+NODE = "https://console.example"
+OTHER = {"name": "far-away", "address": "198.51.100.1", "state": "running", "console_state": "up"}
+FRESH = {"state": "none", "unwritable": None}
+
+
+def engine(host: str) -> EngineIdentity:
+    return EngineIdentity(host, f"192.0.2.{host.rpartition('-')[2]}", NODE)
+
+
+def look(record: dict[str, Any] = FRESH, **container: Any) -> dict[str, Any]:
+    running = {"state": "running", "id": "c1", "uptime": 900.0, "established": 0, "after_request": None}
+    return {"engine_container": {**running, **container}, "record": record, "ports": [], "set_aside": None}
+
+
+class Run:
+    """Several hosts, one list that shows another engine."""
+
+    def __init__(self, **policy: Any) -> None:
+        self.store = RunStore.in_memory()
+        self.policy = Policy(**policy)
+
+    def decide(self, host: str, seen: dict[str, Any], progress: Progress | None = None, **other: Any) -> Decision:
+        wanted = other.get("engine", engine(host))
+        reading = other.get("reading", [OTHER])
+        return fate(host, seen, wanted, reading, self.policy, progress or Progress(), self.store)
+
+
+@pytest.mark.parametrize(
+    ("most", "fleet", "allowed"), [("10%", 4, 1), ("10%", 40, 4), ("0%", 40, 0), (2, 40, 2), ("100%", 3, 3)]
+)
+def test_the_budget(most: int | str, fleet: int, allowed: int) -> None:
+    assert Policy(max_replaced=most, fleet=fleet).replacements == allowed
+
+
+def test_running_containers_beyond_the_budget_are_all_left_alone_and_named_together() -> None:
+    run, hosts = Run(max_replaced=2, fleet=30), ["edge-1", "edge-2", "edge-3"]
+    assert [run.decide(host, look()).action for host in hosts] == ["replace"] * 3, "they are counted first"
+    for host in hosts:
+        decided = run.decide(host, look())
+        assert decided.action == "fail"
+        assert "edge-1, edge-2, edge-3" in decided.reason
+
+
+def test_within_the_budget_and_for_what_does_not_run_they_go() -> None:
+    run = Run(max_replaced=1, fleet=30)
+    for _ in range(2):
+        assert run.decide("edge-1", look()).action == "replace"
+        assert run.decide("edge-2", look(state="exited", uptime=None)).action == "replace"
+    named = Run(max_replaced=0, unlisted=True, unrecorded="replace", installs=False)
+    for _ in range(2):
+        assert named.decide("edge-1", look()).action == "replace", "hosts that were named do not count"
+
+
+def test_a_host_that_was_healed_meanwhile_does_not_count() -> None:
+    run = Run(max_replaced=1, fleet=30)
+    for host in ("edge-1", "edge-2"):
+        run.decide(host, look())
+    listed = {"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "up"}
+    assert run.decide("edge-1", look(), reading=[OTHER, listed]).action == "confirm"
+    assert run.decide("edge-2", look()).action == "replace"
+
+
+def test_a_list_that_has_proven_wrong_stops_no_other() -> None:
+    run = Run(max_replaced="100%", fleet=2)
+    aside = {"name": "slb-leftover-1", "state": "running", "because": "list", "age": 5.0, "exists": True}
+    gone = {**look(state="absent", id=None, uptime=None), "set_aside": aside}
+    exists = Progress(asked=1, answer="exists", answer_words="It exists.", has_replaced=True)
+    assert run.decide("edge-1", gone, exists).action == "put_back"
+    decided = run.decide("edge-2", look())
+    assert (decided.action, "edge-1" in decided.reason) == ("fail", True)
+
+
+def test_two_hosts_that_want_one_address_are_both_told_before_anything_is_asked_for() -> None:
+    run, absent = Run(), look(state="absent", id=None, uptime=None)
+    run.decide("edge-1", absent)
+    copied = EngineIdentity("edge-2", "192.0.2.1", NODE)
+    for host, wanted in (("edge-2", copied), ("edge-1", engine("edge-1"))):
+        decided = run.decide(host, absent, engine=wanted)
+        assert (decided.action, "edge-1" in decided.reason, "edge-2" in decided.reason) == ("fail", True, True)
+
+
+def test_a_list_that_could_not_be_read_is_not_an_empty_one() -> None:
+    decided = Run().decide("edge-1", look(state="absent", id=None, uptime=None), reading="it answered HTTP 503.")
+    assert (decided.action, "HTTP 503" in decided.reason) == ("fail", True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "west-2"}, "it is of the engine west-2, not edge-1"),
+        ({"manage_ip": "192.0.2.99"}, "it is of the address 192.0.2.99, not 192.0.2.1"),
+        ({"base_url": "https://other.example"}, "it is of https://other.example, not https://console.example"),
+        ({"container_id": "c0"}, "it is of another container"),
+        ({"base_url": None}, "of an earlier form"),
+    ],
+)
+def test_a_record_proves_only_what_it_names(change: dict[str, Any], words: str) -> None:
+    record = {
+        **{"state": "confirmed", "name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE},
+        **{"container_id": "c1", "verified_by": "console"},
+    }
+    silent = {"reading": None}
+    assert Run().decide("edge-1", look(record), **silent).verified_by == "host", "this run has seen no list"
+    decided = Run().decide("edge-1", look({**record, **change}), **silent)
+    assert (decided.action, words in decided.reason) == ("fail", True), decided
+    listed = {"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "up"}
+    assert Run().decide("edge-1", look({**record, **change}), reading=[listed]).action == "confirm"
