@@ -56,7 +56,8 @@ class ActionModule(OnHostAction):
             return f"the console's list has proven wrong about {wrong}."
         settings = settings_of(task_vars, self._templar)
         shared = SharedList(connection_params(task_vars, self._templar), settings["engine_listing"], folder)
-        reading = shared.shows(engine.name, engine.manage_ip, _FRESH_SECONDS)
-        says = console_says(reading, engine, settings["engine_listing_may_be_empty"])
+        says = console_says(
+            lambda name, ip: shared.shows(name, ip, _FRESH_SECONDS), engine, settings["engine_listing_may_be_empty"]
+        )
         then = decided["fate"]["console"]
         return "" if says.state == then else f"the console's list says {says.state} by now, and said {then}."

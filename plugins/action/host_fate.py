@@ -121,10 +121,18 @@ class _Door:
         return dict(answer["slb_host"])
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:
-        reading = self._reading(self._asked["max_reading_age"])
-        decision = fate(self._host, slb_host, self._engine, reading, self._policy(), progress, self._store)
-        if isinstance(reading, str):
-            return self._said_once(decision, reading)
+        decision = fate(
+            self._host,
+            slb_host,
+            self._engine,
+            self._excerpt if self._list is not None else None,
+            self._policy(),
+            progress,
+            self._store,
+            counts_only=self._asked["so_far"] is None,
+        )
+        if decision.console == "unreadable":
+            return self._said_once(decision, decision.console_words)
         if decision.action in ("add", "replace") and not self._asked["unlisted"]:
             return self._with_a_session(decision)
         return decision
@@ -146,10 +154,8 @@ class _Door:
             return decision
         return replace(decision, reason=decision.reason.replace(trouble, f"the same as is said of {first}."))
 
-    def _reading(self, max_age: float | None) -> Excerpt | str | None:
-        if self._list is None:
-            return None
-        return self._list.shows(self._engine.name, self._engine.manage_ip, max_age)
+    def _excerpt(self, name: str, manage_ip: str) -> Excerpt | str:
+        return self._list.shows(name, manage_ip, self._asked["max_reading_age"]) if self._list else ""
 
     def _policy(self) -> Policy:
         settings, is_named = self._settings, self._asked["unlisted"]
@@ -192,8 +198,8 @@ class _Door:
         with Heartbeat(self._host, "the console's list to be up to date", seconds):
             while (waited := time.monotonic() - begin) < seconds:
                 time.sleep(min(_POLL_SECONDS, seconds - waited))
-                reading = self._reading(_POLL_SECONDS)
-                if not isinstance(reading, Excerpt) or "running" in {engine["state"] for engine in reading.here}:
+                seen = self._list.shows(self._engine.name, self._engine.manage_ip, _POLL_SECONDS) if self._list else ""
+                if not isinstance(seen, Excerpt) or "running" in {engine["state"] for engine in seen.here}:
                     break
         return progress.after("wait", {"waited": time.monotonic() - begin}, time.monotonic())
 

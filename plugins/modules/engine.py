@@ -44,6 +44,12 @@ options:
     description: Whether the install changes the host's name to O(name).
     type: bool
     default: false
+  decided:
+    description:
+      - The result of M(slb.fleet.host_fate) that this is done for.
+      - If a container was taken out of the way because the console's list does not show its engine, and the answer is that
+        the engine exists, then no other is stopped on that list's word in this run.
+    type: dict
   exists_patterns:
     description:
       - Regular expressions. An answer in which one is found says that the engine exists already.

@@ -48,6 +48,12 @@ options:
       - If it had ended, or was never started, and runs by now, nothing is stopped and the task fails.
     type: str
     choices: [absent, created, running, restarting, paused, exited]
+  decided:
+    description:
+      - The result of M(slb.fleet.host_fate) that this is done for.
+      - With O(state=stopped), where that rests on the console's list alone, the list is read again unless it was within the
+        last 10 seconds. If it says something else by now, nothing is stopped, and RV(overtaken) says why.
+    type: dict
   because:
     description:
       - With O(state=stopped), why it was decided to stop the container. It is noted, and nothing else follows from it here.
@@ -66,6 +72,12 @@ options:
     description: How many seconds the container is given to end by itself before it is killed.
     type: int
     default: 10
+  mistaken:
+    description:
+      - With O(state=restored), note that what took the container out of the way was wrong, so that a run does not stop it
+        again on the list's word.
+    type: bool
+    default: false
   remove:
     description:
       - With O(state=stopped), delete the container instead of renaming it. It cannot be put back then.
@@ -133,6 +145,11 @@ restored:
   returned: O(state=restored)
   type: bool
   sample: true
+overtaken:
+  description: Why nothing was stopped, although nothing failed.
+  returned: where what was decided no longer holds
+  type: str
+  sample: the console's list says running by now, and said not_listed.
 waited:
   description: How many seconds were waited.
   returned: O(state=running)
@@ -162,9 +179,11 @@ ARGUMENTS = {
     "state": dict(type="str", choices=["stopped", "restored", "running"], required=True),
     "container_id": dict(type="str"),
     "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
+    "decided": dict(type="dict"),
     "because": dict(type="str", choices=list(REASONS), default="operator"),
     "allow_established": dict(type="bool", default=False),
     "stop_timeout": dict(type="int", default=10),
+    "mistaken": dict(type="bool", default=False),
     "remove": dict(type="bool", default=False),
     "timeout": dict(type="float", default=180),
     "settle": dict(type="float", default=5),
@@ -187,7 +206,7 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
             check_mode,
         )
     if params["state"] == "restored":
-        return engine_container.restored(check_mode)
+        return engine_container.restored(params["mistaken"], check_mode)
     return engine_container.running(params["timeout"], params["settle"], params["after_request"], check_mode)
 
 

@@ -24,7 +24,8 @@ options:
   state:
     description:
       - V(pending) notes that an install is about to be asked for.
-      - V(confirmed) notes that the engine was proven to run in the container O(container_id).
+      - V(confirmed) notes that the engine was proven to run in the container O(container_id). What was taken out of the
+        way before is not put back any more then.
       - V(absent) takes the record away, where a request is known to have been refused.
     type: str
     choices: [pending, confirmed, absent]
@@ -153,7 +154,7 @@ container:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import record
+from ansible_collections.slb.fleet.plugins.module_utils._host import record, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -177,7 +178,11 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
             *engine, params["attempt"], check_mode, params["decided_about"], params["container_absent"]
         )
     if params["state"] == "confirmed":
-        return record.confirmed(*engine, params["container_id"], params["verified_by"], check_mode)
+        result = record.confirmed(*engine, params["container_id"], params["verified_by"], check_mode)
+        if not check_mode:
+            # What was taken out of the way for this engine stays there.
+            set_aside.forget()
+        return result
     return record.absent(check_mode, params["decided_about"])
 
 

@@ -159,6 +159,12 @@ slb_host:
         confirmed_at:
           description: When it was proven to run.
           type: float
+    addresses:
+      description:
+        - The host's own IP addresses, but those of its loopback and link-local ones; null where they cannot be seen.
+        - Given with V(engine_container).
+      type: list
+      elements: str
     set_aside:
       description:
         - The container that the collection last took out of the way on this host, see M(slb.fleet.engine_container).
@@ -191,6 +197,9 @@ slb_host:
           type: float
         exists:
           description: Whether a container with that identifier is still there; null where the runtime does not answer.
+          type: bool
+        mistaken:
+          description: Whether it was put back, because what took it out of the way was wrong.
           type: bool
     ports:
       description: The TCP ports that are listened on.

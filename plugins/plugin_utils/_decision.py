@@ -19,7 +19,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleSt
 
 Action = Literal["nothing", "confirm", "wait", "add", "replace", "put_back", "fail"]
 Because = Literal["list", "operator", "record", "ended"]
-_LATELY_SECONDS = 3600
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Decision:
     verified_by: Literal["host", "console"] | None = None
     because: Because | None = None
     console: ConsoleState = "undescribed"
+    console_words: str = ""
     evidence: tuple[str, ...] = ()
 
 
@@ -55,7 +55,12 @@ def decide(evidence: Evidence, policy: Policy) -> Decision:
     """The fate of one host. Total: every evidence has a decision."""
     rule = next(rule for rule in RULES if rule.applies(evidence, policy))
     decision = _guarded(rule.decide(evidence, policy), evidence, policy)
-    return replace(decision, console=evidence.console, evidence=tuple(evidence.in_words()))
+    return replace(
+        decision,
+        console=evidence.console,
+        console_words=evidence.console_words,
+        evidence=tuple(evidence.in_words()),
+    )
 
 
 def _guarded(decision: Decision, evidence: Evidence, policy: Policy) -> Decision:
@@ -73,19 +78,26 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
         )
     if decision.action in ("add", "replace") and policy.installs:
         yield from _to_an_install(evidence, policy)
-    if decision.action == "confirm" or (decision.action in ("add", "replace") and policy.installs):
-        yield from _to_a_record(evidence)
-    if decision.action == "replace" and evidence.container in ALIVE:
-        yield from _to_stopping(decision, evidence, policy)
-
-
-def _to_a_record(evidence: Evidence) -> Iterator[str]:
-    if not evidence.engine.base_url:
-        yield "But slb_base_url is not set: the address of the management node, such as https://console.example."
-    if evidence.unwritable:
+    if decision.action == "confirm" or policy.installs:
+        yield from _to_a_record(decision, evidence)
+    if decision.action != "wait" and evidence.unwritable:
         yield (
-            f"But the record of it could not be written: {evidence.unwritable}. Nothing was touched. "
+            f"But no note of it could be written: {evidence.unwritable}. Nothing was touched. "
             "Mend that on the host, then run again."
+        )
+    if decision.action == "replace" and evidence.container in ALIVE:
+        yield from _to_stopping(evidence, policy)
+    if decision.because == "list" and evidence.container in ALIVE:
+        yield from _to_the_lists_word(evidence)
+
+
+def _to_a_record(decision: Decision, evidence: Evidence) -> Iterator[str]:
+    if decision.action in ("add", "replace", "confirm") and not evidence.engine.base_url:
+        yield "But slb_base_url is not set: the address of the management node, such as https://console.example."
+    if decision.action in ("add", "replace") and evidence.record == "invalid":
+        yield (
+            f"But {evidence.record_why}: an install may be under way. "
+            "See in the web console that none is, remove the file, then run again."
         )
 
 
@@ -101,7 +113,7 @@ def _to_an_install(evidence: Evidence, policy: Policy) -> Iterator[str]:
         yield f"But no install can be asked for: {evidence.engine.trouble}"
 
 
-def _to_stopping(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:
+def _to_stopping(evidence: Evidence, policy: Policy) -> Iterator[str]:
     if evidence.established is None and not policy.allow_established:
         yield (
             "But it cannot be seen whether it carries connections. Run with become: true; "
@@ -117,11 +129,30 @@ def _to_stopping(decision: Decision, evidence: Evidence, policy: Policy) -> Iter
             "But it was started with --rm and deletes itself when it stops, so that it could not be put back. "
             "If it may be lost, set slb_remove_leftovers: true for this host."
         )
-    if decision.because == "list" and evidence.distrusted:
+
+
+def _to_the_lists_word(evidence: Evidence) -> Iterator[str]:
+    by_name = "If it is a leftover all the same, run slb.fleet.remediate for this host, then slb.fleet.rollout."
+    if evidence.distrusted:
         yield (
             f"But the list has proven wrong in this run: the management node says that the engine of "
             f"{evidence.distrusted} exists, which the list did not show. Correct slb_engine_listing, or the rights of "
             "slb_username; then run again."
+        )
+    if evidence.set_aside and evidence.set_aside.mistaken and evidence.set_aside.id == evidence.container_id:
+        yield (
+            "But it was taken out of the way before on the list's word and put back, because the management node said "
+            "that the engine exists. Correct slb_engine_listing, or what the console has of this engine. " + by_name
+        )
+    if evidence.is_of_this_container and evidence.is_of_another_node:
+        yield (
+            "But a record proves it for another management node, of which this list says nothing. Correct "
+            "slb_base_url. " + by_name
+        )
+    if evidence.is_listed_as_recorded:
+        yield (
+            "But the list shows the engine that the record names as running, and that may be this one. Correct "
+            "slb_engine_name and slb_manage_ip. " + by_name
         )
 
 
@@ -158,21 +189,16 @@ def _why_not_proven(evidence: Evidence) -> str:
 
 
 def _is_unobservable(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.container == "unknown" or (evidence.record, evidence.container) == ("invalid", "absent")
+    return evidence.container == "unknown"
 
 
 def _unobservable(evidence: Evidence, policy: Policy) -> Decision:
-    if evidence.container == "unknown":
-        remedy = (
-            "Bring the container runtime on the host back, then run again."
-            if evidence.as_root
-            else "The look was not made as root: set become: true (ansible_become) for this host, then run again."
-        )
-        return _fail(f"The state of the container slb is unknown: {evidence.container_why}. {remedy}")
-    return _fail(
-        f"There is no container, and {evidence.record_why}: an install may be under way. "
-        "See in the web console that none is, remove the file, then run again."
+    remedy = (
+        "Bring the container runtime on the host back, then run again."
+        if evidence.as_root
+        else "The look was not made as root: set become: true (ansible_become) for this host, then run again."
     )
+    return _fail(f"The state of the container slb is unknown: {evidence.container_why}. {remedy}")
 
 
 def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
@@ -180,12 +206,11 @@ def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
     answer, aside = evidence.progress.answer, evidence.set_aside
     if evidence.container != "absent" or aside is None or not aside.exists or aside.because not in ("list", "operator"):
         return False
-    # Also where it was done by a run that was killed before it could ask.
-    is_recent = evidence.progress.has_replaced or aside.age < _LATELY_SECONDS
     if answer in ("refused", "port_occupied"):
-        is_undone = evidence.progress.has_replaced or aside.because == "list"
-        return is_recent and is_undone and aside.state in ALIVE
-    return is_recent and answer == "exists"
+        # What an operator has taken away in an earlier run is gone for good, whatever the install says.
+        return aside.state in ALIVE and (evidence.progress.has_replaced or aside.because == "list")
+    # Also where it was done by a run that was killed before it could ask: nothing was proven to run here since.
+    return answer == "exists"
 
 
 def _wrongly_set_aside(evidence: Evidence, policy: Policy) -> Decision:
@@ -207,13 +232,16 @@ def _is_put_back(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _put_back(evidence: Evidence, policy: Policy) -> Decision:
-    remedy = (
-        "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. Where it "
-        "is shown, correct slb_engine_listing or the rights of slb_username, or set slb_unrecorded_engine: adopt. "
+    exists = (
+        "The console lists the engine as failed: remove it there, then take the container out of the way with "
+        "slb.fleet.remediate for this host, and run slb.fleet.rollout."
+        if evidence.console == "failed"
+        else "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. "
+        "Where it is shown, correct slb_engine_listing or the rights of slb_username, or set slb_unrecorded_engine: "
+        "adopt. "
         "Where it is not, remove what is left of it in the console. Then run again."
-        if evidence.progress.answer == "exists"
-        else "Mend what it complains about, then run again."
     )
+    remedy = exists if evidence.progress.answer == "exists" else "Mend what it complains about, then run again."
     return _fail(
         f"{_what_was_said(evidence)} The container that was taken out of the way was put back as it was, and is "
         f"{evidence.container} now. {remedy}"
@@ -395,19 +423,21 @@ def _is_unlisted(evidence: Evidence, policy: Policy) -> bool:
 
 def _said_by_the_list(evidence: Evidence) -> str:
     return {
-        "failed": "The console lists the engine as failed",
+        "failed": "The console lists as failed the engine",
         "not_listed": "The console does not list the engine",
-        "elsewhere": "The console does not list the engine at this host",
+        "elsewhere": "The console does not list at this host the engine",
     }[evidence.console]
 
 
 def _was_proven_and_is_gone(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.proven and _is_unlisted(evidence, policy) and not policy.unlisted
+    return evidence.was_proven and _is_unlisted(evidence, policy) and not policy.unlisted
 
 
 def _gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
     return _fail(
-        f"{_said_by_the_list(evidence)}, which was proven to run here; its container is {evidence.container}. "
+        f"{_said_by_the_list(evidence)} {evidence.engine.name}, which was proven to run here; its container is "
+        f"{evidence.container}. "
+        "If it has another name or address there, correct slb_engine_name or slb_manage_ip. "
         "If somebody has removed it for good, take this host out of the inventory. If it shall run, take its container "
         "out of the way with slb.fleet.remediate for this host, then run slb.fleet.rollout."
     )
@@ -415,7 +445,8 @@ def _gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
 
 def _says_nothing_clear(evidence: Evidence, policy: Policy) -> bool:
     """A list that is described and does not help decides nothing about a container that may serve."""
-    alive = evidence.container in ALIVE and policy.unrecorded != "replace"
+    is_called_a_leftover = policy.unlisted or (policy.unrecorded == "replace" and not evidence.was_proven)
+    alive = evidence.container in ALIVE and not is_called_a_leftover
     silent_on_it = evidence.console == "unknown" and (alive or evidence.console_is_about_it)
     return silent_on_it or (evidence.console == "empty" and alive)
 
@@ -434,7 +465,7 @@ def _unclear(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def _was_proven_and_is_stopped(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.proven and evidence.container != "running" and not policy.unlisted
+    return evidence.was_proven and evidence.container != "running" and not policy.unlisted
 
 
 def _ailing(evidence: Evidence, policy: Policy) -> Decision:
@@ -510,7 +541,8 @@ def _dead(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def _operator_calls_it_a_leftover(evidence: Evidence, policy: Policy) -> bool:
-    return policy.unrecorded == "replace"
+    # It is recorded, though not completely: nothing is stopped because a record is old.
+    return policy.unrecorded == "replace" and (policy.unlisted or not evidence.was_proven)
 
 
 def _leftover_by_word(evidence: Evidence, policy: Policy) -> Decision:
@@ -525,12 +557,13 @@ def _leftover_by_word(evidence: Evidence, policy: Policy) -> Decision:
 def _left_unlisted(evidence: Evidence, policy: Policy) -> Decision:
     if policy.unrecorded == "adopt":
         return _fail(
-            f"{_said_by_the_list(evidence)}, and slb_unrecorded_engine says: adopt. One of them is wrong: nothing was "
-            "done. Look at the web console; correct slb_engine_listing, or take the word back."
+            f"{_said_by_the_list(evidence)} {evidence.engine.name}, and slb_unrecorded_engine says: adopt. One of "
+            "them is wrong: nothing was done. Look at the web console; correct slb_engine_listing, or take the word "
+            "back."
         )
     return _out_of_the_way(
-        f"{_said_by_the_list(evidence)}, and {_why_not_proven(evidence)}: the container is a leftover of a failed "
-        "deployment.",
+        f"{_said_by_the_list(evidence)} {evidence.engine.name} at {evidence.engine.manage_ip}, and "
+        f"{_why_not_proven(evidence)}: the container is a leftover of a failed deployment.",
         "list",
         evidence,
     )

@@ -16,6 +16,7 @@ ContainerState = Literal["absent", "created", "running", "restarting", "paused",
 RecordState = Literal["none", "pending", "confirmed", "invalid"]
 Unrecorded = Literal["fail", "adopt", "replace"]
 ALIVE = ("running", "restarting", "paused")
+EARLIER_FORM = "it is of an earlier form, which does not name the management node"
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,16 @@ class Policy:
 
 @dataclass(frozen=True)
 class SetAside:
-    """What this collection last took out of the way on the host, ``age`` seconds ago. ``state``: what it was before."""
+    """What this collection last took out of the way on the host. ``state``: what it was before. ``mistaken``: it was
+    put back, because what took it out of the way was wrong.
+    """
 
+    id: str
     name: str
-    age: float
     state: ContainerState
     because: str
     exists: bool
+    mistaken: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,12 @@ class Evidence:
     unwritable: str | None = None
     differences: tuple[str, ...] = ()
     """What the record names and is not so."""
+    is_of_this_container: bool = False
+    """The record is confirmed, of this very container, whatever else it names."""
+    is_of_another_node: bool = False
+    """It names another management node, or none, as in its earlier form."""
+    is_listed_as_recorded: bool = False
+    """The list shows what the record names as running, and this host may be the one that is meant."""
     set_aside: SetAside | None = None
     as_root: bool = True
     console: ConsoleState = "undescribed"
@@ -112,6 +122,11 @@ class Evidence:
     def proven(self) -> bool:
         """The record is confirmed, and everything that it names still holds."""
         return self.record == "confirmed" and not self.differences
+
+    @property
+    def was_proven(self) -> bool:
+        """``proven``, or so but for the management node, which a record of the earlier form does not name."""
+        return self.proven or (self.is_of_this_container and self.differences == (EARLIER_FORM,))
 
     @property
     def ours_pending(self) -> bool:
@@ -178,6 +193,7 @@ def evidence_from(
     engine: EngineIdentity,
     *,
     console: Listed | None = None,
+    as_recorded: Listed | None = None,
     progress: Progress | None = None,
     now: float = 0,
     disputed: str = "",
@@ -185,8 +201,8 @@ def evidence_from(
 ) -> Evidence:
     """Reads what M(slb.fleet.host_info) returned; the rest is what the run itself knows.
 
-    ``now``: by the clock of ``progress.asked_at``. The note of a request is older than the request, by the time in
-    which it had to wait for its turn.
+    ``as_recorded``: what the list says of the engine that the record names. ``now``: by the clock of
+    ``progress.asked_at``. The note of a request is older than the request, by the time in which it had to wait.
     """
     container, record = slb_host["engine_container"], slb_host["record"]
     console, progress = console or Listed("undescribed"), progress or Progress()
@@ -207,6 +223,9 @@ def evidence_from(
         record_age=min(ages),
         unwritable=record.get("unwritable"),
         differences=tuple(_differences(record, container, engine)),
+        is_of_this_container=_is_of_this_container(record, container),
+        is_of_another_node=record["state"] == "confirmed" and record.get("base_url") != engine.base_url,
+        is_listed_as_recorded=_is_listed_as_recorded(slb_host, engine, as_recorded),
         set_aside=_set_aside(slb_host),
         as_root=slb_host.get("root", True),
         console=console.state,
@@ -226,17 +245,39 @@ def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine
     if comparable(record["manage_ip"]) != comparable(engine.manage_ip):
         yield f"it is of the address {record['manage_ip']}, not {engine.manage_ip}"
     if not record.get("base_url"):
-        yield "it is of an earlier form, which does not name the management node"
+        yield EARLIER_FORM
     elif not engine.base_url:
         yield f"it is of {record['base_url']}, and slb_base_url is not set"
     elif record["base_url"] != engine.base_url:
         yield f"it is of {record['base_url']}, not {engine.base_url}"
-    if record["state"] == "confirmed" and record.get("container_id") != container.get("id"):
+    if record["state"] == "confirmed" and not _is_of_this_container(record, container):
         yield "its container is gone" if container["state"] == "absent" else "it is of another container"
+
+
+def _is_of_this_container(record: Mapping[str, Any], container: Mapping[str, Any]) -> bool:
+    known = container.get("id")
+    return record["state"] == "confirmed" and known is not None and record.get("container_id") == known
+
+
+def _is_listed_as_recorded(slb_host: Mapping[str, Any], engine: EngineIdentity, listed: Listed | None) -> bool:
+    """A clone has the record of its original, which is listed rightly: it is known by its addresses."""
+    if listed is None or listed.state != "running":
+        return False
+    own = {comparable(address) for address in slb_host.get("addresses") or ()}
+    recorded = comparable(slb_host["record"]["manage_ip"])
+    is_clone = comparable(engine.manage_ip) in own and recorded not in own
+    return not is_clone
 
 
 def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:
     note = slb_host.get("set_aside")
     if not note:
         return None
-    return SetAside(note["name"], note["age"], note["state"], note["because"], bool(note["exists"]))
+    return SetAside(
+        note["id"],
+        note["name"],
+        note["state"],
+        note["because"],
+        exists=bool(note["exists"]),
+        mistaken=bool(note.get("mistaken")),
+    )

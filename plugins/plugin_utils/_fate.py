@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,58 +22,76 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, 
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
+Reading = Callable[[str, str], Excerpt | str] | Iterable[Mapping[str, str]] | str | None
+"""The console's list; or what gives its excerpt for a name and an address, or why it cannot be read. None where no list
+is described."""
+
 
 def fate(
     host: str,
     look: Mapping[str, Any],
     engine: EngineIdentity,
-    reading: Excerpt | Iterable[Mapping[str, str]] | str | None,
+    reading: Reading,
     policy: Policy,
     progress: Progress,
     store: RunStore,
     now: float | None = None,
+    counts_only: bool = False,
 ) -> Decision:
-    """``reading``: the console's list, or what it shows of this engine; why it cannot be read; None where none is
-    described. ``now``: by the clock of ``progress``.
+    """``now``: by the clock of ``progress``. ``counts_only``: nothing is done about the host before another call, and
+    containers that the list's word alone would stop are counted, not refused.
     """
+    record = look["record"]
+    recorded = (record["name"], record["manage_ip"]) if record["state"] == "confirmed" else None
     evidence = evidence_from(
         look,
         engine,
         console=console_says(reading, engine, policy.may_be_empty),
+        as_recorded=_says(reading, *recorded) if recorded and recorded != (engine.name, engine.manage_ip) else None,
         progress=progress,
         now=time.monotonic() if now is None else now,
         disputed=store.claim(engine.base_url, host, engine.name, engine.manage_ip) if policy.installs else "",
         distrusted=store.distrusted(engine.base_url),
     )
     decision = decide(evidence, policy)
-    if decision.action == "put_back" and progress.answer == "exists" and _was_by_the_list(evidence):
+    if proves_the_list_wrong({"slb_host": look, "fate": {"console": evidence.console}}, progress.answer):
         store.distrust(engine.base_url, host)
-    return _within_the_budget(host, decision, evidence, policy, store)
+    return _within_the_budget(host, decision, evidence, policy, store, counts_only)
 
 
-def console_says(
-    reading: Excerpt | Iterable[Mapping[str, str]] | str | None, engine: EngineIdentity, may_be_empty: bool
-) -> Listed:
-    """What a reading of the list says of the engine; the first argument is that of ``fate``."""
-    if reading is None:
-        return Listed("undescribed")
-    if isinstance(reading, str):
-        return Listed("unreadable", reading)
-    seen = reading if isinstance(reading, Excerpt) else excerpt(reading, engine.name, engine.manage_ip)
-    found = listed(seen, engine.name, engine.manage_ip)
+def console_says(reading: Reading, engine: EngineIdentity, may_be_empty: bool) -> Listed:
+    """What a reading of the list says of the engine."""
+    found = _says(reading, engine.name, engine.manage_ip)
     return Listed("not_listed") if found.state == "empty" and may_be_empty else found
 
 
-def _was_by_the_list(evidence: Evidence) -> bool:
-    return evidence.set_aside is not None and evidence.set_aside.because == "list"
+def _says(reading: Reading, name: str, manage_ip: str) -> Listed:
+    if reading is None:
+        return Listed("undescribed")
+    seen = reading(name, manage_ip) if callable(reading) else reading
+    if isinstance(seen, str):
+        return Listed("unreadable", seen)
+    return listed(seen if isinstance(seen, Excerpt) else excerpt(seen, name, manage_ip), name, manage_ip)
 
 
-def _within_the_budget(host: str, decision: Decision, evidence: Evidence, policy: Policy, store: RunStore) -> Decision:
+def proves_the_list_wrong(decided: Mapping[str, Any], answer: str) -> bool:
+    """The management node has an engine of which the list's silence had taken the container out of the way.
+
+    ``decided``: the result of M(slb.fleet.host_fate) from before the install was asked for.
+    """
+    aside = decided["slb_host"].get("set_aside") or {}
+    is_silent = decided["fate"]["console"] in ("not_listed", "elsewhere")
+    return answer == "exists" and is_silent and aside.get("because") == "list" and not aside.get("mistaken")
+
+
+def _within_the_budget(
+    host: str, decision: Decision, evidence: Evidence, policy: Policy, store: RunStore, counts_only: bool
+) -> Decision:
     """Running containers that are taken out of the way on the list's word alone are counted over the whole run."""
     if not (decision.action == "replace" and decision.because == "list" and evidence.container in ALIVE):
         store.unwish(host)
         return decision
-    hosts = store.wish(host, policy.replacements)
+    hosts = store.wish(host, policy.replacements, counts_only)
     if not hosts:
         return decision
     return replace(
@@ -81,6 +99,6 @@ def _within_the_budget(host: str, decision: Decision, evidence: Evidence, policy
         action="fail",
         reason=f"{decision.reason} But that would be {len(hosts)} running containers on the list's word alone, and "
         f"slb_max_replaced allows {policy.replacements} of {policy.fleet} hosts: {', '.join(hosts)}. Nothing was "
-        "touched on any of them. Is the list right (path, rights, filter)? If it is, raise slb_max_replaced, or run "
-        "slb.fleet.remediate for these hosts by name.",
+        "touched on any of them. Is the list right (path, rights, filter), and are slb_engine_name and "
+        "slb_manage_ip? If so, raise slb_max_replaced, or run slb.fleet.remediate for these hosts by name.",
     )

@@ -77,6 +77,7 @@ _KINDS = {
     "int": _Kind(_whole_number, "it is not a whole number", "Give a whole number."),
     "bool": _Kind(validation.check_type_bool, "it is neither true nor false", "Give true or false."),
     "list": _Kind(_texts, "it is not a list of texts", "Give a list of texts."),
+    "dict": _Kind(validation.check_type_dict, "it is not a mapping", "Give a mapping."),
     "raw": _Kind(lambda value: value, "", ""),
 }
 

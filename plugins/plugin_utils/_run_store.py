@@ -52,11 +52,12 @@ class RunStore:
 
     def claim(self, node: str, host: str, name: str, manage_ip: str) -> str:
         """``host`` wants this name and this address. Says in words which other host wants one of them, too."""
-        wanted = (("name", name), ("address", comparable(manage_ip)))
+        # An engine's name is its console's own; an address is one host, whichever management node reaches it.
+        wanted = ((node, "name", name), ("", "address", comparable(manage_ip)))
         with self._open() as database:
-            for kind, value in wanted:
+            for node, kind, value in wanted:
                 database.execute("INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?)", (node, kind, value, host))
-            for kind, value in wanted:
+            for node, kind, value in wanted:
                 others = database.execute(
                     "SELECT host FROM claims WHERE node = ? AND kind = ? AND value = ? AND host != ? ORDER BY host",
                     (node, kind, value, host),
@@ -65,23 +66,21 @@ class RunStore:
                     return f"The engine's {kind} {value} is wanted by {' and '.join([*names, host])} alike."
         return ""
 
-    def wish(self, host: str, limit: int) -> list[str]:
+    def wish(self, host: str, limit: int, counts_only: bool) -> list[str]:
         """``host`` would have a running container taken out of the way on the list's word alone.
 
-        The first time, this is only noted, so that all can be counted. From then on it is granted, or, where the run
+        With ``counts_only`` this is only noted, so that all can be counted. Otherwise it is granted, or, where the run
         has more than ``limit`` such hosts, refused: then their names are returned.
         """
         with self._open() as database:
             database.execute("BEGIN IMMEDIATE")
-            is_first = database.execute("INSERT OR IGNORE INTO wishes (host) VALUES (?)", (host,)).rowcount
+            database.execute("INSERT OR IGNORE INTO wishes (host) VALUES (?)", (host,))
             wishes = dict(database.execute("SELECT host, granted FROM wishes ORDER BY host").fetchall())
-            if not is_first and not wishes[host] and len(wishes) > limit:
-                database.execute("COMMIT")
-                return list(wishes)
-            if not is_first:
+            is_refused = not counts_only and not wishes[host] and len(wishes) > limit
+            if not counts_only and not is_refused:
                 database.execute("UPDATE wishes SET granted = 1 WHERE host = ?", (host,))
             database.execute("COMMIT")
-        return []
+        return list(wishes) if is_refused else []
 
     def unwish(self, host: str) -> None:
         """Takes back a wish that was not granted."""

@@ -45,6 +45,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "manage_ip": {"type": "str", "required": True},
     "user_credential_id": {"type": "int", "default": 1},
     "is_change_hostname": {"type": "bool", "default": False},
+    "decided": {"type": "dict"},
     "exists_patterns": {"type": "list", "elements": "str", "default": EXISTS_PATTERNS},
     "port_occupied_patterns": {"type": "list", "elements": "str", "default": PORT_OCCUPIED_PATTERNS},
 }

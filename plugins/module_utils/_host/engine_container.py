@@ -48,7 +48,7 @@ def stopped(
     return _moved(before, containers.look(), name, changed=True)
 
 
-def restored(check_mode: bool) -> Result:
+def restored(mistaken: bool, check_mode: bool) -> Result:
     """Puts back what the note of ``set_aside`` names: its name, its restart policy, its state. See the module."""
     before = _known(containers.look())
     try:
@@ -58,7 +58,7 @@ def restored(check_mode: bool) -> Result:
             "What was taken out of the way is not known: {} {}.".format(set_aside.PATH, error),
             "Nothing was changed. Put the container back by hand: `docker ps --all` lists it.",
         ) from error
-    if note is None:
+    if note is None or (note.mistaken and before.id == note.id):
         return _put_back(before, before, False, changed=False)
     if before.state != "absent" and before.id != note.id:
         raise HostError(
@@ -86,7 +86,10 @@ def restored(check_mode: bool) -> Result:
         done = moves.put_back(aside, note)
     except HostError as error:
         raise _half_back(error, before, note) from error
-    set_aside.forget()
+    if mistaken:
+        set_aside.write(note._replace(name=ENGINE, mistaken=True))
+    else:
+        set_aside.forget()
     return _put_back(before, containers.look(), done, changed=True)
 
 

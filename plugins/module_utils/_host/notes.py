@@ -67,6 +67,10 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
+def is_truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def is_count(value: Any) -> bool:
     return is_number(value) and isinstance(value, int)
 

@@ -7,7 +7,14 @@ import os
 import time
 from typing import Any, Callable, Dict, List
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import containers, motd, record, set_aside, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._host import (
+    addresses,
+    containers,
+    motd,
+    record,
+    set_aside,
+    sockets,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 from ansible_collections.slb.fleet.plugins.module_utils._network import interfaces
 
@@ -28,6 +35,7 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
     if "engine_container" in subsets:
         # What was done to the container belongs to what is there of it.
         seen["set_aside"] = set_aside.look()
+        seen["addresses"] = addresses.look()
     return dict(seen, root=os.geteuid() == 0, observed_at=time.time())
 
 

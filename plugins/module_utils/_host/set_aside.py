@@ -24,6 +24,7 @@ class Note(NamedTuple):
     """``name`` is ``slb`` until the container has been renamed; ``state`` and ``restart_policy`` are what they were.
 
     ``at``: seconds since the epoch by the host's clock; ``boot_id`` and ``uptime`` say the same by its uptime.
+    ``mistaken``: it was put back, because what took it out of the way was wrong.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Note(NamedTuple):
     at: float
     boot_id: str
     uptime: float
+    mistaken: bool
 
 
 def _is_policy(value: Any) -> bool:
@@ -56,6 +58,7 @@ _CHECKS: Dict[str, notes.Check] = {
     "at": notes.is_number,
     "boot_id": notes.is_text,
     "uptime": notes.is_number,
+    "mistaken": notes.is_truth,
 }
 
 
@@ -83,7 +86,7 @@ def look() -> Optional[Dict[str, Any]]:
         return None
     seen = containers.inspect(note.runtime, note.id)
     exists = {"absent": False, "unknown": None}.get(seen.state, True)
-    shown = ("id", "runtime", "state", "restart_policy", "because", "at")
+    shown = ("id", "runtime", "state", "restart_policy", "because", "at", "mistaken")
     return dict(
         {key: getattr(note, key) for key in shown},
         name=seen.name if exists else note.name,
@@ -99,9 +102,11 @@ def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
     the move has changed it since.
     """
     state, policy = container.state, container.whole_restart_policy
-    if earlier is not None and (earlier.id, earlier.name) == (container.id, ENGINE):
+    if earlier is not None and not earlier.mistaken and (earlier.id, earlier.name) == (container.id, ENGINE):
         state = state if earlier.state in ("exited", "created") else earlier.state
         policy = earlier.restart_policy if policy == "no" else policy
+        # That it has ended is this move's own doing; somebody's word is another matter.
+        because = earlier.because if because in ("ended", "record") else because
     return Note(
         str(container.id),
         ENGINE,
@@ -112,6 +117,7 @@ def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
         time.time(),
         clock.boot_id(),
         clock.uptime(),
+        mistaken=False,
     )
 
 

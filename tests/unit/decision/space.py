@@ -6,7 +6,13 @@ import itertools
 from collections.abc import Iterator
 from typing import get_args
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Evidence, Policy, SetAside
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
+    EARLIER_FORM,
+    EngineIdentity,
+    Evidence,
+    Policy,
+    SetAside,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
@@ -41,10 +47,14 @@ def containers() -> Iterator[dict]:
 def records() -> Iterator[dict]:
     yield {"record": "none"}
     yield {"record": "invalid", "record_why": "the record cannot be read"}
-    for differences in ((), ("it is of the engine west-2, not edge-1",)):
+    for differences in ((), ("it is of the engine west-2, not edge-1",), (EARLIER_FORM,)):
         for age in (10, 1000):
             yield {"record": "pending", "record_age": age, "differences": differences}
-        yield {"record": "confirmed", "differences": differences}
+        yield {
+            "record": "confirmed",
+            "differences": differences,
+            "is_of_this_container": not differences or differences == (EARLIER_FORM,),
+        }
 
 
 def runs() -> Iterator[dict]:
@@ -56,7 +66,7 @@ def runs() -> Iterator[dict]:
             "console_is_about_it": console in ("running", "deploying", "failed", "unknown"),
             "progress": Progress(asked=asked, waited=waited, answer=answer, answer_words="(its own words)"),
         }
-    aside = SetAside("slb-leftover-20261120T131400Z", 60, "running", "list", exists=True)
+    aside = SetAside("c0", "slb-leftover-20261120T131400Z", "running", "list", exists=True)
     for answer in answers:
         yield {"set_aside": aside, "progress": Progress(answer=answer, answer_words="(its own words)")}
     yield {"progress": Progress(answer="exists", answer_words="(its own words)", has_put_back=True)}
@@ -70,6 +80,9 @@ def dangers(container: dict) -> Iterator[dict]:
         yield {"established": None}
         yield {"auto_remove": True}
         yield {"distrusted": "edge-9"}
+        yield {"is_listed_as_recorded": True, "is_of_this_container": True}
+        yield {"is_of_another_node": True, "is_of_this_container": True}
+        yield {"set_aside": SetAside("c1", "slb", "running", "list", exists=True, mistaken=True)}
     yield {"unwritable": "its file system is read-only"}
 
 
@@ -79,6 +92,6 @@ def everything() -> Iterator[tuple[Evidence, Policy]]:
     policies.append(Policy("replace", WAIT, SETTLE, ATTEMPTS, unlisted=True, installs=False))
     for container, record, run in itertools.product(containers(), records(), list(runs())):
         for danger in dangers(container):
-            evidence = Evidence(engine=ENGINE, **container, **record, **run, **danger)
+            evidence = Evidence(**{"engine": ENGINE, **container, **record, **run, **danger})
             for policy in policies:
                 yield evidence, policy

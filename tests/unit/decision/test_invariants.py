@@ -53,8 +53,8 @@ def _about_stopping(evidence: Evidence, policy: Policy, decision: Decision) -> I
     by_word = policy.unrecorded == "replace"
     if evidence.container in ("absent", "unknown"):
         yield "only what is there is taken away"
-    if evidence.proven and not by_word and not policy.unlisted:
-        yield "what was proven is taken away on the operator's word alone"
+    if evidence.was_proven and not policy.unlisted:
+        yield "what was proven is taken away by its host's name alone, in whatever form the record is"
     if alive and evidence.established != 0 and not policy.allow_established:
         yield "an engine that has connections, or may have some, is not stopped"
     if alive and evidence.auto_remove and not policy.remove_leftovers:
@@ -65,8 +65,11 @@ def _about_stopping(evidence: Evidence, policy: Policy, decision: Decision) -> I
         ill_and_ours = evidence.ours_pending and evidence.after_request and evidence.uptime < SETTLE
         if evidence.console not in ("failed", "not_listed") and not ill_and_ours:
             yield "a running container is stopped only on the console's, the record's or the operator's word"
-    if decision.because == "list" and evidence.distrusted and alive:
-        yield "a list that has proven wrong stops nothing"
+    if decision.because == "list" and alive:
+        if evidence.distrusted or (evidence.set_aside and evidence.set_aside.mistaken):
+            yield "a list that has proven wrong stops nothing"
+        if evidence.is_listed_as_recorded or evidence.is_of_another_node:
+            yield "a list does not stop what a record says it is, where it shows that, or cannot know it"
 
 
 def _about_asking(evidence: Evidence, policy: Policy) -> Iterator[str]:
@@ -82,7 +85,7 @@ def _about_asking(evidence: Evidence, policy: Policy) -> Iterator[str]:
         yield "no install is asked for what two hosts want"
     if evidence.container == "unknown":
         yield "unknown is not absent"
-    if evidence.container == "absent" and evidence.record == "invalid":
+    if policy.installs and evidence.record == "invalid":
         yield "a damaged record is not an absent one"
     if policy.installs and evidence.progress.asked >= ATTEMPTS:
         yield "the attempts are limited"

@@ -8,7 +8,7 @@ import pytest
 from space import ENGINE
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, SetAside
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EARLIER_FORM, Evidence, Policy, SetAside
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
 RUNNING = {"container": "running", "container_id": "c1", "after_request": True, "uptime": 60.0}
@@ -20,6 +20,8 @@ SHAKY = RUNNING | CONFIRMED | {"uptime": 1.0, "restarts": 9}
 LISTED, GONE, FAILED = {"console": "running"}, {"console": "not_listed"}, {"console": "failed"}
 SILENT = {"console": "unknown", "console_words": "it calls the engine's state 'Up'", "console_is_about_it": True}
 EMPTY = {"console": "empty", "console_words": "it shows no engine at all"}
+EARLIER = {"record": "confirmed", "differences": (EARLIER_FORM,), "is_of_this_container": True}
+DAMAGED = {"record": "invalid", "record_why": "the file is not JSON"}
 WAITED = {"progress": Progress(waited=10.0)}
 
 
@@ -27,8 +29,8 @@ def answered(answer: str, **more: object) -> dict:
     return {"progress": Progress(asked=1, answer=answer, answer_words="(its words)", **more)}
 
 
-def aside(because: str = "list", state: str = "running", age: float = 60) -> dict:
-    return {"set_aside": SetAside("slb-leftover-1", age, state, because, exists=True)}
+def aside(because: str = "list", state: str = "running", mistaken: bool = False) -> dict:
+    return {"set_aside": SetAside("c1", "slb-leftover-1", state, because, exists=True, mistaken=mistaken)}
 
 
 ROWS = [
@@ -38,7 +40,7 @@ ROWS = [
     ("of another engine, and listed", RUNNING | OF_ANOTHER | LISTED, "confirm", "lists the engine as running"),
     ("of another engine, not listed", RUNNING | OF_ANOTHER | GONE, "replace", "it is of the engine west-2"),
     ("proven, and gone from the list", RUNNING | CONFIRMED | GONE, "fail", "slb.fleet.remediate"),
-    ("proven, and failed in the list", RUNNING | CONFIRMED | FAILED, "fail", "as failed, which was proven"),
+    ("proven, and failed in the list", RUNNING | CONFIRMED | FAILED, "fail", "as failed the engine edge-1"),
     ("proven, and stopped by a person", CONFIRMED | {"container": "exited"}, "fail", "docker start slb"),
     ("proven, and paused by a person", CONFIRMED | {"container": "paused"}, "fail", "docker unpause slb"),
     ("proven, and the list says nothing clear", RUNNING | CONFIRMED | SILENT, "fail", "'Up'"),
@@ -76,7 +78,7 @@ ROWS = [
     ("stopped, in a word that is not described", {"container": "exited"} | SILENT, "fail", "'Up'"),
     ("running, unrecorded", RUNNING, "fail", "slb_unrecorded_engine: adopt"),
     ("running, console lists no such engine", RUNNING | GONE, "replace", "does not list"),
-    ("running, console says failed", RUNNING | FAILED, "replace", "as failed"),
+    ("running, console says failed", RUNNING | FAILED, "replace", "as failed the engine"),
     ("running, the list is empty", RUNNING | EMPTY, "fail", "no engine at all"),
     ("absent", {}, "add", "no engine"),
     ("absent, the first of its console", EMPTY, "add", "no engine"),
@@ -93,13 +95,31 @@ ROWS = [
     ("somebody paused it", {"container": "paused"}, "fail", "could be live"),
     ("runtime down", {"container": "unknown", "container_why": "no daemon"}, "fail", "runtime on the host back"),
     ("no root", {"container": "unknown", "container_why": "denied", "as_root": False}, "fail", "become: true"),
-    ("damaged record", {"record": "invalid", "record_why": "the file is not JSON"}, "fail", "the file is not JSON"),
+    ("damaged record", DAMAGED, "fail", "the file is not JSON"),
     ("it exists, they say, but not here", OVER | answered("exists"), "fail", "remove the engine there"),
     ("refused", answered("refused"), "fail", "(its words)"),
     ("the list was wrong", aside() | answered("exists"), "put_back", "goes back as it was"),
     ("nothing was begun, and it had run", aside() | answered("refused"), "put_back", "goes back"),
     ("nothing was begun, and it was dead", aside("ended", "exited") | answered("refused"), "fail", "not begun"),
-    ("it was taken away a day ago", aside(age=86_400) | answered("exists"), "fail", "no container slb"),
+    ("the operator took it away in an earlier run", aside("operator") | answered("refused"), "fail", "not begun"),
+    (
+        "it is of a record that the list shows",
+        RUNNING | GONE | {"is_listed_as_recorded": True},
+        "fail",
+        "that may be this one",
+    ),
+    (
+        "it is proven for another management node",
+        RUNNING | GONE | {"is_of_this_container": True, "is_of_another_node": True},
+        "fail",
+        "Correct slb_base_url",
+    ),
+    ("it was put back before", RUNNING | GONE | aside(mistaken=True), "fail", "put back, because"),
+    ("proven in the earlier form, gone", RUNNING | EARLIER | GONE, "fail", "was proven to run here"),
+    ("proven in the earlier form, listed", RUNNING | EARLIER | LISTED, "confirm", "lists the engine"),
+    ("proven in the earlier form, no list", RUNNING | EARLIER, "fail", "of an earlier form"),
+    ("running, and the record is damaged", RUNNING | DAMAGED | GONE, "fail", "the file is not JSON"),
+    ("running and listed, and the record is damaged", RUNNING | DAMAGED | LISTED, "confirm", "lists the engine"),
     ("it was put back", RUNNING | aside() | answered("exists", has_put_back=True), "fail", "was put back"),
     ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
     ("the list has proven wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
@@ -120,6 +140,13 @@ def test_the_operator_says_what_an_unrecorded_engine_is() -> None:
     assert decide(unrecorded, Policy(unrecorded="replace")).because == "operator"
     assert decide(replace(unrecorded, uptime=1.0), Policy(unrecorded="adopt")).action == "wait"
     assert decide(replace(unrecorded, container="restarting"), Policy(unrecorded="adopt")).action == "fail"
+
+
+def test_a_record_of_the_earlier_form_is_no_reason_to_stop_anything() -> None:
+    by_group = Policy(unrecorded="replace")
+    assert decide(Evidence(engine=ENGINE, **RUNNING | EARLIER), by_group).action == "fail"
+    assert decide(Evidence(engine=ENGINE, **EARLIER | {"container": "exited"}), by_group).action == "fail"
+    assert decide(Evidence(engine=ENGINE, **RUNNING | EARLIER), Policy(unrecorded="adopt")).action == "confirm"
 
 
 def test_adopting_what_the_list_does_not_show_is_a_contradiction() -> None:

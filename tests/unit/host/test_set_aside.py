@@ -138,17 +138,17 @@ def test_what_is_taken_away_is_noted_and_comes_back_as_it_was(docker: Docker) ->
     assert moved is not None
     assert moved["age"] < 5, "a clock that is set forward makes nothing old"
 
-    checked = engine_container.restored(check_mode=True)
+    checked = engine_container.restored(mistaken=False, check_mode=True)
     assert checked.changed
     assert docker.seen == (name, "exited", "no")
-    result = engine_container.restored(check_mode=False)
+    result = engine_container.restored(mistaken=False, check_mode=False)
     assert result.changed
     assert result.values["restored"] is True
     assert result.values["after"]["state"] == "running"
     assert docker.seen == ("slb", "running", "on-failure:3")
     assert docker.done[-3:] == ["rename", "update", "start"]
     assert not path.exists()
-    again = engine_container.restored(check_mode=False)
+    again = engine_container.restored(mistaken=False, check_mode=False)
     assert (again.changed, again.values["restored"]) == (False, False)
 
 
@@ -159,7 +159,7 @@ def test_what_is_taken_away_is_noted_and_comes_back_as_it_was(docker: Docker) ->
 def test_it_gets_the_state_back_that_it_had(docker: Docker, before: str, after: str) -> None:
     docker.is_now(before, "always", 0)
     stop()
-    engine_container.restored(check_mode=False)
+    engine_container.restored(mistaken=False, check_mode=False)
     assert docker.seen == ("slb", after, "always")
 
 
@@ -186,19 +186,20 @@ def killed_before(monkeypatch: pytest.MonkeyPatch, verb: str, act: Callable[[], 
     [(state, verb) for state in ("running", "paused") for verb in ("update", "stop", "rename")]
     + [("paused", "unpause")],
 )
+@pytest.mark.parametrize(("because", "kept"), [("operator", "operator"), ("ended", "list"), ("record", "list")])
 def test_a_stop_that_was_killed_between_two_steps_goes_on_and_knows_what_it_was(
-    docker: Docker, monkeypatch: pytest.MonkeyPatch, state: str, verb: str
+    docker: Docker, monkeypatch: pytest.MonkeyPatch, state: str, verb: str, because: str, kept: str
 ) -> None:
     docker.is_now(state)
     killed_before(monkeypatch, verb, stop)
     noted = set_aside.look()
     assert noted is not None
     assert (noted["name"], noted["state"], noted["restart_policy"]) == ("slb", state, "on-failure:3")
-    stop(because="operator")
+    stop(because=because)
     noted = set_aside.look()
     assert noted is not None
-    assert (noted["state"], noted["restart_policy"], noted["because"]) == (state, "on-failure:3", "operator")
-    engine_container.restored(check_mode=False)
+    assert (noted["state"], noted["restart_policy"], noted["because"]) == (state, "on-failure:3", kept)
+    engine_container.restored(mistaken=False, check_mode=False)
     assert docker.seen == ("slb", state, "on-failure:3")
 
 
@@ -209,12 +210,26 @@ def test_a_return_that_was_killed_between_two_steps_can_go_on_or_be_undone(
 ) -> None:
     docker.is_now("paused")
     stop()
-    killed_before(monkeypatch, verb, lambda: engine_container.restored(check_mode=False))
+    killed_before(monkeypatch, verb, lambda: engine_container.restored(mistaken=False, check_mode=False))
     if then == "stopped":
         stop()
         assert docker.seen[1:] == ("exited", "no")
-    engine_container.restored(check_mode=False)
+    engine_container.restored(mistaken=False, check_mode=False)
     assert docker.seen == ("slb", "paused", "on-failure:3")
+
+
+def test_what_was_put_back_for_a_mistake_is_remembered(docker: Docker) -> None:
+    docker.is_now("running")
+    stop()
+    for _ in range(2):
+        engine_container.restored(mistaken=True, check_mode=False)
+        noted = set_aside.look()
+        assert noted is not None
+        assert (noted["name"], noted["mistaken"], docker.seen[:2]) == ("slb", True, ("slb", "running"))
+    stop(because="operator")
+    noted = set_aside.look()
+    assert noted is not None
+    assert (noted["mistaken"], noted["because"], noted["state"]) == (False, "operator", "running")
 
 
 @pytest.mark.parametrize("place", ["write", "forget"])
@@ -231,8 +246,8 @@ def test_a_kill_around_the_note_is_outlived(docker: Docker, monkeypatch: pytest.
     stop()
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(set_aside, "forget", killed)
-        engine_container.restored(check_mode=False)
-    result = engine_container.restored(check_mode=False)
+        engine_container.restored(mistaken=False, check_mode=False)
+    result = engine_container.restored(mistaken=False, check_mode=False)
     assert (result.changed, result.values["restored"]) == (True, False)
     assert set_aside.look() is None
 
@@ -280,7 +295,7 @@ def test_a_note_that_cannot_be_used_is_null_and_is_kept_beside(docker: Docker, k
     with pytest.raises(notes.NoteError):
         set_aside.read()
     with pytest.raises(HostError, match="is not known"):
-        engine_container.restored(check_mode=False)
+        engine_container.restored(mistaken=False, check_mode=False)
     stop()
     kept = list(path.parent.glob("set-aside.json.invalid-2*"))
     assert len(kept) == 1
@@ -323,7 +338,7 @@ def test_a_stop_that_fails_half_way_says_how_things_are(docker: Docker) -> None:
     assert "state: restored" in words
     assert failure.value.values["after"]["restart_policy"] == "no"
     docker.change(fails=None)
-    engine_container.restored(check_mode=False)
+    engine_container.restored(mistaken=False, check_mode=False)
     assert docker.seen == ("slb", "running", "on-failure:3")
 
 
@@ -332,7 +347,7 @@ def test_a_move_that_could_do_nothing_leaves_the_note_as_it_was(docker: Docker) 
     with pytest.raises(HostError, match="Nothing was changed"):
         stop()
     assert set_aside.look() is None
-    earlier = set_aside.Note("c0", "slb-leftover-x", "docker", "exited", "no", "ended", 5.0, "boot", 5.0)
+    earlier = set_aside.Note("c0", "slb-leftover-x", "docker", "exited", "no", "ended", 5.0, "boot", 5.0, False)
     set_aside.write(earlier)
     with pytest.raises(HostError, match="Nothing was changed"):
         stop()
@@ -343,10 +358,10 @@ def test_what_is_gone_or_has_lost_its_name_is_not_put_back(docker: Docker) -> No
     stop()
     docker.change(Id="c2", Name="slb")
     with pytest.raises(HostError, match="taken by another one"):
-        engine_container.restored(check_mode=False)
+        engine_container.restored(mistaken=False, check_mode=False)
     docker.change(Id="c2", Name="other")
     with pytest.raises(HostError, match="is gone"):
-        engine_container.restored(check_mode=False)
+        engine_container.restored(mistaken=False, check_mode=False)
     noted = set_aside.look()
     assert noted is not None
     assert noted["exists"] is False
@@ -361,9 +376,9 @@ def test_a_return_that_fails_says_how_things_are(docker: Docker) -> None:
     stop()
     docker.change(fails="start")
     with pytest.raises(HostError, match=r"slb is exited now, with the restart policy on-failure; it was running"):
-        engine_container.restored(check_mode=False)
+        engine_container.restored(mistaken=False, check_mode=False)
     docker.change(fails=None)
-    engine_container.restored(check_mode=False)
+    engine_container.restored(mistaken=False, check_mode=False)
     assert docker.seen == ("slb", "running", "on-failure:3")
 
 

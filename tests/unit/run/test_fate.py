@@ -36,7 +36,8 @@ class Run:
     def decide(self, host: str, seen: dict[str, Any], progress: Progress | None = None, **other: Any) -> Decision:
         wanted = other.get("engine", engine(host))
         reading = other.get("reading", [OTHER])
-        return fate(host, seen, wanted, reading, self.policy, progress or Progress(), self.store)
+        counts_only = other.get("counts_only", False)
+        return fate(host, seen, wanted, reading, self.policy, progress or Progress(), self.store, None, counts_only)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,8 @@ def test_the_budget(most: int | str, fleet: int, allowed: int) -> None:
 
 def test_running_containers_beyond_the_budget_are_all_left_alone_and_named_together() -> None:
     run, hosts = Run(max_replaced=2, fleet=30), ["edge-1", "edge-2", "edge-3"]
-    assert [run.decide(host, look()).action for host in hosts] == ["replace"] * 3, "they are counted first"
+    counted = [run.decide(host, look(), counts_only=True).action for host in hosts]
+    assert counted == ["replace"] * 3, "they are counted first"
     for host in hosts:
         decided = run.decide(host, look())
         assert decided.action == "fail"
@@ -68,7 +70,7 @@ def test_within_the_budget_and_for_what_does_not_run_they_go() -> None:
 def test_a_host_that_was_healed_meanwhile_does_not_count() -> None:
     run = Run(max_replaced=1, fleet=30)
     for host in ("edge-1", "edge-2"):
-        run.decide(host, look())
+        run.decide(host, look(), counts_only=True)
     listed = {"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "up"}
     assert run.decide("edge-1", look(), reading=[OTHER, listed]).action == "confirm"
     assert run.decide("edge-2", look()).action == "replace"
@@ -76,7 +78,7 @@ def test_a_host_that_was_healed_meanwhile_does_not_count() -> None:
 
 def test_a_list_that_has_proven_wrong_stops_no_other() -> None:
     run = Run(max_replaced="100%", fleet=2)
-    aside = {"name": "slb-leftover-1", "state": "running", "because": "list", "age": 5.0, "exists": True}
+    aside = {"id": "c0", "name": "slb-leftover-1", "state": "running", "because": "list", "exists": True}
     gone = {**look(state="absent", id=None, uptime=None), "set_aside": aside}
     exists = Progress(asked=1, answer="exists", answer_words="It exists.", has_replaced=True)
     assert run.decide("edge-1", gone, exists).action == "put_back"
@@ -96,6 +98,15 @@ def test_two_hosts_that_want_one_address_are_both_told_before_anything_is_asked_
 def test_a_list_that_could_not_be_read_is_not_an_empty_one() -> None:
     decided = Run().decide("edge-1", look(state="absent", id=None, uptime=None), reading="it answered HTTP 503.")
     assert (decided.action, "HTTP 503" in decided.reason) == ("fail", True)
+
+
+def test_a_clone_is_told_from_a_host_whose_line_was_mistyped() -> None:
+    """Both have a record of an engine that the list shows as running: only one of them has that engine's address."""
+    record = {"state": "confirmed", "name": "edge-9", "manage_ip": "192.0.2.9", "base_url": NODE, "container_id": "c1"}
+    listed = {"name": "edge-9", "address": "192.0.2.9", "state": "running", "console_state": "up"}
+    for addresses, action in ((["192.0.2.1"], "replace"), (["192.0.2.9"], "fail"), (None, "fail")):
+        seen = {**look(record), "addresses": addresses}
+        assert Run().decide("edge-1", seen, reading=[listed]).action == action, addresses
 
 
 @pytest.mark.parametrize(

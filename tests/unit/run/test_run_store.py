@@ -19,18 +19,18 @@ def test_two_hosts_that_want_one_name_or_one_address_are_told_of_each_other(tmp_
     assert "wanted by a and b" in store.claim(NODE, "b", "edge-1", "192.0.2.12")
     assert "wanted by b and a" in store.claim(NODE, "a", "edge-1", "192.0.2.11")
     assert "address 192.0.2.11" in store.claim(NODE, "c", "edge-3", "::ffff:192.0.2.11")
-    assert store.claim("https://another.example", "d", "edge-1", "192.0.2.11") == ""
+    assert store.claim("https://another.example", "d", "edge-1", "192.0.2.99") == "", "a console's names are its own"
+    assert "address 192.0.2.99" in store.claim(NODE, "e", "edge-5", "192.0.2.99")
 
 
 def test_nothing_is_granted_before_all_were_counted(tmp_path: Path) -> None:
     store = RunStore.of_run(tmp_path)
-    assert [store.wish(host, 2) for host in "abc"] == [[], [], []]
-    assert [store.wish(host, 2) for host in "abc"] == [["a", "b", "c"]] * 3
+    assert [store.wish(host, 2, counts_only=True) for host in "abc"] == [[], [], []]
+    assert [store.wish(host, 2, counts_only=False) for host in "abc"] == [["a", "b", "c"]] * 3
     store.unwish("c")
-    assert [store.wish(host, 2) for host in "ab"] == [[], []]
-    assert store.wish("d", 2) == []
-    assert store.wish("d", 2) == ["a", "b", "d"]
-    assert store.wish("a", 2) == [], "what was granted stays so"
+    assert [store.wish(host, 2, counts_only=False) for host in "ab"] == [[], []]
+    assert store.wish("d", 2, counts_only=False) == ["a", "b", "d"]
+    assert store.wish("a", 2, counts_only=False) == [], "what was granted stays so"
 
 
 def test_a_reading_is_kept_for_all_and_grows_old(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 def _say(folder: Path, host: int) -> str:
     store = RunStore.of_run(folder)
     store.claim(NODE, str(host), f"edge-{host}", "192.0.2.1")
-    store.wish(str(host), 5)
+    store.wish(str(host), 5, counts_only=True)
     return store.first_to_say("the node is down", str(host))
 
 
@@ -67,4 +67,4 @@ def test_many_workers_at_once_agree(tmp_path: Path) -> None:
     with ProcessPoolExecutor(8) as workers:
         first = set(workers.map(_say, [tmp_path] * 200, range(200)))
     assert len(first) == 1
-    assert len(RunStore.of_run(tmp_path).wish("0", 5)) == 200
+    assert len(RunStore.of_run(tmp_path).wish("0", 5, counts_only=False)) == 200
