@@ -41,10 +41,12 @@ LABS = (
     Stage("lab", "pytest tests/lab/tests"),
     Stage("host", "pytest tests/integration/host"),
     Stage("examples", "pytest tests/integration/test_examples.py"),
+    Stage("foretold", "pytest tests/integration/foretold"),
     Stage("interfaces", "pytest tests/integration/interfaces"),
 )
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment"),
+    Stage("histories", "pytest tests/integration/histories"),
     Stage("chaos", "python tests/chaos/run.py --seconds 120 --seed 1"),
 )
 DOCKER = Stage("docker", "tests/tools/inotify-room && tests/tools/docker-engine up")

@@ -21,6 +21,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunSto
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 
+_MODULE = "slb.fleet.engine_container"
 _DEFAULT_WAIT, _DEFAULT_STOP = 180, 10
 _FRESH_SECONDS = 10
 
@@ -29,18 +30,18 @@ class ActionModule(OnHostAction):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         arguments = dict(self._task.args)
         decided, seconds = arguments.pop("decided", None), self.seconds(arguments)
-        if decided and decided["fate"]["because"] == "list":
-            try:
+        try:
+            if decided and decided["fate"]["because"] == "list":
                 overtaken = self._overtaken(decided, task_vars or {})
-            except FleetError as error:
-                return {"failed": True, "msg": in_variables(error)}
-            if overtaken:
-                return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
-        if arguments.get("state") != "running":
-            return self.on_host(None, arguments, seconds, task_vars)
-        host = (task_vars or {}).get("inventory_hostname", "")
-        with Heartbeat(host, "the container slb to run steadily", seconds - STEP_SECONDS):
-            return self.on_host(None, arguments, seconds, task_vars)
+                if overtaken:
+                    return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
+            if arguments.get("state") != "running":
+                return self.on_host(_MODULE, arguments, seconds, task_vars)
+            host = (task_vars or {}).get("inventory_hostname", "")
+            with Heartbeat(host, "the container slb to run steadily", seconds - STEP_SECONDS):
+                return self.on_host(_MODULE, arguments, seconds, task_vars)
+        except FleetError as error:
+            return {"failed": True, "msg": in_variables(error)}
 
     def seconds(self, arguments: Mapping[str, Any]) -> float:
         if arguments.get("state") == "running":

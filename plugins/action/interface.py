@@ -5,16 +5,20 @@
 
 import time
 import uuid
+from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
-from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
+from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
 
 display = Display()
 
 _MODULE = "slb.fleet.interface"
 _DEFAULT_CONFIRM_SECONDS = 60.0
+_DEFAULT_DHCP_SECONDS = 15.0
 _PAUSE_SECONDS = 1.0
 # How long the host needs to put everything back, before it can say that it has.
 _RESTORE_SECONDS = 60.0
@@ -25,13 +29,18 @@ _UNSHARED = "-o ControlMaster=no -o ControlPath=none"
 _WORDS_OF_A_CUT = ("closed by remote host", "Connection reset", "Broken pipe", "client_loop", "Timeout, server")
 
 
-class ActionModule(ActionBase):  # type: ignore[misc]
-    _supports_check_mode = True
-    _supports_async = False
-
+class ActionModule(OnHostAction):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        super().run(tmp, task_vars)
-        arguments = dict(self._task.args)
+        try:
+            return self._adopt(dict(self._task.args), task_vars)
+        except HostAnswerError as error:
+            return {"failed": True, "msg": str(error)}
+
+    def seconds(self, arguments: Mapping[str, Any]) -> float:
+        # Twice the wait for DHCP, and the time in which many interfaces are looked at and written down.
+        return 4 * STEP_SECONDS + 2 * as_seconds(arguments.get("dhcp_timeout"), _DEFAULT_DHCP_SECONDS)
+
+    def _adopt(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
         if arguments.get("state") == "confirmed":
             return self._module(arguments, task_vars)
         arguments["token"] = arguments.get("token") or uuid.uuid4().hex
@@ -49,7 +58,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         return result
 
     def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
-        return self._execute_module(module_name=_MODULE, module_args=arguments, task_vars=task_vars)  # type: ignore[no-any-return]
+        return self.on_host(_MODULE, arguments, self.seconds(arguments), task_vars)
 
     def _confirm(
         self, arguments: dict[str, Any], applied: dict[str, Any], task_vars: dict[str, Any] | None

@@ -149,6 +149,11 @@ remarks:
   type: list
   elements: str
   sample: ["There is no interface that 'ens77' names."]
+state:
+  description: How far the change has come, such as V(armed), V(applied), V(restoring), V(restored).
+  returned: where O(state=confirmed) fails
+  type: str
+  sample: restoring
 pending:
   description: The interfaces whose change waits for its confirmation; none after the task has ended well.
   returned: success

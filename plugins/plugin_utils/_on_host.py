@@ -17,32 +17,44 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, taken
+
 STEP_SECONDS = 90.0
 """What a step on a host may take that waits for nothing: a connection, Python, and a container runtime that is slow."""
 
 
 class OnHostAction(ActionBase):  # type: ignore[misc]
-    """As the module of the same name, but bounded."""
+    """As the module of the same name, but bounded, and what it answers comes in through one gate."""
 
     _supports_check_mode = True
     _supports_async = False
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
-        return self.on_host(None, dict(self._task.args), self.seconds(self._task.args), task_vars)
+        try:
+            return self.on_host(self._task.action, dict(self._task.args), self.seconds(self._task.args), task_vars)
+        except HostAnswerError as error:
+            return {"failed": True, "msg": str(error)}
 
     def seconds(self, arguments: Mapping[str, Any]) -> float:
         """How long the module may take with these arguments."""
         return STEP_SECONDS
 
     def on_host(
-        self, module: str | None, arguments: dict[str, Any], seconds: float, task_vars: dict[str, Any] | None
+        self, module: str, arguments: dict[str, Any], seconds: float, task_vars: dict[str, Any] | None
     ) -> dict[str, Any]:
-        """The module's result. Raises AnsibleConnectionFailure, which makes the host unreachable, after ``seconds``."""
+        """The module's result, or what of it has the form that it has to be. Raises HostAnswerError.
+
+        Raises AnsibleConnectionFailure, which makes the host unreachable, after ``seconds``.
+        """
         with _bounded(seconds):
-            result: dict[str, Any] = self._execute_module(
+            answer: dict[str, Any] = self._execute_module(
                 module_name=module, module_args=arguments, task_vars=task_vars
             )
+        result = taken(module.rpartition(".")[2], answer)
+        if self._discovered_interpreter_key:
+            # The controller's own finding, without which each task would look for the host's Python anew.
+            result["ansible_facts"] = {self._discovered_interpreter_key: self._discovered_interpreter}
         return result
 
 

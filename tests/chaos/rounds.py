@@ -99,11 +99,16 @@ class Chaos:
         after = self._look()
         for site in self._sites:
             name = site.name
-            if run.of("changed").get(name, 0) or any(site.requests.values()):
-                self._broke(name, "a run over a proven engine changed something, or asked the management node")
+            asked = {kind for kind, number in site.requests.items() if number}
+            if run.of("changed").get(name, 0) or not asked <= (
+                {"login", "engines"} if "slb_engine_listing" in self._common else set()
+            ):
+                self._broke(
+                    name, f"a run over a proven engine changed something, or asked for more than the list: {asked}"
+                )
             if (before[name].containers, before[name].record) != (after[name].containers, after[name].record):
                 self._broke(name, "a run over a proven engine left another state")
-            if '"verified_by": "console"' in after[name].record and not after[name].live:
+            if run.report.get(name, "").startswith("verified by console") and not after[name].live:
                 self._broke(name, "the console is said to have verified an engine that it does not have")
 
     def _judged(self, act: Callable[[], None], words: dict[str, str]) -> dict[str, Sight]:

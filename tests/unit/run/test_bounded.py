@@ -18,6 +18,7 @@ class Frozen(OnHostAction):
 
     def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None
+        self._discovered_interpreter_key = None
 
     def _execute_module(self, **given: Any) -> dict[str, Any]:
         self.child = subprocess.Popen(["sleep", "60"])
@@ -39,11 +40,11 @@ def test_it_ends_in_time_and_takes_its_ssh_with_it() -> None:
 
 def test_the_tasks_own_time_out_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     rang: list[int] = []
-    monkeypatch.setattr(Frozen, "_execute_module", lambda self, **given: {"ok": True})
+    monkeypatch.setattr(Frozen, "_execute_module", lambda self, **given: {"changed": True})
     before = signal.signal(signal.SIGALRM, lambda number, frame: rang.append(number))
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
-        assert Frozen().on_host(None, {}, 60, {}) == {"ok": True}
+        assert Frozen().on_host("slb.fleet.motd", {}, 60, {}) == {"changed": True}
         deadline = time.monotonic() + 5
         while not rang and time.monotonic() < deadline:
             time.sleep(0.01)
