@@ -28,7 +28,7 @@ _FRESH_SECONDS = 10
 
 class ActionModule(OnHostAction):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        arguments = dict(self._task.args)
+        arguments = self.given()
         decided, seconds = arguments.pop("decided", None), self.seconds(arguments)
         try:
             if decided and decided["fate"]["because"] == "list":

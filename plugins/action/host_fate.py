@@ -215,7 +215,7 @@ class _Door:
         )
         self._say(decision)
         if self._asked["group"] and self._has_work(decision):
-            told.update(add_group=self._asked["group"], parent_groups=["all"])
+            self._join(self._asked["group"], told)
         return told
 
     def _say(self, decision: Decision) -> None:
@@ -224,6 +224,13 @@ class _Door:
             words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
             if self._store.is_news(words, self._host):
                 Display().display(f"[{self._host}]: {words}")
+
+    def _join(self, group: str, told: dict[str, Any]) -> None:
+        """Puts the host into ``group``."""
+        if hasattr(self._action, "add_group"):  # ansible-core 2.21
+            self._action.add_group(group, parent_group_names=["all"])
+        else:
+            told.update(add_group=group, parent_groups=["all"])
 
     def _has_work(self, decision: Decision) -> bool:
         is_asked_for_more = self._settings["adopt_interfaces"] or self._settings["motd_after"] == "restored"

@@ -32,7 +32,7 @@ _WORDS_OF_A_CUT = ("closed by remote host", "Connection reset", "Broken pipe", "
 class ActionModule(OnHostAction):
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
-            return self._adopt(dict(self._task.args), task_vars)
+            return self._adopt(self.given(), task_vars)
         except HostAnswerError as error:
             return {"failed": True, "msg": str(error)}
 

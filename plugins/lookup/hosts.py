@@ -47,13 +47,16 @@ from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+
 _DEFAULT = "engines"
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
         self.set_options(var_options=variables, direct=options)
-        given = [str(part) for term in terms for part in (term if isinstance(term, list) else [term]) if part]
+        parts = [part for term in terms for part in (term if isinstance(term, list) else [term])]
+        given = [str(part).strip() for part in parts if not is_empty(part)]
         pattern, known = ",".join(given) or _DEFAULT, variables or {}
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):

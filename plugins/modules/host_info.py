@@ -165,6 +165,9 @@ slb_host:
         - Given with V(engine_container).
       type: list
       elements: str
+    set_aside_unwritable:
+      description: Why what is taken out of the way could not be noted, told without writing; null where it could.
+      type: str
     set_aside:
       description:
         - The container that the collection last took out of the way on this host, see M(slb.fleet.engine_container).

@@ -80,9 +80,10 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
         yield from _to_an_install(evidence, policy)
     if decision.action == "confirm" or policy.installs:
         yield from _to_a_record(decision, evidence)
-    if decision.action != "wait" and evidence.unwritable:
+    unwritable = evidence.unwritable or (evidence.set_aside_unwritable if decision.action == "replace" else None)
+    if decision.action != "wait" and unwritable:
         yield (
-            f"But no note of it could be written: {evidence.unwritable}. Nothing was touched. "
+            f"But no note of it could be written: {unwritable}. Nothing was touched. "
             "Mend that on the host, then run again."
         )
     if decision.action == "replace" and evidence.container in ALIVE:
@@ -375,7 +376,7 @@ def _is_deploying(evidence: Evidence, policy: Policy) -> bool:
 
 def _deploying(evidence: Evidence, policy: Policy) -> Decision:
     came_up = evidence.ours_pending and evidence.after_request and evidence.stable(policy)
-    if came_up and evidence.console == "undescribed":
+    if came_up and evidence.console == "undescribed" and not policy.unlisted:
         return _confirm(_CAME_UP, evidence)
     return _wait(
         f"An install request of {evidence.record_age:.0f} seconds ago is noted on the host: its deployment may "
@@ -483,6 +484,7 @@ def _ailing(evidence: Evidence, policy: Policy) -> Decision:
 def _is_finished(evidence: Evidence, policy: Policy) -> bool:
     return (
         evidence.ours_pending
+        and not policy.unlisted
         and evidence.console == "undescribed"
         and evidence.after_request
         and (evidence.stable(policy) or evidence.settling(policy))

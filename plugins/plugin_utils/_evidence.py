@@ -99,6 +99,8 @@ class Evidence:
     record_why: str | None = None
     record_age: float = 0
     unwritable: str | None = None
+    """Why the record could not be written."""
+    set_aside_unwritable: str | None = None
     differences: tuple[str, ...] = ()
     """What the record names and is not so."""
     is_of_this_container: bool = False
@@ -222,6 +224,7 @@ def evidence_from(
         record_why=record.get("why"),
         record_age=min(ages),
         unwritable=record.get("unwritable"),
+        set_aside_unwritable=slb_host.get("set_aside_unwritable"),
         differences=tuple(_differences(record, container, engine)),
         is_of_this_container=_is_of_this_container(record, container),
         is_of_another_node=record["state"] == "confirmed" and record.get("base_url") != engine.base_url,

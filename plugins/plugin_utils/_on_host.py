@@ -18,6 +18,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, taken
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 STEP_SECONDS = 90.0
 """What a step on a host may take that waits for nothing: a connection, Python, and a container runtime that is slow."""
@@ -31,10 +32,15 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
+        arguments = self.given()
         try:
-            return self.on_host(self._task.action, dict(self._task.args), self.seconds(self._task.args), task_vars)
+            return self.on_host(self._task.action, arguments, self.seconds(arguments), task_vars)
         except HostAnswerError as error:
             return {"failed": True, "msg": str(error)}
+
+    def given(self) -> dict[str, Any]:
+        """The task's options; an empty one counts as not given."""
+        return {option: value for option, value in self._task.args.items() if not is_empty(value)}
 
     def seconds(self, arguments: Mapping[str, Any]) -> float:
         """How long the module may take with these arguments."""

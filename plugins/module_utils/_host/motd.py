@@ -39,6 +39,7 @@ def aside(path: str, check_mode: bool) -> Result:
     if not message and unfinished is None:
         return Result(False, {"moved": False, "backup_file": None})
     backup = unfinished or _free_backup(path)
+    _refuse_mount(path)
     if not check_mode:
         # Noted before it is moved: a kill in between must not leave a message that nobody brings back.
         _note(path, backup)
@@ -70,6 +71,16 @@ def restored(path: str, backup: Optional[str], check_mode: bool) -> Result:
         _move(source, path)
         _forget(path)
     return Result(True, {"moved": True, "backup_file": source}, _diff(path, b"", content))
+
+
+def _refuse_mount(path: str) -> None:
+    with open("/proc/self/mountinfo") as stream:
+        mounts = {line.split()[4] for line in stream}
+    if os.path.abspath(path) in mounts:
+        raise HostError(
+            "{} is a mount of its own and cannot be moved.".format(path),
+            "Nothing was changed. Unmount it, or set slb_motd: keep.",
+        )
 
 
 def _note_of(path: str) -> str:

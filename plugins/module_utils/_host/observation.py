@@ -12,6 +12,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._host import (
     containers,
     motd,
     record,
+    room,
     set_aside,
     sockets,
 )
@@ -35,6 +36,7 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
     if "engine_container" in subsets:
         # What was done to the container belongs to what is there of it.
         seen["set_aside"] = set_aside.look()
+        seen["set_aside_unwritable"] = room.unwritable(set_aside.PATH)
         seen["addresses"] = addresses.look()
     return dict(seen, root=os.geteuid() == 0, observed_at=time.time())
 
