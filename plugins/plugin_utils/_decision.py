@@ -86,10 +86,13 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
             f"But no note of it could be written: {unwritable}. Nothing was touched. "
             "Mend that on the host, then run again."
         )
-    if decision.action == "replace" and evidence.container in ALIVE:
-        yield from _to_stopping(evidence, policy)
     if decision.because == "list" and evidence.container in ALIVE:
         yield from _to_the_lists_word(evidence)
+    if decision.action == "replace" and evidence.container in ALIVE:
+        inventory = "slb_engine_name, slb_manage_ip or slb_base_url"
+        live = f" If the engine is live under another name or address, correct {inventory}."
+        for objection in _to_stopping(evidence, policy):
+            yield objection + (live if decision.because == "list" else "")
 
 
 def _to_a_record(decision: Decision, evidence: Evidence) -> Iterator[str]:
@@ -581,10 +584,15 @@ def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
             return _confirm("The container slb runs, and slb_unrecorded_engine says: adopt.", evidence)
         if evidence.settling(policy):
             return _see_whether_it_stays_up("The engine to adopt has just come up", evidence, policy)
+    leftover = (
+        "run slb.fleet.remediate for this host, then slb.fleet.rollout"
+        if evidence.was_proven
+        else "set slb_unrecorded_engine: replace"
+    )
     return _fail(
         f"The container slb is {evidence.container}, {_why_not_proven(evidence)}, and the console's list is not "
         "described: it could be live. Look at the web console. If it lists the engine as running, set "
-        "slb_unrecorded_engine: adopt for this host; if it does not list it, set slb_unrecorded_engine: replace."
+        f"slb_unrecorded_engine: adopt for this host; if it does not list it, {leftover}."
     )
 
 

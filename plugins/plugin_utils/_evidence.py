@@ -93,7 +93,7 @@ class Evidence:
     established: int | None = 0
     """Connections; None where they cannot be seen."""
     after_request: bool = False
-    """The container was started after the request that the record is about."""
+    """The container was started after the request that the record is about, and not because it was put back."""
     ports: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     record: RecordState = "none"
     record_why: str | None = None
@@ -108,7 +108,7 @@ class Evidence:
     is_of_another_node: bool = False
     """It names another management node, or none, as in its earlier form."""
     is_listed_as_recorded: bool = False
-    """The list shows what the record names as running, and this host may be the one that is meant."""
+    """The list shows what the record names, not as failed, and this host may be the one that is meant."""
     set_aside: SetAside | None = None
     as_root: bool = True
     console: ConsoleState = "undescribed"
@@ -218,7 +218,7 @@ def evidence_from(
         restarts=container.get("restart_count", 0),
         auto_remove=container.get("auto_remove", False),
         established=container.get("established", 0),
-        after_request=bool(container.get("after_request")),
+        after_request=bool(container.get("after_request")) and not _is_put_back(slb_host),
         ports=tuple(slb_host.get("ports", ())),
         record=record["state"],
         record_why=record.get("why"),
@@ -264,12 +264,17 @@ def _is_of_this_container(record: Mapping[str, Any], container: Mapping[str, Any
 
 def _is_listed_as_recorded(slb_host: Mapping[str, Any], engine: EngineIdentity, listed: Listed | None) -> bool:
     """A clone has the record of its original, which is listed rightly: it is known by its addresses."""
-    if listed is None or listed.state != "running":
+    if listed is None or not listed.is_about_it or listed.state not in ("running", "deploying", "unknown"):
         return False
     own = {comparable(address) for address in slb_host.get("addresses") or ()}
     recorded = comparable(slb_host["record"]["manage_ip"])
     is_clone = comparable(engine.manage_ip) in own and recorded not in own
     return not is_clone
+
+
+def _is_put_back(slb_host: Mapping[str, Any]) -> bool:
+    note = slb_host.get("set_aside") or {}
+    return bool(note.get("mistaken")) and note["id"] == slb_host["engine_container"].get("id")
 
 
 def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:

@@ -54,7 +54,7 @@ def fate(
         distrusted=store.distrusted(engine.base_url),
     )
     decision = decide(evidence, policy)
-    if proves_the_list_wrong({"slb_host": look, "fate": {"console": evidence.console}}, progress.answer):
+    if proves_the_list_wrong({"fate": {"console": evidence.console}}, progress.answer):
         store.distrust(engine.base_url, host)
     return _within_the_budget(host, decision, evidence, policy, store, counts_only)
 
@@ -75,13 +75,11 @@ def _says(reading: Reading, name: str, manage_ip: str) -> Listed:
 
 
 def proves_the_list_wrong(decided: Mapping[str, Any], answer: str) -> bool:
-    """The management node has an engine of which the list's silence had taken the container out of the way.
+    """The management node has an engine that its list does not show.
 
     ``decided``: the result of M(slb.fleet.host_fate) from before the install was asked for.
     """
-    aside = decided["slb_host"].get("set_aside") or {}
-    is_silent = decided["fate"]["console"] in ("not_listed", "elsewhere")
-    return answer == "exists" and is_silent and aside.get("because") == "list" and not aside.get("mistaken")
+    return answer == "exists" and decided["fate"]["console"] in ("not_listed", "elsewhere", "empty")
 
 
 def _within_the_budget(

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -93,6 +94,7 @@ def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
     return Listed("not_listed")
 
 
+@functools.lru_cache(maxsize=65_536)
 def is_address(text: str) -> bool:
     try:
         ipaddress.ip_interface(str(text).strip())
@@ -101,6 +103,7 @@ def is_address(text: str) -> bool:
     return True
 
 
+@functools.lru_cache(maxsize=65_536)
 def comparable(text: str) -> str:
     """The same for every way of writing one address, with or without the length of a prefix."""
     try:

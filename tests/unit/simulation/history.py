@@ -1,212 +1,307 @@
-"""Random histories of one engine host: runs that are killed, deployments that fail, people who work on the host.
+"""Random histories of a fleet: runs that are killed, deployments that fail, people who work on hosts and consoles.
 
-After each, undisturbed runs have to converge: in an engine that needs nothing, or in an error that an operator can
-act on, and once that was done, in an engine that needs nothing.
+After each, undisturbed runs have to converge: in engines that need nothing, or in errors that an operator can act on,
+and once that was done, in engines that need nothing.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from simulated_console import Console, Faults
-from simulated_host import Clock, Host
-from simulated_run import Run
-
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Policy
+from driver import Course, Remediation, Run
+from happenings import ANY_TIME, BETWEEN_RUNS
+from oracle import Oracle, Violation, shown
+from remedies import Operator
+from simulated_node import Faults
+from world import Line, World
 
 _DAY = 86_400.0
-_LONGEST_RUN = 4_000.0
-_REMEDIES = 4
+_MOST_SECONDS = 20_000.0
+_DEFAULTS: dict[str, Any] = {"allow_established": False, "remove_leftovers": False, "unrecorded": "fail"}
 
 
-@dataclass(frozen=True)
-class Violation:
-    seed: str
-    promise: str
-    story: tuple[str, ...]
+@dataclass
+class Counts:
+    histories: int = 0
+    runs: int = 0
+    killed: int = 0
+    converged: int = 0
+    actions: Counter[str] = field(default_factory=Counter)
+    rounds: Counter[int] = field(default_factory=Counter)
+
+    def add(self, other: Counts) -> None:
+        self.histories += other.histories
+        self.runs += other.runs
+        self.killed += other.killed
+        self.converged += other.converged
+        self.actions += other.actions
+        self.rounds += other.rounds
 
     def __str__(self) -> str:
-        return f"{self.promise} (history {self.seed})\n  " + "\n  ".join(self.story)
+        rounds = ", ".join(f"{number}: {count}" for number, count in sorted(self.rounds.items()))
+        actions = ", ".join(f"{name} {count}" for name, count in self.actions.most_common())
+        return (
+            f"{self.histories} histories, {self.runs} runs ({self.killed} killed), {self.converged} converged\n"
+            f"decided: {actions}\nruns until all was well: {rounds}"
+        )
 
 
 class History:
     """One history; ``violations`` after ``live`` are the promises that were broken."""
 
     def __init__(self, seed: str) -> None:
-        self._seed = seed
-        self._chance = random.Random(seed)
-        self.clock = Clock()
-        self.host = Host(self.clock)
-        self.console = Console(self.host)
-        self.violations: list[Violation] = []
-        self.runs = 0
-        self._story: list[str] = []
-        self._is_described = self._chance.random() < 0.5
-        self._policy = Policy(
-            wait=self._chance.choice([30.0, 180.0]),
-            settle=self._chance.choice([2.0, 5.0]),
-            attempts=self._chance.choice([1, 2, 3]),
-        )
+        self.chance = random.Random(seed)
+        self.world = World(self.chance)
+        self.oracle = Oracle(self.world, seed)
+        self.counts = Counts(histories=1)
+        chance = self.chance
+        self.policy: dict[str, Any] = {
+            **_DEFAULTS,
+            "wait": chance.choice([30.0, 180.0]),
+            "settle": chance.choice([2.0, 5.0]),
+            "attempts": chance.choice([1, 2, 3]),
+            "max_replaced": chance.choice(["10%", "10%", "50%", "100%", 0, 1, 2]),
+            "may_be_empty": chance.random() < 0.1,
+        }
+
+    @property
+    def violations(self) -> list[Violation]:
+        return self.oracle.violations
 
     def live(self) -> None:
-        for _ in range(self._chance.randint(1, 5)):
+        chance = self.chance
+        for line in self.world.lines:
+            if chance.random() < 0.6:
+                kinds = ["confirmed"] * 14 + ["older"] * 3 + ["none"] * 2 + ["damaged"]
+                self.world.make_healthy(line, chance.choice(kinds))
+        self.oracle.tell(f"policy {self.policy}")
+        self._tell()
+        for _ in range(chance.randint(1, 4)):
             self._episode()
-        self._converge()
+            if self.oracle.is_broken:
+                break
+        else:
+            self._converge()
+        self.counts.actions.update(self.oracle.actions)
+
+    # Episodes.
 
     def _episode(self) -> None:
-        chance = self._chance
-        self.console.faults = Faults.any(chance, self._policy.wait)
-        for _ in range(chance.choice([0, 0, 1, 2])):
-            self._something_happens()
-        word = chance.choice(["fail", "fail", "fail", "adopt", "replace"])
-        steps = chance.choice([3, 8, 20, 60, None])
-        kill_after = None if steps is None else chance.randrange(steps)
-        self._run(self._policy_with(word, chance.random() < 0.2), kill_after, disturbed=chance.random() < 0.3)
-        self._pass(chance.choice([0.0, 5.0, self._policy.wait, _DAY]))
+        chance = self.chance
+        for node in self.world.nodes.values():
+            node.faults = Faults.any(chance, self.policy["wait"])
+        for _ in range(chance.choice([0, 1, 1, 2, 3])):
+            self._something_happens(BETWEEN_RUNS)
+        word = chance.choice(["fail"] * 8 + ["adopt", "replace"])
+        policy = {
+            **self.policy,
+            "unrecorded": word,
+            "allow_established": chance.random() < 0.1,
+            "remove_leftovers": chance.random() < 0.1,
+        }
+        kind = chance.random()
+        if kind < 0.08:
+            named = chance.sample(self.world.lines, 1)
+            self._drive([Remediation(self.world, self.oracle, named, policy)], self._kill_after())
+        elif kind < 0.18:
+            runs = [Run(self.world, self.oracle, self.world.lines[:], policy, disturbed=True) for _ in range(2)]
+            self._drive(runs, self._kill_after(), disturbed=chance.random() < 0.5)
+        elif kind < 0.35 and self._is_quiet():
+            self._check_then_run(policy)
+        else:
+            self._drive_one(policy)
+        self.world.pass_time(chance.choice([0.0, 5.0, self.policy["wait"], _DAY]))
 
-    def _policy_with(self, word: str, allow_established: bool = False) -> Policy:
-        policy = self._policy
-        return Policy(word, policy.wait, policy.settle, policy.attempts, allow_established)  # type: ignore[arg-type]
+    def _drive_one(self, policy: dict[str, Any]) -> None:
+        chance = self.chance
+        disturbed = chance.random() < 0.4
+        run = Run(self.world, self.oracle, self.world.lines[:], policy, disturbed)
+        self._drive([run], self._kill_after(), disturbed)
+        if run.is_fine and not disturbed and self.world.is_quiet():
+            self._see_that_a_second_run_changes_nothing(run)
 
-    def _run(self, policy: Policy, kill_after: int | None = None, disturbed: bool = False) -> Run:
-        """One run, killed at the given step if it gets there."""
-        self.runs += 1
-        run = Run(self.host, self.console, policy, self._is_described, self._broke, self._note)
-        begin = self.clock.now
-        for number, seconds in enumerate(run.steps()):
-            if number == kill_after:
-                self._note(f"run killed at step {number} as it was about to {run.decision.action}")
-                return run
-            if disturbed and self._chance.random() < 0.1:
-                self._something_happens(while_it_runs=True)
-            self._pass(seconds)
-        self._note(f"run ended: {run.decision.action}: {run.decision.reason}")
-        if self.clock.now - begin > _LONGEST_RUN:
-            self._broke(f"a run ends in time, not after {self.clock.now - begin:.0f} s")
-        return run
+    def _kill_after(self) -> int | None:
+        most = self.chance.choice([5, 20, 60, None, None, None])
+        return None if most is None else self.chance.randrange(most)
+
+    def _something_happens(self, which: list[Any]) -> None:
+        happening = self.chance.choice(which)
+        what = happening(self.world)
+        if what:
+            self.oracle.tell(f"MEANWHILE {what}")
+            if which is BETWEEN_RUNS:
+                self._tell()
+
+    def _drive(self, runs: list[Run], kill_after: int | None = None, disturbed: bool = False) -> None:
+        """Lets runs proceed, interleaved; the first of them is killed at the given step, if it gets there."""
+        chance = self.chance
+        self.counts.runs += len(runs)
+        words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unrecorded", "allow_established"))
+        self.oracle.tell(f"RUN {' and '.join(type(run).__name__ for run in runs)}: {words}")
+        begin = self.world.clock.now
+        under_way: list[tuple[Run, Iterator[float]]] = [(run, run.steps()) for run in runs]
+        number = 0
+        seconds: float | None = 0.0
+        while under_way:
+            if seconds is None or seconds >= 0:
+                run, steps = under_way[0] if len(under_way) == 1 else chance.choice(under_way)
+            if number == kill_after and run is runs[0]:
+                self.oracle.tell("the run is killed")
+                self.counts.killed += 1
+                under_way.remove((run, steps))
+                seconds = None
+                continue
+            number += run is runs[0]
+            seconds = next(steps, None)
+            if seconds is None:
+                under_way.remove((run, steps))
+                self.oracle.ended(run, disturbed or len(runs) > 1)
+                continue
+            if disturbed and seconds >= 0 and chance.random() < 0.03:
+                self._something_happens(ANY_TIME)
+            if seconds:
+                self.world.pass_time(abs(seconds))
+        if self.world.clock.now - begin > _MOST_SECONDS:
+            self.oracle.broke("a run ends in time", f"{self.world.clock.now - begin:.0f} s")
+
+    def _check_then_run(self, policy: dict[str, Any]) -> None:
+        """What --check says, the next run does first."""
+        before = self._footprint()
+        check = Run(self.world, self.oracle, self.world.lines[:], policy, is_check=True)
+        self._drive([check])
+        if self._footprint() != before:
+            self.oracle.broke("check mode touches nothing")
+        lists = [node.list() for node in self.world.nodes.values()]
+        run = Run(self.world, self.oracle, self.world.lines[:], policy)
+        self._drive([run])
+        for line, plan in check.plans.items():
+            if line in run.plans and run.plans[line].action != plan.action:
+                self.oracle.broke("check mode says what the run then plans", f"{plan.action}, {run.plans[line].action}")
+        acting = [line for line in run.lines if line in run.plans and run.courses[line].first]
+        if acting and [node.list() for node in self.world.nodes.values()] == lists:
+            canary = acting[0]
+            if run.courses[canary].first != check.plans[canary].action:
+                detail = f"{check.plans[canary].action}, then {run.courses[canary].first}"
+                self.oracle.broke("check mode says what the run then does first", detail)
+
+    def _see_that_a_second_run_changes_nothing(self, first: Run) -> None:
+        for line, course in first.courses.items():
+            if shown(self.world.node(line).list(), line) != shown(course.reading, line):
+                return  # the list has changed under the first run
+            if any(one.address == line.address and one.url != line.url for one in self.world.lines):
+                self.oracle.broke("nothing is done where two hosts, of two nodes, want one address")
+                return
+        before = self._footprint()
+        self.oracle.tell("once more, over a healthy fleet")
+        run = Run(self.world, self.oracle, self.world.lines[:], {**self.policy, **_DEFAULTS})
+        self._drive([run])
+        if not run.is_fine:
+            reason = self._first_failure(run)
+            self.oracle.broke(f"a second run over a healthy fleet finds nothing to do: {reason}")
+        elif self._footprint() != before:
+            self.oracle.broke("a second run over a healthy fleet changes nothing")
+
+    def _is_quiet(self) -> bool:
+        """Whether a few seconds change nothing: no wait for a request is about to be over, either."""
+        records = [host.record for host in self.world.hosts]
+        is_over = all(
+            not isinstance(record, dict) or record["state"] != "pending" or host.age() > self.policy["wait"]
+            for host, record in zip(self.world.hosts, records, strict=True)
+        )
+        return is_over and self.world.is_quiet()
+
+    def _footprint(self) -> Any:
+        return [host.writes for host in self.world.hosts], [node.requests for node in self.world.nodes.values()]
+
+    # Convergence.
 
     def _converge(self) -> None:
-        self.console.faults = Faults()
-        self.console.is_stuck = False
-        self.host.runtime_is_down = False
-        word = "fail"
-        for _ in range(_REMEDIES):
-            run = self._run(self._policy_with(word))
-            if run.decision.action == "nothing":
-                self._see_that_all_is_well()
+        self.oracle.tell("CALM")
+        for node in self.world.nodes.values():
+            node.faults = Faults()
+        policy = {**self.policy, **_DEFAULTS}
+        operator = Operator(self.world, policy)
+        most = 6 + 3 * len(self.world.lines)
+        for number in range(1, most + 1):
+            run = Run(self.world, self.oracle, self.world.lines[:], policy)
+            self._drive([run])
+            if self.oracle.is_broken:
                 return
-            remedies = list(self._remedies(run))
-            if not remedies:
-                break
-            word = next((remedy for remedy in remedies if remedy in ("adopt", "replace")), word)
-            self._note(f"operator: {', '.join(remedies)}")
-        self._broke("an undisturbed run converges, or fails where an operator can mend it")
+            if run.is_fine:
+                self.counts.converged += 1
+                self.counts.rounds[number] += 1
+                self._see_that_all_is_well(run)
+                return
+            if not self._mend(run, operator):
+                return
+            self._tell()
+        self.oracle.broke(f"what the reasons say leads out: {self._first_failure(run)}")
 
-    def _see_that_all_is_well(self) -> None:
-        if self.host.state != "running":
-            self._broke("where nothing is to be done, an engine runs")
-        record, calls = copy(self.host.record), self.console.calls
-        if self._run(self._policy).decision.action != "nothing" or self.console.calls != calls:
-            self._broke("a second run does nothing and asks the management node nothing")
-        if self.host.record != record:
-            self._broke("a second run changes nothing")
+    def _mend(self, run: Run, operator: Operator) -> bool:
+        operator.has_mended = False
+        for line, course in run.courses.items():
+            failed = course.failure or (course.decision is not None and course.decision.action == "fail")
+            if not failed or line not in self.world.lines:
+                continue
+            done = operator.mend(line, course)
+            self.oracle.tell(f"OPERATOR about {line.label}: {', '.join(done) or 'does not know what to do'}")
+            if not done:
+                self.oracle.broke(f"a reason lets an operator act: {_pattern(_reason(course))}")
+                return False
+        if operator.to_remediate:
+            named = [line for line in operator.to_remediate if line in self.world.lines]
+            operator.to_remediate = []
+            if named:
+                policy = {**self.policy, **_DEFAULTS}
+                remediation = Remediation(self.world, self.oracle, named, policy)
+                self._drive([remediation])
+                for line, course in remediation.courses.items():
+                    if course.failure or course.decision.action == "fail":
+                        self.oracle.tell(f"OPERATOR about {line.label}: {', '.join(operator.mend(line, course))}")
+        return True
 
-    def _remedies(self, run: Run) -> Iterator[str]:
-        """What an operator does who looks at the host and at the console."""
-        host, console, engine = self.host, self.console, self.host.engine
-        if isinstance(host.record, str) and engine is None:
-            host.record = None
-            yield "removed the damaged record"
-        if host.foreign_port_holder:
-            host.foreign_port_holder = False
-            yield "freed the port"
-        if console.is_stuck:
-            console.is_stuck = False
-            yield "refreshed the console's page"
-        if console.status and host.state != "running":
-            console.forget()
-            yield "removed the engine in the console"
-        if engine and engine.established:
-            engine.established = 0
-            yield "ended the connections"
-        if engine:
-            yield "adopt" if engine.is_live and host.state == "running" else "replace"
+    def _see_that_all_is_well(self, run: Run) -> None:
+        for line in self.world.lines:
+            if line.host.state != "running" and not (line.host.engine and line.host.engine.crashes_after):
+                self.oracle.broke("in the end an engine runs", line.label)
+        self.oracle.in_the_end()
+        if self.world.is_quiet():
+            self._see_that_a_second_run_changes_nothing(run)
 
-    def _something_happens(self, while_it_runs: bool = False) -> None:
-        """To the host, to the console or to the container; a person who does that takes over what is under way."""
-        host, console, engine, chance = self.host, self.console, self.host.engine, self._chance
-        events = ["human deploys", "human forgets", "clock", "port", "runtime", "console restarts"]
-        by_hand = ["stop", "start", "pause", "remove", "connections", "create"] if engine else ["leftover"]
-        event = chance.choice(events + by_hand + ([] if while_it_runs else ["record", "reboot"]))
-        self._note(f"meanwhile: {event}")
-        if console.deployment and event in [*by_hand, "record", "reboot"]:
-            console.deployment.is_ours = False
-        if event == "human deploys":
-            console.install(is_ours=False)
-        elif event == "human forgets":
-            console.forget()
-        elif event == "clock":
-            self.clock.skew += chance.choice([-7200.0, -60.0, 60.0, 7200.0])
-        elif event == "reboot":
-            host.reboot()
-        elif event == "record":
-            host.record = chance.choice(["it is not JSON", None])
-        elif event == "port":
-            host.foreign_port_holder = engine is None and not host.foreign_port_holder
-        elif event == "runtime":
-            host.runtime_is_down = not host.runtime_is_down
-        elif event == "console restarts":
-            console.restart()
-        elif event == "leftover":
-            if not host.foreign_port_holder:
-                host.start_engine(chance.choice([None, 0.1]))
-        elif engine:
-            self._to_engine(event)
+    def _first_failure(self, run: Run) -> str:
+        for course in run.courses.values():
+            if course.has_ended and not course.is_fine:
+                return _pattern(_reason(course))
+        return "no host has failed"
 
-    def _to_engine(self, event: str) -> None:
-        engine = self.host.engine
-        assert engine is not None
-        if event == "remove":
-            del self.host.containers["slb"]
-        elif event == "connections":
-            engine.established = 3 if self.host.state == "running" else 0
-        elif event == "start":
-            self.host.restart(engine)
-        elif event == "create":
-            engine.held, engine.started_at, engine.is_live, engine.established = "created", None, False, 0
-        elif engine.held is None:
-            engine.held = "paused" if event == "pause" else "exited"
-            engine.established = 0
-
-    def _pass(self, seconds: float) -> None:
-        """Lets time go by, with what the management node does in it."""
-        end = self.clock.now + seconds
-        while True:
-            event = self.console.next_event()
-            if event is None or event > end:
-                break
-            self.clock.now = max(self.clock.now, event)
-            self.console.happen()
-        self.clock.now = end
-
-    def _note(self, what: str) -> None:
-        engine = self.host.engine
-        lives = " (live)" if engine and engine.is_live else ""
-        self._story.append(f"{self.clock.now:7.0f} s, {self.host.state}{lives}, {self.console.status}: {what}")
-
-    def _broke(self, promise: str) -> None:
-        self.violations.append(Violation(self._seed, promise, tuple(self._story)))
+    def _tell(self) -> None:
+        lines = "; ".join(f"{line.label}={line.name} {line.address} on {line.host.label}" for line in self.world.lines)
+        self.oracle.tell(f"  world: {self.world.picture()} | {lines}")
 
 
-def live_through(seed: int, number: int) -> tuple[int, list[Violation]]:
-    """That many histories: how many runs they had, and which promises were broken."""
-    runs, violations = 0, []
-    for index in range(number):
+def _reason(course: Course) -> str:
+    return course.failure or (course.decision.reason if course.decision else "")
+
+
+def _pattern(reason: str) -> str:
+    """A reason without what differs from host to host, to count by."""
+    words = ("#" if any(letter.isdigit() for letter in word) else word for word in reason.split())
+    return " ".join(words)
+
+
+def live_through(seed: int, first: int, number: int) -> tuple[Counts, list[Violation]]:
+    """That many histories, from the ``first`` on: their counts, and which promises were broken."""
+    counts, violations = Counts(), []
+    for index in range(first, first + number):
         history = History(f"{seed}-{index}")
         history.live()
-        runs += history.runs
+        counts.add(history.counts)
         violations += history.violations
-    return runs, violations
+    return counts, violations
+
+
+__all__ = ["Counts", "History", "Line", "live_through"]

@@ -1,46 +1,64 @@
-"""A model of an engine host: its clocks, its containers and what ``host_info`` would return of it."""
+"""A model of an engine host: its clocks, containers and disk, what a look gives, and what the modules do there.
+
+What a module does on the host is a generator: each ``yield`` is a moment at which it may be killed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
 EPOCH = 1_800_000_000.0
+ENGINE = "slb"
+DAMAGED = "/etc/ansible/facts.d/slb_engine.fact cannot be read: Expecting value: line 1 column 1 (char 0)"
 _LONGEST_PAUSE = 60.0
+_RUNS = ("running", "restarting", "paused")
+
+
+class RefusedError(Exception):
+    """A module refuses, in words, and has changed nothing that it did not have to."""
+
+
+class UnreachableError(Exception):
+    """SSH gave nothing back. What was under way on the host may have been done or not."""
 
 
 @dataclass
 class Clock:
-    """``now`` is true time, in seconds; ``wall`` is what the host's clock shows, which somebody may set."""
+    """``now`` is true time, in seconds, which nobody sets."""
 
     now: float = 0.0
-    skew: float = 0.0
-
-    @property
-    def wall(self) -> float:
-        return EPOCH + self.now + self.skew
 
 
-@dataclass
+@dataclass(eq=False)
 class Container:
-    """``crashes_after``: seconds that its process lives each time. ``is_live``: the console's engine is in it."""
+    """``crashes_after``: seconds that its process lives each time.
+
+    ``entry`` is known to the world alone: the console's entry whose engine is in this container.
+    """
 
     id: str
     began: float
+    """When its process, or the first of its crash loop, was started, in true time."""
     started_at: float | None
+    """The same by the host's clock, as it was then; None if it was never started."""
+    policy: str = "always"
+    auto_remove: bool = False
     crashes_after: float | None = None
-    is_live: bool = False
     established: int = 0
     held: str | None = None
     """created, paused or exited: a state in which it stays. Otherwise it runs, or crashes again and again."""
-    restarts: bool = True
-    """Whether its restart policy is on."""
+    entry: Any = None
 
     def at(self, now: float) -> tuple[str, float, int]:
         """State, age of its process and the number of its restarts, as a runtime with growing pauses has it."""
         age = now - self.began
         if self.held or self.crashes_after is None:
             return self.held or "running", age, 0
+        if self.policy == "no":
+            return ("running" if age < self.crashes_after else "exited"), age, 0
         pause, count = 0.1, 0
         while age >= self.crashes_after:
             age -= self.crashes_after
@@ -52,80 +70,401 @@ class Container:
         return "running", age, count
 
 
-@dataclass
+@dataclass(eq=False)
 class Host:
+    label: str
+    address: str
     clock: Clock
     containers: dict[str, Container] = field(default_factory=dict)
     record: dict[str, Any] | str | None = None
     """A text is a damaged one."""
+    note: dict[str, Any] | None = None
+    """set-aside.json"""
     boot: int = 1
     booted: float = 0.0
+    skew: float = 0.0
+    """What somebody has set the host's clock forward by."""
+    is_up: bool = True
     runtime_is_down: bool = False
-    foreign_port_holder: bool = False
+    disk: str = ""
+    """Why nothing can be written, if so."""
+    root: bool = True
+    foreign_port: bool = False
+    own: str = "seen"
+    """Whether a look shows its own addresses: seen, unseen, or NAT (none of them is the one that it is reached at)."""
     made: int = 0
+    writes: int = 0
+    """How often a module has changed anything."""
+    touched: int = 0
+    """How often somebody else has: the operator, or the management node."""
+    forgotten: int = 0
+    """How often a person has taken the record away, so that nobody can know what was asked for."""
+    older: Host | None = None
+
+    @property
+    def wall(self) -> float:
+        return EPOCH + self.clock.now + self.skew
+
+    @property
+    def uptime(self) -> float:
+        return self.clock.now - self.booted
+
+    @property
+    def boot_id(self) -> str:
+        return f"{self.label}-boot-{self.boot}"
 
     @property
     def engine(self) -> Container | None:
-        return self.containers.get("slb")
+        """The container slb, as it is by now: one that deletes itself may be gone."""
+        engine = self.containers.get(ENGINE)
+        if engine and engine.auto_remove and self.state_of(engine) == "exited":
+            del self.containers[ENGINE]
+            return None
+        return engine
 
     @property
     def state(self) -> str:
-        return self.engine.at(self.clock.now)[0] if self.engine else "absent"
+        engine = self.engine
+        return self.state_of(engine) if engine else "absent"
 
-    def start_engine(self, crashes_after: float | None) -> Container:
+    def state_of(self, container: Container) -> str:
+        return container.at(self.clock.now)[0]
+
+    def named(self, container_id: str) -> str | None:
+        for name, container in self.containers.items():
+            if container.id == container_id:
+                return name
+        return None
+
+    def is_live(self, container: Container) -> bool:
+        """Whether it serves as an engine of a console now, whatever any list shows."""
+        entry = container.entry
+        return (
+            entry is not None and entry.container is container and self.is_up and self.state_of(container) == "running"
+        )
+
+    # What the runtime, the operator and the management node do.
+
+    def start_engine(self, **kind: Any) -> Container:
         self.made += 1
-        made = Container(f"c{self.made}", self.clock.now, self.clock.wall, crashes_after)
-        self.containers["slb"] = made
+        made = Container(f"{self.label}-c{self.made}", self.clock.now, self.wall, **kind)
+        self.containers[ENGINE] = made
         return made
 
-    def restart(self, container: Container) -> None:
-        container.held, container.began, container.started_at = None, self.clock.now, self.clock.wall
+    def start(self, container: Container) -> None:
+        container.held, container.began, container.started_at = None, self.clock.now, self.wall
+
+    def stop(self, container: Container) -> None:
+        if container.held != "created":
+            container.held = "exited"
+        container.established = 0
+        if container.auto_remove:
+            self.remove(container)
+
+    def remove(self, container: Container) -> None:
+        name = self.named(container.id)
+        if name:
+            del self.containers[name]
 
     def reboot(self) -> None:
         self.boot, self.booted, self.runtime_is_down = self.boot + 1, self.clock.now, False
-        for container in self.containers.values():
+        for container in list(self.containers.values()):
             container.established = 0
-            if container.held in (None, "paused"):
-                self.restart(container)
-                container.held = None if container.restarts else "exited"
+            if container.held == "created" or (container.held == "exited" and container.policy != "always"):
+                continue
+            if container.policy == "no":
+                self.stop(container)
+            else:
+                self.start(container)
 
-    def rename(self, container: Container) -> None:
-        del self.containers["slb"]
-        self.containers[f"slb-leftover-{len(self.containers)}-{container.id}"] = container
+    def backup(self) -> Host:
+        """A copy of its disk."""
+        taken = copy(self)
+        taken.containers = {name: copy(container) for name, container in self.containers.items()}
+        taken.record = dict(self.record) if isinstance(self.record, dict) else self.record
+        taken.note = dict(self.note) if self.note else None
+        taken.older = None
+        return taken
+
+    def restore_disk(self, taken: Host) -> None:
+        """Takes the disk of ``taken`` and is booted; whose engines run in it now, the world has to say."""
+        kept = taken.backup()
+        self.containers, self.record, self.note = kept.containers, kept.record, kept.note
+        self.made = max(self.made, kept.made)
+        self.forgotten += 1
+        self.reboot()
+
+    # What a look gives.
 
     def look(self) -> dict[str, Any]:
-        return {"engine_container": self.look_at_engine(), "record": self._record(), "ports": self._ports()}
-
-    def fresh_request(self) -> dict[str, Any]:
-        uptime = self.clock.now - self.booted
-        return {"state": "pending", "requested_at": self.clock.wall, "boot": self.boot, "uptime": uptime}
-
-    def look_at_engine(self) -> dict[str, Any]:
-        if self.runtime_is_down:
-            return {"state": "unknown", "why": "docker does not answer"}
-        if self.engine is None:
-            return {"state": "absent"}
-        state, age, restarts = self.engine.at(self.clock.now)
-        # A process that was restarted began at a time that is known from the age; the first one's was noted.
-        started_at = self.clock.wall - age if restarts else self.engine.started_at
         return {
-            "state": state,
-            "id": self.engine.id,
-            "started_at": started_at,
-            "uptime": age if state == "running" else None,
-            "restart_count": restarts,
-            "established": self.engine.established,
+            "engine_container": self._look_at_engine(),
+            "record": self._look_at_record(),
+            "set_aside": self._look_aside(),
+            "root": self.root,
+            "addresses": self._look_at_addresses(),
+            "ports": [{"port": 8000, "pid": 217, "process": "python3", "engine": False}] if self.foreign_port else [],
+            "motd": {},
+            "interfaces": [],
+            "observed_at": self.wall,
         }
 
-    def _record(self) -> dict[str, Any]:
-        if self.record is None:
-            return {"state": "none"}
-        if isinstance(self.record, str):
-            return {"state": "invalid", "why": self.record}
-        uptime, wall = self.clock.now - self.booted, self.clock.wall
-        if self.record["boot"] == self.boot:
-            return dict(self.record, age=max(0.0, uptime - self.record["uptime"]))
-        return dict(self.record, age=max(uptime, wall - self.record["requested_at"]))
+    def _look_at_addresses(self) -> list[str] | None:
+        inside = f"192.168.0.{self.label[1:]}"
+        return {"seen": [self.address, inside], "unseen": None, "NAT": [inside]}[self.own]
 
-    def _ports(self) -> list[dict[str, Any]]:
-        return [{"port": 8000, "pid": 217, "process": "python3"}] if self.foreign_port_holder else []
+    def _look_at_engine(self) -> dict[str, Any]:
+        if self.runtime_is_down:
+            return _engine("unknown", why="docker does not answer", runtime="docker")
+        container = self.engine
+        if container is None:
+            return _engine("absent", runtime="docker")
+        state, age, restarts = container.at(self.clock.now)
+        # A process that was restarted began at a time that is known from the age; the first one's was noted.
+        started_at = self.wall - age if restarts else container.started_at
+        return _engine(
+            state,
+            runtime="docker",
+            id=container.id,
+            image="slb:1",
+            started_at=started_at,
+            exit_code=0 if state in ("running", "created") else 137,
+            restart_policy=container.policy,
+            restart_count=restarts,
+            uptime=age if state == "running" else None,
+            established=(container.established if state == "running" else 0) if self.root else None,
+            auto_remove=container.auto_remove,
+            after_request=self.started_after_request(container, state, age, started_at),
+        )
+
+    def started_after_request(
+        self, container: Container, state: str, age: float, started_at: float | None
+    ) -> bool | None:
+        record = self.record
+        if not isinstance(record, dict) or started_at is None:
+            return None
+        if record["boot_id"] == self.boot_id and state in ("running", "paused"):
+            return bool(self.uptime - age >= record["uptime"])
+        return bool(started_at >= record["requested_at"])
+
+    def _look_at_record(self) -> dict[str, Any]:
+        unwritable = self.disk or None
+        if self.record is None:
+            return {"state": "none", "unwritable": unwritable}
+        if isinstance(self.record, str):
+            return {"state": "invalid", "why": self.record, "unwritable": unwritable}
+        return dict(self.record, age=self.age(), unwritable=unwritable)
+
+    def age(self) -> float:
+        """Seconds since the request of the record, as far as the host can know."""
+        assert isinstance(self.record, dict)
+        return self._age(self.record, self.record["requested_at"])
+
+    def _age(self, noted: dict[str, Any], at: float) -> float:
+        if noted["boot_id"] == self.boot_id:
+            return max(0.0, self.uptime - float(noted["uptime"]))
+        return max(self.uptime, self.wall - at)
+
+    def _look_aside(self) -> dict[str, Any] | None:
+        if self.note is None or not self.root:
+            return None
+        name = self.named(self.note["id"])
+        exists = None if self.runtime_is_down else name is not None
+        keys = ("id", "runtime", "state", "restart_policy", "because", "at", "mistaken")
+        shown = {key: self.note[key] for key in keys}
+        age = self._age(self.note, self.note["at"])
+        return dict(shown, name=name or self.note["name"], age=age, exists=exists)
+
+    # What the modules do.
+
+    def take_aside(
+        self, container_id: str | None, state: str, allow_established: bool, remove: bool, because: str
+    ) -> Iterator[str]:
+        """engine_container state=stopped. Says ``stop`` right before the container is stopped."""
+        seen = self._usable()
+        if seen is None:
+            return
+        now_it_is = self.state_of(seen)
+        if seen.id != container_id:
+            raise RefusedError("the container slb is another one than was decided about")
+        if state in ("created", "exited") and now_it_is not in ("created", "exited"):
+            raise RefusedError("somebody has started it since")
+        if not allow_established and now_it_is == "running":
+            if not self.root:
+                raise RefusedError("established connections cannot be seen without root: become")
+            if seen.established:
+                raise RefusedError("it carries established connections: slb_allow_established")
+        if seen.auto_remove and now_it_is in _RUNS and not remove:
+            raise RefusedError("it would delete itself: slb_remove_leftovers")
+        if self.disk:
+            raise RefusedError(f"the disk is {self.disk}")
+        yield "begin"
+        was, policy, earlier = now_it_is, seen.policy, self.note
+        if earlier and (earlier["id"], earlier["name"], earlier["mistaken"]) == (seen.id, ENGINE, False):
+            # The same move, killed half-way: what the note says of the container holds.
+            was = was if earlier["state"] in ("exited", "created") else earlier["state"]
+            policy = earlier["restart_policy"] if policy == "no" else policy
+            because = earlier["because"] if because in ("ended", "record") else because
+        self.note = {
+            "id": seen.id,
+            "name": ENGINE,
+            "runtime": "docker",
+            "state": was,
+            "restart_policy": policy,
+            "because": because,
+            "mistaken": False,
+            "at": self.wall,
+            "boot_id": self.boot_id,
+            "uptime": self.uptime,
+        }
+        self.writes += 1
+        yield "noted"
+        seen.policy = "no"
+        yield "stop"
+        if self.state_of(seen) in _RUNS:
+            self.stop(seen)
+        yield "stopped"
+        name = self.named(seen.id)
+        if name == ENGINE:
+            del self.containers[ENGINE]
+            if not remove:
+                self.containers[f"slb-leftover-{len(self.containers)}-{seen.id}-{self.clock.now:.0f}"] = seen
+        if remove:
+            self.note = None
+        elif self.note:
+            self.note["name"] = self.named(seen.id) or ENGINE
+
+    def put_back(self, mistaken: bool) -> Iterator[str]:
+        """engine_container state=restored. ``mistaken``: because the management node said that the engine exists."""
+        current = self._usable()
+        if not self.root:
+            raise RefusedError("only root can put a container back: become")
+        if self.note is None or (self.note["mistaken"] and current and current.id == self.note["id"]):
+            return
+        name = self.named(self.note["id"])
+        if name is None:
+            raise RefusedError("the container that was put aside is gone")
+        container = self.containers[name]
+        if current is not None and current is not container:
+            raise RefusedError("the name slb is taken by another container")
+        if self.disk == "read-only":
+            raise RefusedError(f"the disk is {self.disk}")
+        note = {**self.note, "name": ENGINE}
+        yield "begin"
+        self.writes += 1
+        self.note = note
+        name = self.named(container.id)
+        if name is None or (name != ENGINE and ENGINE in self.containers):
+            raise RefusedError("docker rename fails: somebody else works on this host")
+        if name != ENGINE:
+            self.containers[ENGINE] = self.containers.pop(name)
+        yield "named"
+        container.policy = note["restart_policy"]
+        yield "policy"
+        if note["state"] in _RUNS and self.state_of(container) in ("exited", "created"):
+            self.start(container)
+        yield "started"
+        if note["state"] == "paused":
+            container.held = "paused"
+        if mistaken and self.disk:
+            raise RefusedError(f"the note of what was put back cannot be written: the disk is {self.disk}")
+        self.note = {**note, "mistaken": True} if mistaken else None
+
+    def note_pending(
+        self, name: str, address: str, base_url: str, attempt: int, decided_about: float, absent: bool
+    ) -> None:
+        """engine_record state=pending."""
+        before = self.record["requested_at"] if isinstance(self.record, dict) else 0
+        if abs(before - decided_about) >= 0.001:
+            raise RefusedError("the record is not what was decided about: somebody else deploys")
+        if absent and self._usable() is not None:
+            raise RefusedError("a container slb is there by now: nobody asked; run again to look anew")
+        self._write(
+            {
+                **self._fresh(name, address, base_url),
+                "state": "pending",
+                "attempt": attempt,
+                "container_id": None,
+                "verified_by": None,
+            }
+        )
+
+    def note_confirmed(
+        self, name: str, address: str, base_url: str, container_id: str, verified_by: str
+    ) -> Iterator[str]:
+        """engine_record state=confirmed. What was taken out of the way for this engine stays there."""
+        proof = {
+            "state": "confirmed",
+            "container_id": container_id,
+            "verified_by": verified_by,
+            "name": name,
+            "manage_ip": address,
+            "base_url": base_url,
+        }
+        before = self.record if isinstance(self.record, dict) else None
+        if not before or any(before.get(key) != value for key, value in proof.items()):
+            known = dict(before, base_url=before.get("base_url") or base_url) if before else {}
+            is_ours = all(known.get(key) == proof[key] for key in ("name", "manage_ip", "base_url"))
+            request = dict(before) if before and is_ours else self._fresh(name, address, base_url)
+            self._write({**request, **proof})
+        yield "noted"
+        if self.note:
+            self._unlink()
+            self.note = None
+            self.writes += 1
+
+    def withdraw(self, requested_at: float) -> None:
+        """engine_record state=absent: of nobody's request but this one."""
+        if isinstance(self.record, dict) and abs(self.record["requested_at"] - requested_at) < 0.001:
+            self._unlink()
+            self.record = None
+            self.writes += 1
+
+    def _fresh(self, name: str, address: str, base_url: str) -> dict[str, Any]:
+        return {
+            "name": name,
+            "manage_ip": address,
+            "base_url": base_url,
+            "requested_at": self.wall,
+            "boot_id": self.boot_id,
+            "uptime": self.uptime,
+            "attempt": 1,
+        }
+
+    def _write(self, record: dict[str, Any]) -> None:
+        if self.disk:
+            raise RefusedError(f"the record cannot be written: the disk is {self.disk}")
+        self.record = record
+        self.writes += 1
+
+    def _unlink(self) -> None:
+        """A full disk does not mind."""
+        if self.disk == "read-only":
+            raise RefusedError(f"a note cannot be taken away: the disk is {self.disk}")
+
+    def _usable(self) -> Container | None:
+        if self.runtime_is_down:
+            raise RefusedError("the state of the container slb is unknown: bring the container runtime back")
+        return self.engine
+
+
+_NOTHING: dict[str, Any] = {
+    "state": "absent",
+    "name": ENGINE,
+    "runtime": None,
+    "id": None,
+    "image": None,
+    "started_at": None,
+    "exit_code": None,
+    "restart_policy": None,
+    "restart_count": 0,
+    "why": None,
+    "uptime": None,
+    "established": None,
+    "auto_remove": False,
+    "after_request": None,
+}
+
+
+def _engine(state: str, **seen: Any) -> dict[str, Any]:
+    return {**_NOTHING, "state": state, **seen}

@@ -1,0 +1,362 @@
+"""Carries out runs over the simulated world, step by step. Each ``yield`` is a moment at which a run may be killed."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from simulated_host import Container, RefusedError, UnreachableError
+from world import Line, World
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate, proves_the_list_wrong
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+
+INSIDE = -0.2
+"""Yielded inside of a module, which takes 0.2 s: it may be killed there, but nobody else's step comes in between."""
+
+_MOST_ROUNDS = 40
+_FRESH_SECONDS = 10.0
+
+Look = dict[str, Any]
+Reading = Any
+
+
+class Witness(Protocol):
+    """Sees what a run decides and does, as it happens."""
+
+    def decided(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, phase: int) -> None: ...
+
+    def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None: ...
+
+    def asked(self, run: Run, line: Line, outcome: str, seen: Sight) -> None: ...
+
+    def confirmed(self, run: Run, line: Line, decision: Any, seen: Sight) -> None: ...
+
+    def putting_back(self, run: Run, line: Line) -> None: ...
+
+    def asked_again(self, line: Line, decision: Any, again: Any) -> None: ...
+
+    def tell(self, what: str) -> None: ...
+
+
+@dataclass
+class Sight:
+    """What a decision was made from. ``touched`` tells whether anybody has worked on the host since."""
+
+    look: Look
+    reading: Reading
+    touched: int
+
+
+@dataclass
+class Course:
+    """What became of a host in a run."""
+
+    first: str = ""
+    """The first thing decided in phase 3."""
+    decision: Any = None
+    failure: str = ""
+    """Of a module, or of SSH: then ``decision`` is the last that was made."""
+    asked: list[str] = field(default_factory=list)
+    asked_at: float = 0.0
+    stopped: list[tuple[Container, Any, str, str]] = field(default_factory=list)
+    """Each with the decision, what the list said of it, and in which state it was."""
+    has_ended: bool = False
+    begun_with: int = 0
+    reading: Reading = None
+    """That of the last decision."""
+
+    @property
+    def is_fine(self) -> bool:
+        return not self.failure and self.decision is not None and self.decision.action == "nothing"
+
+
+class Run:
+    """A rollout; ``is_check``: as --check and diagnose, which decide and do nothing."""
+
+    def __init__(
+        self,
+        world: World,
+        witness: Witness,
+        lines: list[Line],
+        policy: dict[str, Any],
+        disturbed: bool = False,
+        is_check: bool = False,
+    ) -> None:
+        self.world = world
+        self.lines = lines
+        self.policy = policy
+        self.is_check = is_check
+        self.courses: dict[Line, Course] = {line: Course(begun_with=line.host.touched) for line in lines}
+        self.plans: dict[Line, Any] = {}
+        self.book: dict[str, Any] = {}
+        """What the witness remembers of this run."""
+        self.has_ended = False
+        self._witness = witness
+        self._chance: random.Random | None = world.chance if disturbed else None
+        self._store = RunStore.in_memory()
+        self._first: dict[str, Reading] = {}
+        self._read: dict[str, tuple[float, Reading]] = {}
+
+    @property
+    def is_fine(self) -> bool:
+        return self.has_ended and all(course.is_fine for course in self.courses.values())
+
+    def policy_for(self, line: Line) -> Policy:
+        own: dict[str, Any] = {}
+        if line.unrecorded and not self.policy.get("unlisted"):
+            own["unrecorded"] = line.unrecorded
+        if line.allow_established:
+            own["allow_established"] = True
+        if line.remove_leftovers:
+            own["remove_leftovers"] = True
+        return Policy(**{**self.policy, "fleet": len(self.lines), **own})
+
+    def steps(self) -> Iterator[float]:
+        sights: dict[Line, Sight] = {}
+        order = list(self.lines)
+        if self._chance:
+            self._chance.shuffle(order)
+        for line in order:
+            if not self._look_first(line, sights):
+                continue
+            yield 0.3
+            self._plan(line, sights[line], 1)
+        at_work = [line for line in order if not self.courses[line].has_ended]
+        for line in at_work:
+            self._plan(line, sights[line], 2)
+        if not self.is_check:
+            yield 0.1
+            yield from self._act([line for line in self.lines if not self.courses[line].has_ended])
+        self.has_ended = True
+
+    def _look_first(self, line: Line, sights: dict[Line, Sight]) -> bool:
+        try:
+            look, touched = self._look(line)
+        except UnreachableError as error:
+            self._fail(line, str(error))
+            return False
+        if line.url not in self._first:
+            self._first[line.url] = self._reading(line, 0)
+        sights[line] = Sight(look, self._first[line.url], touched)
+        return True
+
+    def _plan(self, line: Line, sight: Sight, phase: int) -> None:
+        decision = self._decide(line, sight, Progress(), phase)
+        self.plans[line] = decision
+        if decision.action in ("nothing", "fail"):
+            self._end(line, decision)
+
+    def _act(self, lines: list[Line]) -> Iterator[float]:
+        """One canary, then 10 %, then the rest."""
+        tenth = max(1, math.ceil(len(lines) / 10))
+        batches = [lines[:1], lines[1 : 1 + tenth], lines[1 + tenth :]]
+        for number, batch in enumerate(batches):
+            hosts = [self._host(line) for line in batch]
+            seconds: float | None = 0.0
+            while hosts:
+                if seconds is None or seconds >= 0:
+                    host = self._chance.choice(hosts) if self._chance else hosts[0]
+                seconds = next(host, None)
+                if seconds is None:
+                    hosts.remove(host)
+                else:
+                    yield seconds
+            if number == 0 and any(not self.courses[line].is_fine for line in batch):
+                return
+
+    def _host(self, line: Line) -> Iterator[float]:
+        course, progress = self.courses[line], Progress()
+        try:
+            for _ in range(_MOST_ROUNDS):
+                look, touched = self._look(line)
+                yield 0.3
+                sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                decision = self._decide(line, sight, progress, 3)
+                course.first = course.first or decision.action
+                if decision.action in ("nothing", "fail"):
+                    self._end(line, decision)
+                    return
+                yield 0.0
+                result = yield from self._do(line, decision, sight, progress)
+                progress = progress.after(decision.action, result, self.world.clock.now)
+        except (RefusedError, UnreachableError) as error:
+            self._fail(line, str(error))
+            return
+        self._fail(line, "this run goes on for ever")
+        self.book["endless"] = line
+
+    def _do(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
+        if decision.action == "replace":
+            yield from self._replace(line, decision, sight)
+            return {}
+        if decision.action == "put_back":
+            yield from self._put_back(line, sight)
+            return {}
+        if decision.action == "confirm":
+            return (yield from self._confirm(line, decision, sight))
+        if decision.action == "add":
+            return (yield from self._add(line, decision, sight, progress))
+        assert decision.action == "wait", decision
+        return (yield from self._wait(line, decision))
+
+    def _replace(self, line: Line, decision: Any, sight: Sight) -> Iterator[float]:
+        seen, policy, host = sight.look["engine_container"], self.policy_for(line), line.host
+        module = host.take_aside(
+            seen["id"], seen["state"], policy.allow_established, policy.remove_leftovers, decision.because
+        )
+        for step in self._module(line, module):
+            container = host.engine
+            if step == "stop" and container:
+                self._witness.stopping(self, line, container, decision, sight)
+            yield INSIDE
+
+    def _confirm(self, line: Line, decision: Any, sight: Sight) -> Generator[float, None, Any]:
+        seen = sight.look["engine_container"]
+        module = line.host.note_confirmed(line.name, line.address, line.url, seen["id"], decision.verified_by)
+        for _ in self._module(line, module):
+            self._witness.confirmed(self, line, decision, sight)
+            yield INSIDE
+        return {}
+
+    def _put_back(self, line: Line, sight: Sight) -> Iterator[float]:
+        """The request that the note is about has begun nothing: the note goes first."""
+        self._witness.putting_back(self, line)
+        record = sight.look["record"]
+        if record["state"] == "pending":
+            self._reach(line)
+            line.host.withdraw(record["requested_at"])
+            yield 0.2
+        for _ in self._module(line, line.host.put_back(mistaken=self.courses[line].asked[-1:] == ["exists"])):
+            yield INSIDE
+
+    def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
+        host, course = line.host, self.courses[line]
+        self._reach(line)
+        about = sight.look["record"].get("requested_at") or 0
+        host.note_pending(line.name, line.address, line.url, progress.asked + 1, about, absent=True)
+        assert isinstance(host.record, dict)
+        requested_at = host.record["requested_at"]
+        yield 0.3
+        node = self.world.node(line)
+        outcome = node.install(line.name, line.address, line.label)
+        seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
+        if proves_the_list_wrong(seen, outcome):
+            self._store.distrust(line.url, line.label)
+        self._witness.asked(self, line, outcome, sight)
+        course.asked.append(outcome)
+        yield 0.3
+        if outcome in ("port_occupied", "refused"):
+            self._reach(line)
+            host.withdraw(requested_at)
+            yield 0.2
+        return {"outcome": outcome, "msg": f"The management node answered: {outcome}."}
+
+    def _wait(self, line: Line, decision: Any) -> Generator[float, None, Any]:
+        clock = self.world.clock
+        begin, end = clock.now, clock.now + decision.wait_seconds + 0.01  # it wakes up a little late, never early
+        while clock.now < end:
+            if decision.wait_for == "console":
+                reading = self._reading(line, 0)
+                mine = [] if not isinstance(reading, list) else [one for one in reading if _is_of(one, line)]
+                if isinstance(reading, str) or (mine and all(one["state"] == "running" for one in mine)):
+                    break
+                yield min(5.0, end - clock.now)
+            else:
+                self._reach(line)
+                if self._has_settled(line):
+                    break
+                yield max(0.5, min(self.policy["settle"], end - clock.now))
+        return {"waited": clock.now - begin}
+
+    def _has_settled(self, line: Line) -> bool:
+        seen = line.host.look()["engine_container"]
+        return bool(seen["state"] == "running" and seen["after_request"] and seen["uptime"] >= self.policy["settle"])
+
+    # SSH, and the list.
+
+    def _look(self, line: Line) -> tuple[Look, int]:
+        self._reach(line)
+        return line.host.look(), line.host.touched
+
+    def _reach(self, line: Line) -> None:
+        if not line.host.is_up:
+            raise UnreachableError("Failed to connect to the host via ssh")
+        if self._chance and self._chance.random() < 0.004:
+            raise UnreachableError("Failed to connect to the host via ssh: timed out")
+
+    def _module(self, line: Line, module: Iterator[str]) -> Generator[float, None, Any]:
+        """The connection may be lost in between: then the module goes on to its end, or is killed, too."""
+        self._reach(line)
+        for step in module:
+            if step != "stop" and self._chance and self._chance.random() < 0.004:
+                if self._chance.random() < 0.5:
+                    for rest in module:
+                        if rest == "stop":
+                            break
+                raise UnreachableError("Failed to connect to the host via ssh: lost")
+            yield step
+            if not line.host.is_up:
+                raise UnreachableError("the host is down")
+
+    def _reading(self, line: Line, not_older: float) -> Reading:
+        now = self.world.clock.now
+        read = self._read.get(line.url)
+        if read is None or now - read[0] > not_older:
+            read = self._read[line.url] = now, self.world.node(line).list()
+        return read[1]
+
+    def _decide(self, line: Line, sight: Sight, progress: Any, phase: int) -> Any:
+        engine = EngineIdentity(line.name, line.address, line.url)
+        policy = self.policy_for(line)
+        now = self.world.clock.now
+        counts_only = phase == 1  # wishes are not refused before all of them are known
+        decision = fate(
+            line.label, sight.look, engine, sight.reading, policy, progress, self._store, now, counts_only=counts_only
+        )
+        self.courses[line].reading = sight.reading
+        self._witness.decided(self, line, sight, progress, decision, phase)
+        if phase != 1 and self.world.chance.random() < 0.02:
+            again = fate(line.label, sight.look, engine, sight.reading, policy, progress, self._store, now)
+            self._witness.asked_again(line, decision, again)
+        return decision
+
+    def _end(self, line: Line, decision: Any) -> None:
+        course = self.courses[line]
+        course.decision, course.has_ended = decision, True
+
+    def _fail(self, line: Line, why: str) -> None:
+        course = self.courses[line]
+        course.failure, course.has_ended = why, True
+        self._witness.tell(f"{line.label} fails: {why}")
+
+
+class Remediation(Run):
+    """``remediate`` for named hosts: the operator's word that the console does not list their engines."""
+
+    def __init__(self, world: World, witness: Witness, lines: list[Line], policy: dict[str, Any]) -> None:
+        word = {"unrecorded": "replace", "unlisted": True, "installs": False}
+        super().__init__(world, witness, lines, {**policy, **word})
+
+    def steps(self) -> Iterator[float]:
+        for line in self.lines:
+            try:
+                look, touched = self._look(line)
+                sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                decision = self._decide(line, sight, Progress(), 3)
+                self._end(line, decision)
+                yield 0.3
+                if decision.action == "replace":
+                    yield from self._replace(line, decision, sight)
+            except (RefusedError, UnreachableError) as error:
+                self._fail(line, str(error))
+        self.has_ended = True
+
+
+def _is_of(one: dict[str, str], line: Line) -> bool:
+    return one["name"] == line.name and one["address"] == line.address

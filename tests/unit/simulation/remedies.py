@@ -1,0 +1,349 @@
+"""The operator who reads a reason and does what it says, knowing what a person sees on the host and in the console.
+
+A remedy is done only where the reason's words name it, and only where it makes sense in this world. So a reason that
+names no way out, or the wrong one, leaves its host as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from driver import Course
+from simulated_host import ENGINE
+from simulated_node import Entry, Node
+from world import Line, World
+
+_MOST_CORRECTIONS = 6
+"""Of one line of the inventory; after that, the operator tries what else the reason says."""
+
+
+class Operator:
+    """``policy`` is the fleet's, in which the operator may set something."""
+
+    def __init__(self, world: World, policy: dict[str, object]) -> None:
+        self._world = world
+        self._policy = policy
+        self.to_remediate: list[Line] = []
+        self._corrected: Counter[Line] = Counter()
+        self.has_mended = False
+        """Whether anything was done since the last run, which may have helped another host, too."""
+
+    def mend(self, line: Line, course: Course) -> list[str]:
+        """What was done about a host that failed."""
+        if course.failure:
+            return list(self._mend_connection(line, course.failure))
+        reason = course.decision.reason
+        for words, remedy in _REMEDIES:
+            if re.search(words, reason, re.IGNORECASE):
+                done = remedy(self, line)
+                if done:
+                    self.has_mended = True
+                    return [done]
+        if self.has_mended or re.search(r"again|wait", reason, re.IGNORECASE):
+            return ["runs it again"]
+        return []
+
+    def _mend_connection(self, line: Line, failure: str) -> Iterator[str]:
+        host = line.host
+        if not host.is_up:
+            host.is_up = True
+            host.reboot()
+            yield "powers the host on"
+        for words, remedy in _REMEDIES:
+            if re.search(words, failure, re.IGNORECASE) and (done := remedy(self, line)):
+                yield done
+                return
+        yield "runs it again"
+
+    # What a person sees.
+
+    def _node(self, line: Line) -> Node:
+        return self._world.node(line)
+
+    def _entries(self, line: Line) -> list[Entry]:
+        """Of its name or address."""
+        return [one for one in self._node(line).entries if one.name == line.name or one.address == line.address]
+
+    def _is_live(self, line: Line) -> bool:
+        return self._world.is_live(line.host.engine)
+
+    # Remedies.
+
+    def record(self, line: Line) -> str | None:
+        if isinstance(line.host.record, str):
+            if any(one.host is line.host for node in self._world.nodes.values() for one in node.deployments):
+                self._world.pass_time(600)
+            line.host.record = None
+            return "removes the damaged record"
+        return None
+
+    def disk(self, line: Line) -> str | None:
+        if line.host.disk:
+            line.host.disk = ""
+            return "makes room"
+        return None
+
+    def root(self, line: Line) -> str | None:
+        if not line.host.root:
+            line.host.root = True
+            return "sets become"
+        return None
+
+    def runtime(self, line: Line) -> str | None:
+        if line.host.runtime_is_down:
+            line.host.runtime_is_down = False
+            return "starts docker"
+        return None
+
+    def port(self, line: Line) -> str | None:
+        if line.host.foreign_port:
+            line.host.foreign_port = False
+            return "frees the port"
+        return None
+
+    def listing(self, line: Line) -> str | None:
+        """The list is compared with the console, and its description or the console's account is corrected."""
+        node = self._node(line)
+        if not node.is_up:
+            node.is_up = True
+            return "brings the management node back"
+        if node.lie:
+            node.lie = ""
+            return "corrects the description of the list"
+        return None
+
+    def refresh(self, line: Line) -> str | None:
+        for entry in self._entries(line):
+            if entry.is_stuck:
+                entry.is_stuck = False
+                return "refreshes the console"
+            if entry.state == "deploying":
+                self._world.pass_time(300)
+                if entry.state != "deploying":
+                    return "waits for the deployment"
+                self._node(line).forget(entry)
+                return "ends the deployment in the console"
+        return None
+
+    def inventory(self, line: Line) -> str | None:
+        self._corrected[line] += 1
+        return self._correct(line) if self._corrected[line] <= _MOST_CORRECTIONS else None
+
+    def take_back(self, line: Line) -> str | None:
+        if line.unrecorded != "adopt":
+            return None
+        line.unrecorded = ""
+        return "takes slb_unrecorded_engine: adopt back"
+
+    def _correct(self, line: Line) -> str | None:
+        world, node = self._world, self._node(line)
+        engine = line.host.engine
+        if engine and self._is_live(line):
+            done = self._follow_console(line, engine.entry)
+            if done:
+                return done
+        done = self._correct_console(line)
+        if done:
+            return done
+        rivals = [
+            one
+            for one in world.lines
+            if one is not line and ((one.url == line.url and one.name == line.name) or one.address == line.address)
+        ]
+        if any(one.host is line.host for one in rivals):
+            world.lines.remove(line)
+            return "takes the copied line out of the inventory"
+        elsewhere = [one for one in self._entries(line) if one not in (node.entry(line.name, line.address),)]
+        doubles = [one for one in world.hosts if one.address == line.address and one is not line.host]
+        if line.host.address != line.address or doubles or any(one.address == line.address for one in rivals):
+            if any(other.address == line.host.address and other is not line.host for other in world.hosts):
+                line.host.address = world.new_address()
+            line.address = line.host.address
+            if any(one.name == line.name for one in rivals):
+                line.name = self._new_name()
+            return f"corrects the inventory: {line.name} {line.address}"
+        if any(one.name == line.name for one in rivals):
+            line.name = self._new_name()
+            return f"corrects the inventory: {line.name} {line.address}"
+        for entry in elsewhere:
+            if entry.address == line.address:
+                if any(one.name == entry.name and one.url == line.url for one in world.lines if one is not line):
+                    node.forget(entry)
+                    return f"removes {entry.name} {entry.address} in the console"
+                line.name = entry.name
+                return f"corrects the inventory: {line.name} {line.address}"
+            owner = world.at(entry.address)
+            if owner is not None and owner is not line.host:
+                line.name = self._new_name()
+                return f"corrects the inventory: {line.name} {line.address}"
+        return None
+
+    def _follow_console(self, line: Line, entry: Entry) -> str | None:
+        """The engine runs here, and the console has it under another name, or on another management node."""
+        if entry.address != line.host.address:
+            for url, other in self._world.nodes.items():
+                if entry in other.entries and url != line.url:
+                    line.url = url
+                    return f"corrects the inventory: {line.label} is of {url}"
+            return None
+        for url, other in self._world.nodes.items():
+            wants = (entry.name, entry.address, url)
+            others = [one for one in self._world.lines if one is not line]
+            takers = [
+                one for one in others if one.address == entry.address or (one.name == entry.name and one.url == url)
+            ]
+            is_taken = bool(takers)
+            if entry in other.entries and len(takers) == 1 and self._are_crossed(line, takers[0], entry, url):
+                taker = takers[0]
+                line.host, taker.host = taker.host, line.host
+                line.address, taker.address = line.host.address, taker.host.address
+                return f"swaps the addresses of {line.label} and {taker.label} in the inventory"
+            if entry in other.entries and line.wants != wants and not is_taken:
+                line.name, line.address, line.url = wants
+                return f"corrects the inventory: {entry.name} {entry.address} {url}"
+        return None
+
+    def _are_crossed(self, line: Line, other: Line, entry: Entry, url: str) -> bool:
+        """Whether the engine that runs here is the one that the other line is about."""
+        is_others = (other.name, other.url) == (entry.name, url) and line.name != entry.name
+        return is_others and line.host.address != other.host.address and line.address != other.address
+
+    def _correct_console(self, line: Line) -> str | None:
+        """An engine whose host has moved is at its new address, for the console as well."""
+        node, engine = self._node(line), line.host.engine
+        here = [engine.entry] if engine and engine.entry in node.entries else []
+        for entry in [*self._entries(line), *here]:
+            if entry.host is None or entry.host.address == entry.address:
+                continue
+            if any(one.address == entry.host.address for one in node.entries):
+                node.forget(entry)
+                return f"removes {entry.name} {entry.address} in the console"
+            before, entry.address = entry.address, entry.host.address
+            return f"corrects {entry.name} in the console from {before} to {entry.address}"
+        return None
+
+    def _new_name(self) -> str:
+        return f"n{self._world.chance.randrange(10_000)}"
+
+    def start(self, line: Line) -> str | None:
+        host, engine = line.host, line.host.engine
+        if engine and host.state in ("exited", "paused", "created"):
+            host.start(engine)
+            return "starts the container"
+        return None
+
+    def start_aside(self, line: Line) -> str | None:
+        """What lies aside and is the console's engine is put back by hand."""
+        host = line.host
+        engine = host.engine
+        if engine is not None and engine.entry is not None:
+            return None
+        for name, container in host.containers.items():
+            if host.state == "running" and not self._world.is_live(container):
+                continue
+            if container.entry in self._node(line).entries and not container.crashes_after:
+                del host.containers[name]
+                if engine is not None:
+                    host.stop(engine)
+                host.containers[ENGINE] = container
+                if container.held:
+                    container.policy = "always"
+                    host.start(container)
+                return "puts the container back by hand"
+        return None
+
+    def remove(self, line: Line) -> str | None:
+        """Removes in the console what is in the way there and serves nobody."""
+        node = self._node(line)
+        for entry in self._entries(line):
+            is_here = entry.host is line.host or entry.address != line.address
+            if not is_here or not self._world.is_live(entry.container):
+                node.forget(entry)
+                return f"removes {entry.name} {entry.address} in the console"
+        return None
+
+    def adopt(self, line: Line) -> str | None:
+        if line.host.engine is None:
+            return None
+        word = "adopt" if self._is_live(line) else "replace"
+        if line.unrecorded == word:
+            return None
+        line.unrecorded = word
+        return f"sets slb_unrecorded_engine: {word}"
+
+    def connections(self, line: Line) -> str | None:
+        if self._is_live(line) or line.allow_established:
+            return None
+        line.allow_established = True
+        return "sets slb_allow_established"
+
+    def leftovers(self, line: Line) -> str | None:
+        if self._is_live(line) or line.remove_leftovers:
+            return None
+        line.remove_leftovers = True
+        return "sets slb_remove_leftovers"
+
+    def more(self, line: Line) -> str | None:
+        if self._is_live(line) or self._policy["max_replaced"] == "100%":
+            return None
+        self._policy["max_replaced"] = "100%"
+        return "sets slb_max_replaced: 100%"
+
+    def empty(self, line: Line) -> str | None:
+        node = self._node(line)
+        if node.entries and not node.lie:
+            return "sees that the list shows engines by now, and runs it again"
+        if self._policy["may_be_empty"] or node.lie:
+            return None
+        self._policy["may_be_empty"] = True
+        return "sets slb_engine_listing_may_be_empty"
+
+    def remove_failed(self, line: Line) -> str | None:
+        """The entry that failed is in the way: it goes, and then the container, where it serves nobody."""
+        entry = self._node(line).entry(line.name, line.address)
+        if entry is None:
+            return None
+        if self._node(line).word(entry) == "running":
+            return "sees that the console lists it as running by now, and runs it again"
+        self._node(line).forget(entry)
+        done = self.remediate(line)
+        return f"removes {entry.name} {entry.address} in the console" + (f", {done}" if done else "")
+
+    def remediate(self, line: Line) -> str | None:
+        if self._is_live(line) or line.host.engine is None:
+            return None
+        self.to_remediate.append(line)
+        return "remediates it"
+
+
+Remedy = Callable[[Operator, Line], "str | None"]
+_REMEDIES: list[tuple[str, Remedy]] = [
+    (r"as failed\b.{0,20}remove it there", Operator.remove_failed),
+    (r"disk|read-only|full|written", Operator.disk),
+    (r"\broot\b|become", Operator.root),
+    (r"docker|podman|runtime|does not answer", Operator.runtime),
+    (r"\blist|console|management node|listing|account", Operator.listing),
+    (r"slb_engine\.fact|damaged", Operator.record),
+    (r"\bport", Operator.port),
+    (r"refresh|front end|progress|look at the deployment|stuck|deploying", Operator.refresh),
+    (
+        r"slb_engine_name|slb_manage_ip|inventory|base_url|another host|it is of|messages in the|occupied|"
+        r"what (it|the console) has of this engine",
+        Operator.inventory,
+    ),
+    (
+        r"no container|container slb on the host is absent|put.{0,20}back|restored|docker start|podman start|\bstart\b",
+        Operator.start_aside,
+    ),
+    (r"\bstart (it|the|that)|docker start|unpause", Operator.start),
+    (r"slb_allow_established|established", Operator.connections),
+    (r"slb_remove_leftovers", Operator.leftovers),
+    (r"slb_engine_listing_may_be_empty", Operator.empty),
+    (r"slb_max_replaced", Operator.more),
+    (r"remediate", Operator.remediate),
+    (r"take the word back", Operator.take_back),
+    (r"slb_unrecorded_engine", Operator.adopt),
+    (r"remove the engine there|(remove|delete)\b.{0,60}console|console.{0,80}(remove|delete)", Operator.remove),
+]
