@@ -22,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, 
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils._visible import visible
 
 _GRACE_SECONDS = 30
 
@@ -64,9 +65,8 @@ class SharedList:
             self._store.keep_reading(self._which, [], trouble, at)
             return trouble
         self._store.keep_reading(self._which, values["engines"], "", at)
-        if values["undescribed"]:
-            Display().warning(
-                f"The list of {base_url} has words that slb_engine_listing does not describe: "
-                f"{', '.join(values['undescribed'])}. Say there what they mean: running, deploying or failed."
-            )
+        for word in values["undescribed"]:
+            words = f"The list of {base_url} has a word that slb_engine_listing does not describe: {visible(word)}."
+            if self._store.is_news(words, ""):
+                Display().warning(f"{words} Say there what it means: running, deploying or failed.")
         return excerpt(values["engines"], name, manage_ip)
