@@ -210,6 +210,10 @@ def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
     answer, aside = evidence.progress.answer, evidence.set_aside
     if evidence.container != "absent" or aside is None or not aside.exists or aside.because not in ("list", "operator"):
         return False
+    if not policy.installs:
+        return False
+    if evidence.console == "running":
+        return True
     if answer in ("refused", "port_occupied"):
         # What an operator has taken away in an earlier run is gone for good, whatever the install says.
         return aside.state in ALIVE and (evidence.progress.has_replaced or aside.because == "list")
@@ -218,9 +222,10 @@ def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _wrongly_set_aside(evidence: Evidence, policy: Policy) -> Decision:
+    said = "The console lists the engine as running." if evidence.console == "running" else _what_was_said(evidence)
     return Decision(
         "put_back",
-        f"{_what_was_said(evidence)} So the container that was taken out of the way goes back as it was.",
+        f"{said} So the container that was taken out of the way goes back as it was.",
     )
 
 
@@ -599,12 +604,12 @@ def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
 RULES: tuple[Rule, ...] = (
     Rule("container's state unknown; or no container, and the record is damaged", _is_unobservable, _unobservable),
     Rule(
-        "absent, because this collection took it out of the way on the list's or the operator's word; and the "
-        "management node says that the engine exists, or has begun nothing although the container had been running",
+        "absent, because this collection took it out of the way on the list's or the operator's word; and the list "
+        "shows it as running, or the management node says that the engine exists, or has begun nothing although it had been "
+        "running",
         _is_wrongly_set_aside,
         _wrongly_set_aside,
     ),
-    Rule("put back", _is_put_back, _put_back),
     Rule("another host of the run wants this name or this address", _is_disputed, _disputed),
     Rule("the console's list is described and cannot be read", _is_unreadable, _unreadable),
     Rule("the name listed for another address, or another name for this one", _is_listed_otherwise, _listed_otherwise),
@@ -616,6 +621,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("so proven, and restarted by its runtime within the settle time", _is_shaky, _shaky),
     Rule("running, and the console says running", _is_listed_running, _listed_running),
+    Rule("put back, and the console does not say running", _is_put_back, _put_back),
     Rule("the install was refused; or absent, and a port is said to be occupied", _is_turned_down, _turned_down),
     Rule("pending record, wait not over", _is_deploying, _deploying),
     Rule("the console says deploying", _is_listed_deploying, _listed_deploying),

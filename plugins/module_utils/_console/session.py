@@ -136,7 +136,7 @@ class Console:
         if not is_json or answers.says_error(reply.content):
             raise ConsoleError(
                 f"{self.base_url}{path} gave no {'data' if is_json else 'JSON'}: it answered {reply.described()}.",
-                "Look at what the web console shows, or try again later." if is_json else "Check the path.",
+                "Look at what the web console shows, or try again later." if is_json else "Check O(listing.path).",
                 status_code=reply.answer.status,
                 answer=reply.excerpt,
             )

@@ -99,6 +99,8 @@ ROWS = [
     ("it exists, they say, but not here", OVER | answered("exists"), "fail", "remove the engine there"),
     ("refused", answered("refused"), "fail", "(its words)"),
     ("the list was wrong", aside() | answered("exists"), "put_back", "goes back as it was"),
+    ("the list shows what was taken away", LISTED | aside(), "put_back", "lists the engine as running"),
+    ("it is back, and listed", RUNNING | LISTED | aside() | answered("exists", has_put_back=True), "confirm", "lists"),
     ("nothing was begun, and it had run", aside() | answered("refused"), "put_back", "goes back"),
     ("nothing was begun, and it was dead", aside("ended", "exited") | answered("refused"), "fail", "not begun"),
     ("the operator took it away in an earlier run", aside("operator") | answered("refused"), "fail", "not begun"),
