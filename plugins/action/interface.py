@@ -43,6 +43,8 @@ class ActionModule(OnHostAction):
     def _adopt(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
         if arguments.get("state") == "confirmed":
             return self._module(arguments, task_vars)
+        # Whether the host answers at all shows sooner than what the change itself may take.
+        self.on_host("slb.fleet.host_info", {"subset": ["record"]}, STEP_SECONDS, task_vars)
         arguments["token"] = arguments.get("token") or uuid.uuid4().hex
         try:
             result = self._module(arguments, task_vars)

@@ -72,8 +72,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             raise AnsibleError(
                 "This would take engines out of the way that the console is said not to list, on all hosts of a group. "
                 "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,… or "
-                "-e slb_hosts=HOST,… (a group, or all, names no hosts). If it lists none of the group's engines, say "
-                "so: -e slb_remediate_all=true"
+                "-e slb_hosts=HOST,… (a group, all, or a pattern names no hosts). If it lists none of the group's "
+                "engines, say so: -e slb_remediate_all=true"
             )
         return [pattern]
 
@@ -88,6 +88,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 
 def _names_hosts(pattern: str, groups: Mapping[str, list[str]]) -> bool:
-    """Whether each part that adds hosts is a host, and no other word for many."""
+    """Whether each part that adds hosts is a host's name, and no word or pattern for many; a file of names is good."""
     parts = [part.lstrip("&") for part in split_host_pattern(pattern) if not part.startswith("!")]
-    return bool(parts) and not any(part in groups or part in ("all", "*") for part in parts)
+    hosts = {host for members in groups.values() for host in members}
+    return bool(parts) and all(part in hosts or part.startswith("@") for part in parts)

@@ -155,6 +155,7 @@ container:
 from typing import Any, Dict
 
 from ansible_collections.slb.fleet.plugins.module_utils._host import record, set_aside
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import locked
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -171,7 +172,18 @@ ARGUMENTS = {
 }
 
 
+_LOCK_SECONDS = 20
+
+
 def operation(params: Dict[str, Any], check_mode: bool) -> Result:
+    if check_mode:
+        return _note(params, check_mode)
+    # Two controllers at once must not both find that nothing is noted.
+    with locked(record.PATH, _LOCK_SECONDS):
+        return _note(params, check_mode)
+
+
+def _note(params: Dict[str, Any], check_mode: bool) -> Result:
     engine = (params["name"], params["manage_ip"], params["base_url"])
     if params["state"] == "pending":
         return record.pending(

@@ -153,6 +153,9 @@ slb_host:
         container_id:
           description: The container in which the engine was proven to run.
           type: str
+        container_name:
+          description: The name of that container, where it is not C(slb) any more and nobody took it out of the way.
+          type: str
         verified_by:
           description: V(host) or V(console).
           type: str

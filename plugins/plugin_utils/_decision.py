@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ALIVE, 
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState
 
 Action = Literal["nothing", "confirm", "wait", "add", "replace", "put_back", "fail"]
+_BY_NAME = "If it is a leftover all the same, run slb.fleet.remediate for this host, then slb.fleet.rollout."
 Because = Literal["list", "operator", "record", "ended"]
 
 
@@ -80,12 +81,9 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
         yield from _to_an_install(evidence, policy)
     if decision.action == "confirm" or policy.installs:
         yield from _to_a_record(decision, evidence)
-    unwritable = evidence.unwritable or (evidence.set_aside_unwritable if decision.action == "replace" else None)
-    if decision.action != "wait" and unwritable:
-        yield (
-            f"But no note of it could be written: {unwritable}. Nothing was touched. "
-            "Mend that on the host, then run again."
-        )
+    yield from _to_a_note(decision, evidence)
+    if decision.action == "replace" and not policy.unlisted:
+        yield from _to_another_try(evidence)
     if decision.because == "list" and evidence.container in ALIVE:
         yield from _to_the_lists_word(evidence)
     if decision.action == "replace" and evidence.container in ALIVE:
@@ -95,9 +93,21 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
             yield objection + (live if decision.because == "list" else "")
 
 
+def _to_a_note(decision: Decision, evidence: Evidence) -> Iterator[str]:
+    if decision.action == "confirm" and evidence.unwritable:
+        yield (
+            f"But this could not be noted in its record: {evidence.unwritable}. Mend that on the host, then run again: "
+            "until then the next run has to find it out anew."
+        )
+    unwritable = evidence.unwritable or (evidence.set_aside_unwritable if decision.action == "replace" else None)
+    if decision.action in ("add", "replace") and unwritable:
+        yield (
+            f"But no note of it could be written: {unwritable}. Nothing was touched. "
+            "Mend that on the host, then run again."
+        )
+
+
 def _to_a_record(decision: Decision, evidence: Evidence) -> Iterator[str]:
-    if decision.action in ("add", "replace", "confirm") and not evidence.engine.base_url:
-        yield "But slb_base_url is not set: the address of the management node, such as https://console.example."
     if decision.action in ("add", "replace") and evidence.record == "invalid":
         yield (
             f"But {evidence.record_why}: an install may be under way. "
@@ -113,8 +123,6 @@ def _to_an_install(evidence: Evidence, policy: Policy) -> Iterator[str]:
             f"The install was asked for {progress.asked} times and no engine came up; the container is "
             f"{evidence.container} now.{answered} Look at the deployment's messages in the web console, then run again."
         )
-    if evidence.engine.trouble:
-        yield f"But no install can be asked for: {evidence.engine.trouble}"
 
 
 def _to_stopping(evidence: Evidence, policy: Policy) -> Iterator[str]:
@@ -135,28 +143,33 @@ def _to_stopping(evidence: Evidence, policy: Policy) -> Iterator[str]:
         )
 
 
+def _to_another_try(evidence: Evidence) -> Iterator[str]:
+    if evidence.set_aside and evidence.set_aside.mistaken and evidence.set_aside.id == evidence.container_id:
+        yield (
+            "But it was taken out of the way before and put back, because the management node said that the engine "
+            "exists. Correct slb_engine_listing or slb_unrecorded_engine, or what the console has of this engine. "
+            f"{_BY_NAME}"
+        )
+
+
 def _to_the_lists_word(evidence: Evidence) -> Iterator[str]:
-    by_name = "If it is a leftover all the same, run slb.fleet.remediate for this host, then slb.fleet.rollout."
     if evidence.distrusted:
         yield (
             f"But the list has proven wrong in this run: the management node says that the engine of "
             f"{evidence.distrusted} exists, which the list did not show. Correct slb_engine_listing, or the rights of "
             "slb_username; then run again."
         )
-    if evidence.set_aside and evidence.set_aside.mistaken and evidence.set_aside.id == evidence.container_id:
-        yield (
-            "But it was taken out of the way before on the list's word and put back, because the management node said "
-            "that the engine exists. Correct slb_engine_listing, or what the console has of this engine. " + by_name
-        )
     if evidence.is_of_this_container and evidence.is_of_another_node:
         yield (
             "But a record proves it for another management node, of which this list says nothing. Correct "
-            "slb_base_url. " + by_name
+            "slb_base_url. "
+            f"{_BY_NAME}"
         )
     if evidence.is_listed_as_recorded:
         yield (
             "But the list shows the engine that the record names as running, and that may be this one. Correct "
-            "slb_engine_name and slb_manage_ip. " + by_name
+            "slb_engine_name and slb_manage_ip. "
+            f"{_BY_NAME}"
         )
 
 
@@ -172,7 +185,8 @@ def _out_of_the_way(reason: str, because: Because, evidence: Evidence) -> Decisi
 
 def _wait(reason: str, seconds: float, evidence: Evidence, policy: Policy) -> Decision:
     is_up = evidence.stable(policy) and (evidence.after_request or evidence.proven)
-    return Decision("wait", reason, wait_seconds=seconds, wait_for="console" if is_up else "host")
+    is_the_lists_turn = is_up and evidence.console != "undescribed"
+    return Decision("wait", reason, wait_seconds=seconds, wait_for="console" if is_the_lists_turn else "host")
 
 
 def _see_whether_it_stays_up(reason: str, evidence: Evidence, policy: Policy) -> Decision:
@@ -205,6 +219,18 @@ def _unobservable(evidence: Evidence, policy: Policy) -> Decision:
     return _fail(f"The state of the container slb is unknown: {evidence.container_why}. {remedy}")
 
 
+def _is_unaskable(evidence: Evidence, policy: Policy) -> bool:
+    return policy.installs and bool(evidence.engine.trouble or not evidence.engine.base_url)
+
+
+def _unaskable(evidence: Evidence, policy: Policy) -> Decision:
+    return _fail(
+        evidence.engine.trouble
+        or "The variable slb_base_url is not set. Set it to the address of the management node, such as "
+        "https://console.example."
+    )
+
+
 def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
     """What was taken out of the way on somebody's word, and that word proves wrong."""
     answer, aside = evidence.progress.answer, evidence.set_aside
@@ -212,13 +238,24 @@ def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
         return False
     if not policy.installs:
         return False
-    if evidence.console == "running":
+    if evidence.console == "running" or aside.mistaken:  # or a run was killed while it put it back
+        return True
+    if aside.state in ALIVE and _has_come_to_nothing(evidence, policy):
         return True
     if answer in ("refused", "port_occupied"):
         # What an operator has taken away in an earlier run is gone for good, whatever the install says.
         return aside.state in ALIVE and (evidence.progress.has_replaced or aside.because == "list")
     # Also where it was done by a run that was killed before it could ask: nothing was proven to run here since.
     return answer == "exists"
+
+
+def _has_come_to_nothing(evidence: Evidence, policy: Policy) -> bool:
+    """What this run took away will not be followed by an engine: nobody can be asked, or all that was asked is over."""
+    progress = evidence.progress
+    if not progress.has_replaced:
+        return False
+    is_over = progress.asked >= policy.attempts and not evidence.remaining(policy) and evidence.console != "deploying"
+    return is_over or (evidence.console == "unreadable" and not progress.asked)
 
 
 def _wrongly_set_aside(evidence: Evidence, policy: Policy) -> Decision:
@@ -233,11 +270,17 @@ def _what_was_said(evidence: Evidence) -> str:
     progress = evidence.progress
     if progress.answer == "exists":
         return f"The management node says that the engine exists: {progress.answer_words}"
-    return f"The install was not begun: {progress.answer_words}"
+    if progress.answer in ("refused", "port_occupied"):
+        return f"The install was not begun: {progress.answer_words}"
+    if evidence.console == "unreadable":
+        return f"The console's list cannot be read any more: {evidence.console_words}"
+    if progress.asked:
+        return f"The install was asked for {progress.asked} times, and no engine came up: {progress.answer_words}"
+    return "It was about to be put back when a run was ended."
 
 
 def _is_put_back(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.progress.has_put_back
+    return evidence.progress.has_put_back and evidence.console != "running"
 
 
 def _put_back(evidence: Evidence, policy: Policy) -> Decision:
@@ -532,6 +575,17 @@ def _own_leftover(evidence: Evidence, policy: Policy) -> Decision:
     )
 
 
+def _has_another_name(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.container == "absent" and bool(evidence.recorded_as) and not policy.unlisted
+
+
+def _renamed(evidence: Evidence, policy: Policy) -> Decision:
+    return _fail(
+        f"There is no container slb, but the one that the record proves is there as {evidence.recorded_as}. "
+        f"Give it its name back on the host (`docker rename {evidence.recorded_as} slb`), or remove it; then run again."
+    )
+
+
 def _is_absent(evidence: Evidence, policy: Policy) -> bool:
     return evidence.container == "absent"
 
@@ -603,13 +657,15 @@ def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
 
 RULES: tuple[Rule, ...] = (
     Rule("container's state unknown; or no container, and the record is damaged", _is_unobservable, _unobservable),
+    Rule("no engine can be asked for with the host's variables", _is_unaskable, _unaskable),
     Rule(
         "absent, because this collection took it out of the way on the list's or the operator's word; and the list "
-        "shows it as running, or the management node says that the engine exists, or has begun nothing although it had been "
-        "running",
+        "shows it as running, or the management node says that the engine exists, or has begun nothing although it "
+        "had been running",
         _is_wrongly_set_aside,
         _wrongly_set_aside,
     ),
+    Rule("put back, and the console does not say running", _is_put_back, _put_back),
     Rule("another host of the run wants this name or this address", _is_disputed, _disputed),
     Rule("the console's list is described and cannot be read", _is_unreadable, _unreadable),
     Rule("the name listed for another address, or another name for this one", _is_listed_otherwise, _listed_otherwise),
@@ -621,7 +677,6 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("so proven, and restarted by its runtime within the settle time", _is_shaky, _shaky),
     Rule("running, and the console says running", _is_listed_running, _listed_running),
-    Rule("put back, and the console does not say running", _is_put_back, _put_back),
     Rule("the install was refused; or absent, and a port is said to be occupied", _is_turned_down, _turned_down),
     Rule("pending record, wait not over", _is_deploying, _deploying),
     Rule("the console says deploying", _is_listed_deploying, _listed_deploying),
@@ -637,6 +692,7 @@ RULES: tuple[Rule, ...] = (
         _own_in_doubt,
     ),
     Rule("our pending record, wait over, dead or not healthy", _is_own_leftover, _own_leftover),
+    Rule("absent, and the container that the record names has another name", _has_another_name, _renamed),
     Rule("absent", _is_absent, _absent),
     Rule("exited, or created and never started", _is_dead, _dead),
     Rule("running, restarting or paused; the operator says replace", _operator_calls_it_a_leftover, _leftover_by_word),

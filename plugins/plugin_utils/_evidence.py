@@ -109,6 +109,8 @@ class Evidence:
     """It names another management node, or none, as in its earlier form."""
     is_listed_as_recorded: bool = False
     """The list shows what the record names, not as failed, and this host may be the one that is meant."""
+    recorded_as: str = ""
+    """The name of the container that the confirmed record names, where it is not slb and nobody took it aside."""
     set_aside: SetAside | None = None
     as_root: bool = True
     console: ConsoleState = "undescribed"
@@ -181,7 +183,9 @@ class Evidence:
 
     def _console_in_words(self) -> str:
         shown = {"not_listed": "not in it", "undescribed": "not described"}.get(self.console, self.console)
-        return f"console's list: {shown}" + (f" ({self.console_words})" if self.console_words else "")
+        # Why it cannot be read is long, the same for all hosts, and said in the reason.
+        words = "" if self.console == "unreadable" else self.console_words
+        return f"console's list: {shown}" + (f" ({words})" if words else "")
 
     def _rest_in_words(self) -> Iterator[str]:
         if self.progress.answer != "none":
@@ -213,7 +217,7 @@ def evidence_from(
         engine=engine,
         container=container["state"],
         container_id=container.get("id"),
-        container_why=container.get("why"),
+        container_why=str(container.get("why") or "").rstrip("."),
         uptime=container.get("uptime"),
         restarts=container.get("restart_count", 0),
         auto_remove=container.get("auto_remove", False),
@@ -229,6 +233,7 @@ def evidence_from(
         is_of_this_container=_is_of_this_container(record, container),
         is_of_another_node=record["state"] == "confirmed" and record.get("base_url") != engine.base_url,
         is_listed_as_recorded=_is_listed_as_recorded(slb_host, engine, as_recorded),
+        recorded_as=str(record.get("container_name") or ""),
         set_aside=_set_aside(slb_host),
         as_root=slb_host.get("root", True),
         console=console.state,
@@ -253,6 +258,8 @@ def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine
         yield f"it is of {record['base_url']}, and slb_base_url is not set"
     elif record["base_url"] != engine.base_url:
         yield f"it is of {record['base_url']}, not {engine.base_url}"
+    if container["state"] == "unknown":
+        return
     if record["state"] == "confirmed" and not _is_of_this_container(record, container):
         yield "its container is gone" if container["state"] == "absent" else "it is of another container"
 
@@ -274,7 +281,7 @@ def _is_listed_as_recorded(slb_host: Mapping[str, Any], engine: EngineIdentity, 
 
 def _is_put_back(slb_host: Mapping[str, Any]) -> bool:
     note = slb_host.get("set_aside") or {}
-    return bool(note.get("mistaken")) and note["id"] == slb_host["engine_container"].get("id")
+    return "id" in note and note["id"] == slb_host["engine_container"].get("id")
 
 
 def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:

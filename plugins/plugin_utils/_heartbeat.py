@@ -33,4 +33,6 @@ class Heartbeat:
     def _beat(self) -> None:
         begin = time.monotonic()
         while not self._over.wait(_SECONDS):
-            Display().display(f"{self._text}, {time.monotonic() - begin:.0f} s of {self._seconds:.0f} s")
+            Display().display(
+                f"{self._text}, {min(time.monotonic() - begin, self._seconds):.0f} s of {self._seconds:.0f} s"
+            )

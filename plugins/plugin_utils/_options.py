@@ -186,6 +186,6 @@ def _typed(option: str, rules: Mapping[str, Any], value: Any) -> Any:
     kind = _KINDS[rules["type"]]
     try:
         return kind.convert(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         shown = "(hidden)" if option in SECRET_OPTIONS else value
         raise OptionError(option, shown, kind.why, kind.remedy) from None

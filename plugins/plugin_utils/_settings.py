@@ -36,7 +36,7 @@ class Variable:
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, (dict, list)):
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
         raise ValueError("a text")
     return str(value)
 
@@ -97,7 +97,7 @@ def _batches(value: Any) -> list[int | str]:
         read = [_hosts_or_per_cent(part) for part in parts]
     except ValueError:
         read = []
-    if not read or 0 in read:
+    if not read or any(part == 0 or (isinstance(part, str) and not float(part[:-1])) for part in read):
         raise ValueError("a number of hosts from 1 upwards, a percentage such as 10%, or a list of these")
     return read
 
@@ -118,6 +118,7 @@ _SECONDS = "a number of seconds"
 OF_A_HOST: Mapping[str, Variable] = {
     "engine_name": Variable(_text),
     "manage_ip": Variable(_text),
+    "manage_ip_translated": Variable(_truth, False),
     "user_credential_id": Variable(_whole(1), 1),
     "is_change_hostname": Variable(_truth, False),
     "unrecorded_engine": Variable(_one_of("fail", "adopt", "replace"), "fail"),
@@ -149,10 +150,10 @@ _READ_ELSEWHERE = (
     *("hosts", "license_dest", "license_backup"),
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
     *("interfaces", "interfaces_state", "dhcp_timeout", "confirm_timeout", "lift_unmanaged"),
-    # Groups and results that the collection itself gives a name.
-    *("fate", "needs_work"),
 )
-KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE))
+_RESULTS = frozenset({"slb_fate", "slb_needs_work"})
+"""Groups and results that the collection itself gives a name."""
+KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE)) | _RESULTS
 
 
 def settings_of(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
@@ -167,7 +168,7 @@ def settings_of(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
 def setting(name: str, value: Any) -> Any:
     """The value of one variable, its default where it is empty. Raises VariableError."""
     variable = OF_A_HOST.get(name) or OF_A_PLAY[name]
-    if is_empty(value):
+    if is_empty(value) or value in ([], {}):
         return variable.default
     try:
         return variable.read(value)
@@ -178,7 +179,7 @@ def setting(name: str, value: Any) -> Any:
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     """Those that begin with ``slb_`` and that nobody knows, each with the nearest that is known, or an empty text."""
     return {
-        name: next(iter(difflib.get_close_matches(name, KNOWN, 1)), "")
+        name: next(iter(difflib.get_close_matches(name, KNOWN - _RESULTS, 1)), "")
         for name in names
         if name.startswith("slb_") and name not in KNOWN
     }

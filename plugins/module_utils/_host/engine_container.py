@@ -51,14 +51,10 @@ def stopped(
 def restored(mistaken: bool, check_mode: bool) -> Result:
     """Puts back what the note of ``set_aside`` names: its name, its restart policy, its state. See the module."""
     before = _known(containers.look())
-    try:
-        note = set_aside.read()
-    except notes.NoteError as error:
-        raise HostError(
-            "What was taken out of the way is not known: {} {}.".format(set_aside.PATH, error),
-            "Nothing was changed. Put the container back by hand: `docker ps --all` lists it.",
-        ) from error
-    if note is None or (note.mistaken and before.id == note.id):
+    note = _what_was_taken()
+    if note is None:
+        return _put_back(before, before, False, changed=False)
+    if mistaken and note.mistaken and before.id == note.id and moves.is_back(before, note):
         return _put_back(before, before, False, changed=False)
     if before.state != "absent" and before.id != note.id:
         raise HostError(
@@ -79,9 +75,12 @@ def restored(mistaken: bool, check_mode: bool) -> Result:
         if note.state in moves.LIVE:
             after = after._replace(state=note.state)
         return _put_back(before, after, not moves.is_back(aside, note), changed=True)
-    # From here on, until the note is gone, the move is one that has not ended.
+    # A request that is noted is not what started it again.
+    if record.read()["state"] == "pending":
+        record.absent(check_mode)
+    # From here on the way back has begun: whoever comes after a kill has to end it.
     with contextlib.suppress(HostError):
-        set_aside.write(note._replace(name=ENGINE))
+        set_aside.write(note._replace(name=ENGINE, mistaken=True))
     try:
         done = moves.put_back(aside, note)
     except HostError as error:
@@ -91,6 +90,16 @@ def restored(mistaken: bool, check_mode: bool) -> Result:
     else:
         set_aside.forget()
     return _put_back(before, containers.look(), done, changed=True)
+
+
+def _what_was_taken() -> Optional[Note]:
+    try:
+        return set_aside.read()
+    except notes.NoteError as error:
+        raise HostError(
+            "What was taken out of the way is not known: {} {}.".format(set_aside.PATH, error),
+            "Nothing was changed. Put the container back by hand: `docker ps --all` lists it.",
+        ) from error
 
 
 def running(timeout: float, settle: float, after_request: bool, check_mode: bool) -> Result:

@@ -4,11 +4,15 @@
 """Writes files so that a reader, a crash or a full disk sees the old content or the new one, never a part."""
 
 import contextlib
+import fcntl
 import os
 import tempfile
+import time
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+
+_POLL_SECONDS = 0.05
 
 
 def write_atomically(path: str, content: str, mode: int, folder_mode: int = 0o755) -> None:
@@ -50,3 +54,32 @@ def sync_folder(folder: str) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+@contextlib.contextmanager
+def locked(path: str, seconds: float) -> Iterator[None]:
+    """Nobody else who locks it changes ``path`` meanwhile: its folder is locked. Raises HostError after ``seconds``."""
+    folder = os.path.dirname(path)
+    deadline = time.monotonic() + seconds
+    with file_errors(path):
+        os.makedirs(folder, mode=0o755, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        while not _lock(descriptor):
+            if time.monotonic() >= deadline:
+                raise HostError(
+                    "Somebody else has been changing {} for {:g} seconds.".format(path, seconds),
+                    "Nothing was changed. Find out who works on this host, then run again.",
+                )
+            time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -11,6 +11,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._host import containers
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
 
+ASIDE = "{}-leftover-".format(ENGINE)
+"""How the names begin of what was taken out of the way."""
+
 _GONE_SECONDS = 20
 _POLL_SECONDS = 0.2
 
@@ -34,9 +37,7 @@ def take_aside(container: Container, stop_seconds: int, remove: bool) -> Optiona
     if remove:
         _remove(program, identity)
         return None
-    new_name = containers.free_name(
-        program, "{}-leftover-{}".format(ENGINE, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
-    )
+    new_name = containers.free_name(program, ASIDE + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
     containers.tell(program, "rename", identity, new_name)
     return new_name
 
@@ -44,7 +45,7 @@ def take_aside(container: Container, stop_seconds: int, remove: bool) -> Optiona
 def put_back(container: Container, note: Note) -> bool:
     """Makes the container what ``note`` says it was: its name, its restart policy, its state. True if it was not.
 
-    The start comes last, so that what runs again is whole.
+    The name comes last, so that until all is done the next look sees one that is still out of the way.
     """
     program = str(container.runtime)
     steps = _steps_back(container, note)
@@ -60,8 +61,6 @@ def is_back(container: Container, note: Note) -> bool:
 
 def _steps_back(container: Container, note: Note) -> List[List[str]]:
     steps: List[List[str]] = []
-    if container.name != ENGINE:
-        steps.append(["rename", note.id, ENGINE])
     if container.whole_restart_policy != note.restart_policy:
         steps.append(["update", "--restart={}".format(note.restart_policy), note.id])
     if note.state in LIVE and container.state not in LIVE:
@@ -70,6 +69,8 @@ def _steps_back(container: Container, note: Note) -> List[List[str]]:
         steps.append(["pause", note.id])
     if note.state in ("running", "restarting") and container.state == "paused":
         steps.append(["unpause", note.id])
+    if container.name != ENGINE:
+        steps.append(["rename", note.id, ENGINE])
     return steps
 
 

@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._host import (
     addresses,
     containers,
     motd,
+    moves,
     record,
     room,
     set_aside,
@@ -27,7 +28,7 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
     engine = containers.look()
     looks: Dict[str, Callable[[], Any]] = {
         "engine_container": lambda: _engine(engine),
-        "record": lambda: dict(record.read(), unwritable=record.unwritable()),
+        "record": lambda: _record(engine),
         "ports": lambda: sockets.listening(engine),
         "motd": motd.look,
         "interfaces": interfaces.observe,
@@ -39,6 +40,15 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
         seen["set_aside_unwritable"] = room.unwritable(set_aside.PATH)
         seen["addresses"] = addresses.look()
     return dict(seen, root=os.geteuid() == 0, observed_at=time.time())
+
+
+def _record(engine: Container) -> Dict[str, Any]:
+    noted = dict(record.read(), unwritable=record.unwritable())
+    if noted["state"] == "confirmed" and engine.state == "absent" and engine.runtime:
+        seen = containers.inspect(engine.runtime, noted["container_id"])
+        is_there = seen.state not in ("absent", "unknown") and not seen.name.startswith(moves.ASIDE)
+        noted["container_name"] = seen.name if is_there else None
+    return noted
 
 
 def _engine(engine: Container) -> Dict[str, Any]:

@@ -48,6 +48,8 @@ def read() -> Dict[str, Any]:
     wrong = notes.wrong(noted, _PROOF if noted.get("state") == "confirmed" else _REQUEST)
     if wrong:
         return {"state": "invalid", "why": "{} is not of the known form ({})".format(PATH, ", ".join(wrong))}
+    if noted["boot_id"] == clock.boot_id() and noted["uptime"] > clock.uptime() + 1:
+        return {"state": "invalid", "why": "{} is of a time that has not come yet".format(PATH)}
     age = clock.age(noted["boot_id"], float(noted["uptime"]), float(noted["requested_at"]))
     known = {key: noted[key] for key in _REQUEST if key in noted}
     return dict(known, base_url=noted.get("base_url"), age=age)

@@ -11,7 +11,7 @@ from typing import Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors
 
-_ROOM = 4096  # bytes: more than any of our files needs
+_ROOM = 16384  # bytes: more than any of our files needs, and its temporary one beside it
 
 
 def is_replaceable(path: str) -> bool:

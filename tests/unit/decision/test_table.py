@@ -22,11 +22,13 @@ SILENT = {"console": "unknown", "console_words": "it calls the engine's state 'U
 EMPTY = {"console": "empty", "console_words": "it shows no engine at all"}
 EARLIER = {"record": "confirmed", "differences": (EARLIER_FORM,), "is_of_this_container": True}
 DAMAGED = {"record": "invalid", "record_why": "the file is not JSON"}
+UNREAD = {"console": "unreadable", "console_words": "it answered HTTP 503."}
+LAST = {"progress": Progress(asked=3, answer="unknown", answer_words="(its words)", has_replaced=True)}
 WAITED = {"progress": Progress(waited=10.0)}
 
 
 def answered(answer: str, **more: object) -> dict:
-    return {"progress": Progress(asked=1, answer=answer, answer_words="(its words)", **more)}
+    return {"progress": Progress(asked=int(answer != "none"), answer=answer, answer_words="(its words)", **more)}
 
 
 def aside(because: str = "list", state: str = "running", mistaken: bool = False) -> dict:
@@ -99,6 +101,15 @@ ROWS = [
     ("it exists, they say, but not here", OVER | answered("exists"), "fail", "remove the engine there"),
     ("refused", answered("refused"), "fail", "(its words)"),
     ("the list was wrong", aside() | answered("exists"), "put_back", "goes back as it was"),
+    (
+        "the list cannot be read after the stop",
+        aside() | answered("none", has_replaced=True) | UNREAD,
+        "put_back",
+        "HTTP 503",
+    ),
+    ("no engine ever came up", OVER | aside() | LAST, "put_back", "asked for 3 times"),
+    ("a run was ended while it put it back", aside(mistaken=True), "put_back", "about to be put back"),
+    ("somebody renamed the proven container", {"recorded_as": "slb-x"}, "fail", "docker rename slb-x slb"),
     ("the list shows what was taken away", LISTED | aside(), "put_back", "lists the engine as running"),
     ("it is back, and listed", RUNNING | LISTED | aside() | answered("exists", has_put_back=True), "confirm", "lists"),
     ("nothing was begun, and it had run", aside() | answered("refused"), "put_back", "goes back"),
@@ -174,9 +185,10 @@ def test_remediate_overrides_every_proof_of_the_past_but_not_what_the_list_shows
 def test_an_install_that_cannot_be_asked_for_is_known_before_anything_is_touched() -> None:
     trouble = replace(ENGINE, trouble="'edge-1.example' is not an IP address.")
     nameless = replace(ENGINE, base_url="")
-    for evidence in ({}, {"container": "exited"}, RUNNING | GONE):
+    for evidence in ({}, {"container": "exited"}, RUNNING | GONE, RUNNING | CONFIRMED):
         assert "is not an IP address" in decide(Evidence(engine=trouble, **evidence), Policy()).reason
         assert "slb_base_url" in decide(Evidence(engine=nameless, **evidence), Policy()).reason
+    for evidence in ({}, {"container": "exited"}, RUNNING | GONE):
         assert decide(Evidence(engine=trouble, **evidence), Policy(installs=False)).action != "fail"
 
 

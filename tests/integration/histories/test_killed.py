@@ -1,0 +1,154 @@
+"""Runs are killed between two steps, always the same ones; another run converges, and a live engine runs again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from estate import Dump, Estate, History
+
+# The step before which each host's run is killed.
+MOMENTS = {
+    "h1": "Ask the management node to install the engine",
+    "h2": "Ask the management node to install the engine",
+    "h3": "Note the request on the host before it is made",
+    "h4": "Note in the record that the engine runs",
+    "h5": "Withdraw the note of the request",
+    "h6": "Put the container back as it was",
+}
+# Their live engines are hidden by a filter.
+HIDDEN = ("h2", "h3", "h5", "h6")
+
+
+@pytest.fixture(scope="module")
+def killed(estate: Estate) -> tuple[Dump, Dump]:
+    """What there was before the runs, and after they were killed."""
+    estate.make_proven()
+    estate.clean("h1", "h4")
+    for name in HIDDEN:
+        estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
+        estate.alter_engine(name, listed=0)
+    # A list that shows no engine at all would say nothing.
+    estate.list_engine("of-others", "203.0.113.7")
+    before = estate.dump()
+    estate.at_once(
+        *(
+            lambda name=name, step=step: estate.kill_before(
+                step, "slb.fleet.rollout", "--limit", name, slb_max_replaced=1
+            )
+            for name, step in MOMENTS.items()
+        )
+    )
+    return before, estate.dump()
+
+
+@pytest.fixture(scope="module")
+def again(estate: Estate, killed: tuple[Dump, Dump]) -> History:
+    return estate.history("slb.fleet.rollout", slb_max_replaced=1)
+
+
+@pytest.fixture(scope="module")
+def corrected(estate: Estate, again: History) -> History:
+    """The filter is gone."""
+    estate.in_database("UPDATE engines SET listed = 1")
+    return estate.history("slb.fleet.rollout", slb_max_replaced=1)
+
+
+def test_the_runs_were_killed_where_it_matters(estate: Estate, killed: tuple[Dump, Dump]) -> None:
+    _, left = killed
+    for name in HIDDEN:
+        ((_, container),) = left.hosts[name].containers.items()
+        assert (container["state"], container["name"] != "slb", container["policy"]) == ("exited", True, "no")
+    assert left.hosts["h1"].containers == {}
+    assert list(left.hosts["h1"].files) == ["/etc/ansible/facts.d/slb_engine.fact"]
+    assert [each["name"] for each in left.hosts["h4"].containers.values()] == ["slb"]
+
+
+@pytest.mark.parametrize("host", ["h1", "h4"])
+def test_the_next_run_proves_what_was_under_way(estate: Estate, again: History, host: str) -> None:
+    assert again.verified_by_console(host), again.run.output
+    assert estate[host].is_proven(by="console")
+
+
+def test_no_install_was_asked_for_twice(again: History, killed: tuple[Dump, Dump]) -> None:
+    """One that had not been asked for, and the hidden ones, whose answer is that they exist."""
+    assert again.requests["install"] == 1 + len(HIDDEN), again.run.output
+
+
+@pytest.mark.parametrize("host", HIDDEN)
+def test_a_hidden_live_engine_runs_again(killed: tuple[Dump, Dump], again: History, host: str) -> None:
+    before = killed[0].hosts[host]
+    after = again.after.hosts[host]
+    ((identifier, container),) = after.containers.items()
+    assert [identifier] == list(before.containers), again.run.output
+    assert (container["name"], container["state"], container["policy"]) == ("slb", "running", "always")
+    assert after.is_back_from(before), "no record is left"
+    assert "put back" in again.said(host)
+
+
+def test_with_the_right_list_all_are_proven_and_none_is_touched(
+    estate: Estate, killed: tuple[Dump, Dump], corrected: History
+) -> None:
+    assert corrected.run.status == 0, corrected.run.output
+    assert corrected.verified_by_console(*estate.names)
+    assert not corrected.requests.get("install")
+    for name in HIDDEN:
+        assert list(corrected.after.hosts[name].containers) == list(killed[0].hosts[name].containers)
+    estate.forget_engine("of-others")
+
+
+# --- somebody corrects the list before the next run, or the operator's word was wrong
+
+
+@pytest.fixture(scope="module")
+def stopped(estate: Estate, corrected: History) -> tuple[Dump, Dump]:
+    """Live engines are taken away for nothing: two on the list's word, the third on the operator's; then it shows."""
+    estate.make_proven()
+    for name in ("h1", "h2"):
+        estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
+        estate.alter_engine(name, listed=0)
+    estate.alter_engine("h3", listed=0)
+    before = estate.dump()
+    moments = {"h1": "Ask the management node to install", "h2": "Note the request on the host before it is made"}
+    estate.at_once(
+        *(
+            lambda step=step, name=name: estate.kill_before(step, "slb.fleet.rollout", "--limit", name)
+            for name, step in moments.items()
+        ),
+        lambda: estate.play("slb.fleet.remediate", "--limit", "h3"),
+    )
+    left = estate.dump()
+    estate.in_database("UPDATE engines SET listed = 1")
+    return before, left
+
+
+@pytest.fixture(scope="module")
+def shown(estate: Estate, stopped: tuple[Dump, Dump]) -> History:
+    return estate.history("slb.fleet.rollout")
+
+
+# Shows a defect: the engine stays stopped, in every later run, too.
+@pytest.mark.parametrize("host", ["h1", "h2"])
+def test_an_engine_that_the_list_shows_by_now_is_put_back(
+    stopped: tuple[Dump, Dump], shown: History, host: str
+) -> None:
+    """The reason of the act has proven wrong: the act is undone by itself."""
+    before, left = stopped
+    assert [each["state"] for each in left.hosts[host].containers.values()] == ["exited"]
+    after = shown.after.hosts[host]
+    assert running(after.containers) == running(before.hosts[host].containers), shown.run.output
+    assert shown.verified_by_console(host)
+
+
+# Shows a defect: the remedy names a container slb that is not there.
+def test_an_engine_that_the_operator_gave_up_and_the_list_shows_is_put_back_or_the_way_back_is_said(
+    stopped: tuple[Dump, Dump], shown: History
+) -> None:
+    before, left = stopped
+    ((_, container),) = left.hosts["h3"].containers.items()
+    is_back = running(shown.after.hosts["h3"].containers) == running(before.hosts["h3"].containers)
+    assert is_back or f"docker rename {container['name']} slb" in shown.said("h3"), shown.run.output
+
+
+def running(containers: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {key: (each["name"], each["policy"]) for key, each in containers.items() if each["state"] == "running"}
