@@ -22,7 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, 
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 _GRACE_SECONDS = 30
 
