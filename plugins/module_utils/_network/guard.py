@@ -62,7 +62,10 @@ def main(token: str) -> None:
     try:
         _wait_until_due(token)
     except _ShutdownError:
-        with transaction.locked():
+        with contextlib.ExitStack() as held:
+            # Where the lock cannot be had, nobody can confirm the change either.
+            with contextlib.suppress(HostError):
+                held.enter_context(transaction.locked())
             if not _is_over(token):
                 snapshot.put_files_back(before)
         return
