@@ -29,7 +29,10 @@ options:
   dest:
     description:
       - The path of the file. Its folder has to exist. A file name that the management node sends is never used.
-      - A symbolic link is replaced by the file, as M(ansible.builtin.copy) does.
+      - A symbolic link is replaced by the file, as M(ansible.builtin.copy) does. What it points to is neither read nor
+        changed, nor is it what O(backup) keeps.
+      - The folder may be another user's. It may not be reached over a symbolic link that belongs to neither root nor
+        the user that runs the task.
     type: path
     required: true
   owner:

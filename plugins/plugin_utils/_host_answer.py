@@ -18,7 +18,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 _MODULES = "ansible_collections.slb.fleet.plugins.modules"
 _LONGEST_TEXT = 8192

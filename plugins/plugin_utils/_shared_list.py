@@ -17,12 +17,12 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import engine_info
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._visible import visible
 
 _GRACE_SECONDS = 30
 

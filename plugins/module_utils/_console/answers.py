@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, Kind, plain, strings
+from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, Kind, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -177,9 +177,14 @@ def _leads_to_login(content: Content) -> bool:
     return (
         any(_LOGIN_PATH.search(target) for target in page.targets)
         or bool(_LOGIN_PAGE_TITLE.search(page.title))
-        or bool(_SCRIPTED_REDIRECT.fullmatch(page.scripts.strip()) and not page.body)
+        or (_is_scripted_redirect(page.scripts.strip()) and not page.body)
         or _is_told_to_log_in(content)
     )
+
+
+def _is_scripted_redirect(script: str) -> bool:
+    # The pattern takes quadratic time, and such a script is one line.
+    return len(script) < _SHORT and bool(_SCRIPTED_REDIRECT.fullmatch(script))
 
 
 def _is_told_to_log_in(content: Content) -> bool:
@@ -195,7 +200,7 @@ def _deceptive(own_words: Iterable[str], patterns: Sequence[re.Pattern[str]]) ->
 def _evidence(content: Content, own_words: Iterable[str]) -> str:
     if content.kind is Kind.JSON and isinstance(content.value, (dict, list)):
         says_error = _sign(content) is False
-        text = plain("\n".join(strings(content.value, None if says_error else _is_message)))
+        text = content.words(None if says_error else _is_message, "\n")
     else:
         text = content.text
     for word in own_words:
@@ -292,7 +297,7 @@ def _number(member: Any) -> int | None:
 
 
 def _message(content: Content) -> str:
-    return plain("; ".join(strings(content.value, _is_message)))
+    return content.words(_is_message)
 
 
 def _is_message(key: str) -> bool:

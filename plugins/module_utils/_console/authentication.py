@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers
-from ansible_collections.slb.fleet.plugins.module_utils._console.content import read_content
 from ansible_collections.slb.fleet.plugins.module_utils._console.reply import read_reply
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 
 if TYPE_CHECKING:
-    from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content
     from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
     from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
     from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply
@@ -103,16 +101,12 @@ def _gave_no_verdict(answer: Answer) -> bool:
 
 def _is_refusal_in_words(answer: Answer) -> bool:
     """Words about the credentials are a verdict at any status: asking again could lock out."""
-    return answers.blames_credentials(_content(answer))
+    return answers.blames_credentials(answer.content)
 
 
 def _wants_csrf_token(answer: Answer) -> bool:
     """Then the credentials were not looked at, and the answer is no verdict."""
-    return answer.status == 403 and answers.is_about_csrf(_content(answer)) and not _is_refusal_in_words(answer)
-
-
-def _content(answer: Answer) -> Content:
-    return read_content(answer.body, answer.headers.get("Content-Type", ""))
+    return answer.status == 403 and answers.is_about_csrf(answer.content) and not _is_refusal_in_words(answer)
 
 
 def _csrf_token(transport: Transport) -> str:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from http.client import HTTPException
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -20,6 +21,7 @@ except ImportError:
 _CHUNK = 64 * 1024
 _GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
 _GZIP = 16 + zlib.MAX_WBITS
+_DIGITS = re.compile(r"[0-9]{1,18}")
 _COMPRESSED = ("gzip", "x-gzip", "deflate")
 
 
@@ -83,6 +85,9 @@ def read_body(stream: Stream, headers: Mapping[str, str], limit: int) -> Body:
     try:
         while chunk := stream.read(_CHUNK, decode_content=False):
             received += len(chunk)
+            if received > limit + _CHUNK:
+                # Compressed, nothing can go on without end.
+                raise _TooLargeError
             collector.add(chunk)
     except _TooLargeError:
         return Body(bytes(collector.content), f"is larger than {limit} bytes")
@@ -91,7 +96,7 @@ def read_body(stream: Stream, headers: Mapping[str, str], limit: int) -> Body:
     except (HTTPError, HTTPException, OSError, ValueError):
         return Body(bytes(collector.content), f"broke off after {received} bytes", is_cut=True)
     length = headers.get("Content-Length", "").strip()
-    is_framed_by_length = "Transfer-Encoding" not in headers and length.isdigit()
+    is_framed_by_length = "Transfer-Encoding" not in headers and _DIGITS.fullmatch(length) is not None
     if is_framed_by_length and received != int(length):
         return Body(bytes(collector.content), f"broke off after {received} of {length} bytes", is_cut=True)
     if received and not collector.is_whole():

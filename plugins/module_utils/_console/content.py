@@ -18,9 +18,12 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
-_TEXT_LIMIT = 256 * 1024
+_TEXT_LIMIT = 256 * 1024  # characters that are looked at; an error page with all its traces has fewer
+_JSON_LIMIT = 1024 * 1024  # characters
+_DEEPEST = 100  # lists and objects in each other; less than what any code that walks through them can take
+_LONGEST_NUMBER = 20  # digits
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 _ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _HTML_START = re.compile(
@@ -38,6 +41,12 @@ _CHARSETS = frozenset({
     "euc-jp", "euc-kr",
 })
 # fmt: on
+# Code points have seven digits; Python takes quadratic time for a number of many, or refuses it.
+_HUGE_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
+# Before an ASCII character text may be cut without a change to its normal form.
+_PIECE = re.compile(r"[\x00-\x7f]*[^\x00-\x7f]{0,128}")
+# What browsers take for a comment, and Python's parser looks through to the end of the page for its end.
+_MARKED_SECTION = re.compile(r"<!\[[^>]*>?")
 _UNCLOSED = re.compile(r"<(?=[^<>]*(?:<|$))")
 _SPACE = "\ufeff \t\r\n"
 
@@ -57,6 +66,7 @@ class Content:
     kind: Kind
     source: str = field(default="", repr=False)
     value: Any = field(default=None, repr=False)
+    _words: dict[Any, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def page(self) -> Page:
@@ -64,7 +74,7 @@ class Content:
         page = Page()
         # Some declarations, and numbers of characters that do not exist, are more than Python's parser takes.
         with contextlib.suppress(AssertionError, ValueError):
-            page.feed(_closed(self.source))
+            page.feed(_closed(_HUGE_REFERENCE.sub("\ufffd", self.source)))
             page.close()
         return page
 
@@ -72,18 +82,28 @@ class Content:
     def text(self) -> str:
         """The text that a human would read, in one line."""
         if self.kind is Kind.JSON:
-            return plain("; ".join(strings(self.value)))
+            return self.words()
         return plain(self.page.text if self.kind is Kind.HTML else self.source)
+
+    def words(self, is_named: Callable[[str], bool] | None = None, between: str = "; ") -> str:
+        """The strings in JSON, as ``strings`` gives them, in one line; made once, however often it is asked for."""
+        key = (is_named, between)
+        if key not in self._words:
+            self._words[key] = plain(between.join(strings(self.value, is_named)))
+        return self._words[key]
 
 
 def read_content(body: bytes, content_type: str = "") -> Content:
+    """What a body holds. JSON that is larger or deeper than any answer needs is text, and of text the beginning
+    counts, so that whatever the body is, reading it takes time that grows with its length.
+    """
     if not body.strip():
         return Content(Kind.EMPTY)
     source = _decoded(body, content_type)
     if source is None:
         return Content(Kind.BINARY)
     try:
-        return Content(Kind.JSON, source[:_TEXT_LIMIT], json.loads(source.strip(_SPACE)))
+        return Content(Kind.JSON, source[:_TEXT_LIMIT], _parsed(source))
     except (ValueError, RecursionError):
         source = source[:_TEXT_LIMIT]
     is_labelled = "html" in content_type.lower()
@@ -107,11 +127,9 @@ def strings(value: Any, is_named: Callable[[str], bool] | None = None) -> Iterat
 
 
 def plain(text: str) -> str:
-    """One line, without HTML entities, JSON escapes and full-width forms."""
-    with contextlib.suppress(ValueError):
-        text = html.unescape(text)
-    text = _ESCAPED.sub(_unescaped, text)
-    return " ".join(unicodedata.normalize("NFKC", text).split())
+    """One line, without HTML entities, JSON escapes and full-width forms; of what is too long, its beginning."""
+    text = html.unescape(_HUGE_REFERENCE.sub("\ufffd", text[:_TEXT_LIMIT]))
+    return " ".join(_normal(_ESCAPED.sub(_unescaped, text)).split())
 
 
 class Page(HTMLParser):
@@ -160,6 +178,45 @@ class Page(HTMLParser):
         self._pieces[self._inside].append(data)
 
 
+def _parsed(source: str) -> Any:
+    """Raises ValueError or RecursionError."""
+    if len(source) > _JSON_LIMIT:
+        raise ValueError("more than any answer needs")
+    value = json.loads(source.strip(_SPACE), parse_int=_whole_number)
+    level = [value]
+    for _depth in range(_DEEPEST):
+        level = [member for item in level for member in _members(item)]
+        if not level:
+            return value
+    raise ValueError("deeper than any answer")
+
+
+def _members(item: Any) -> Collection[Any]:
+    if isinstance(item, dict):
+        return item.values()
+    return item if isinstance(item, list) else ()
+
+
+def _whole_number(digits: str) -> int | float:
+    # To make an integer of many digits, or text of that integer, takes quadratic time.
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
+
+
+def _normal(text: str) -> str:
+    """NFKC, in pieces: a run of combining marks is sorted in time that is quadratic in its length.
+
+    Some characters become eighteen; what is normal is no longer than what may be looked at.
+    """
+    pieces: list[str] = []
+    length = 0
+    for piece in _PIECE.finditer(text):
+        pieces.append(unicodedata.normalize("NFKC", piece.group()))
+        length += len(pieces[-1])
+        if length >= _TEXT_LIMIT:
+            break
+    return "".join(pieces)[:_TEXT_LIMIT]
+
+
 def _decoded(body: bytes, content_type: str) -> str | None:
     declared = _declared_charset(content_type)
     marked = [encoding for mark, encoding in _BYTE_ORDER_MARKS if body.startswith(mark)]
@@ -183,17 +240,17 @@ def _declared_charset(content_type: str) -> list[str]:
 
 
 def _closed(source: str) -> str:
-    """Without comments, and with no tag that is not closed before the next.
+    """Without comments and marked sections, and with no tag that is not closed before the next.
 
     Python's parser reads on to the end for each of them, so that a page of nothing else would take minutes.
     """
-    pieces, rest = [], source
-    while True:
-        before, opening, rest = rest.partition("<!--")
-        pieces.append(before)
-        if not opening:
-            return _UNCLOSED.sub("&lt;", "".join(pieces))
-        rest = rest.partition("-->")[2]
+    pieces, start = [], 0
+    while (opening := source.find("<!--", start)) >= 0:
+        pieces.append(source[start:opening])
+        closing = source.find("-->", opening + len("<!--"))
+        start = closing + len("-->") if closing >= 0 else len(source)
+    pieces.append(source[start:])
+    return _UNCLOSED.sub("&lt;", _MARKED_SECTION.sub("", "".join(pieces)))
 
 
 def _without_prologue(source: str) -> str:

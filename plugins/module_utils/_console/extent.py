@@ -8,10 +8,12 @@ Consoles say it beside the list, under many names; none of them is documented.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
+_LONGEST_NUMBER = 20  # characters
 _DIGITS = re.compile(r"\s*[0-9]+\s*")
 # Names without case, "_" and "-".
 _TOTALS = (
@@ -96,7 +98,7 @@ def _number(value: Any) -> float:
     if isinstance(value, bool):
         return 0
     if isinstance(value, str) and _DIGITS.fullmatch(value):
-        return float(value)
+        return float(value) if len(value) <= _LONGEST_NUMBER else math.inf
     return value if isinstance(value, (int, float)) else 0
 
 

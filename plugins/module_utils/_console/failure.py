@@ -9,15 +9,19 @@ import socket
 import ssl
 from typing import TYPE_CHECKING
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_LONGEST_WORDS = 300
 
 
 def certificate_complaint(error: BaseException) -> str:
     """What is wrong with the certificate; empty when the failure is another one."""
     for cause in _chain(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return str(cause.verify_message or "it cannot be verified")
+            return in_short(str(cause.verify_message or "it cannot be verified"), _LONGEST_WORDS)
         # urllib3's own error, from before it left this check to OpenSSL.
         if type(cause).__name__ == "CertificateError":
             return "it was issued for another name"
@@ -39,10 +43,10 @@ def reason(error: BaseException) -> str:
         if "Timeout" in type(cause).__name__:
             return "no answer came in time"
         if isinstance(cause, ssl.SSLError):
-            return f"TLS failed ({cause.reason or 'handshake'})"
+            return f"TLS failed ({in_short(str(cause.reason or 'handshake'), _LONGEST_WORDS)})"
     for cause in causes:
         if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror[:1].lower() + cause.strerror[1:]
+            return in_short(cause.strerror[:1].lower() + cause.strerror[1:], _LONGEST_WORDS)
     return f"the connection failed ({type(causes[-1]).__name__})"
 
 

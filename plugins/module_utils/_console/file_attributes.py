@@ -20,7 +20,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionErr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _DIGITS = re.compile(r"[0-9]+")
 _LAST_ID = 2**32 - 2  # the one after it means "leave it as it is" to the system
@@ -59,14 +58,14 @@ def present_attributes(present: os.stat_result) -> dict[str, int]:
     return {"owner": present.st_uid, "group": present.st_gid, "mode": stat.S_IMODE(present.st_mode)}
 
 
-def apply_attributes(path: Path, attributes: dict[str, int]) -> None:
-    """Changes what differs. Raises OSError."""
-    present = present_attributes(path.stat())
+def apply_attributes(descriptor: int, attributes: dict[str, int]) -> None:
+    """Changes what differs, of an open file: a path may lead to another one by now. Raises OSError."""
+    present = present_attributes(os.fstat(descriptor))
     if (present["owner"], present["group"]) != (attributes["owner"], attributes["group"]):
-        os.chown(path, attributes["owner"], attributes["group"])
+        os.fchown(descriptor, attributes["owner"], attributes["group"])
     # A change of the owner may clear bits, so the mode comes last.
-    if stat.S_IMODE(path.stat().st_mode) != attributes["mode"]:
-        path.chmod(attributes["mode"])
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) != attributes["mode"]:
+        os.fchmod(descriptor, attributes["mode"])
 
 
 def _first(given: int | None, otherwise: int) -> int:

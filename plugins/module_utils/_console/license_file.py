@@ -6,11 +6,9 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import stat
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.file_attributes
     apply_attributes,
     present_attributes,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder, read_file, write_file
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -52,72 +51,65 @@ class LicenseFile:
             ) from None
 
     def _update(self, content: bytes, check_mode: bool) -> Result:
-        present = self.path.stat() if self.path.exists() else None
-        old = self.path.read_bytes() if present else None
-        wanted = self.attributes.wanted(present)
-        before = {**_summary(old), **_shown(present_attributes(present))} if present and old is not None else {}
-        after = {**_summary(content), **_shown(wanted)}
-        values: dict[str, Any] = {"dest": str(self.path), **_summary(content)}
-        if before != after and not check_mode:
-            if old == content:
-                apply_attributes(self.path, wanted)
-            else:
-                if self.backup and present and old is not None:
-                    values["backup_file"] = str(self._back_up(old, present_attributes(present)))
-                _write(self.path, content, wanted)
-                self._sync()
+        with Folder.opened(self.path.parent) as folder, folder.file(self.path.name) as file:
+            present = os.fstat(file) if file is not None else None
+            old = read_file(file) if file is not None else None
+            wanted = self.attributes.wanted(present)
+            before = {**_summary(old), **_shown(present_attributes(present))} if present and old is not None else {}
+            after = {**_summary(content), **_shown(wanted)}
+            values: dict[str, Any] = {"dest": str(self.path), **_summary(content)}
+            if before != after and not check_mode:
+                if file is not None and present and old == content and _is_nobody_elses(present):
+                    apply_attributes(file, wanted)
+                else:
+                    if self.backup and present and old is not None and old != content:
+                        values["backup_file"] = self._back_up(folder, old, present_attributes(present))
+                    self._replace(folder, content, wanted)
         return Result(before != after, values, {"before": before, "after": after})
 
-    def _back_up(self, old: bytes, attributes: dict[str, int]) -> Path:
+    def _back_up(self, folder: Folder, old: bytes, attributes: dict[str, int]) -> str:
         moment = time.strftime("%Y-%m-%d@%H:%M:%S", time.gmtime())
         backup = self.path.with_name(f"{self.path.name}.{os.getpid()}.{moment}~")
-        _write(backup, old, attributes)
-        _sync_folder(backup.parent)
-        return backup
+        with _written(folder, backup.name, old, attributes):
+            folder.sync()
+        return str(backup)
 
-    def _sync(self) -> None:
+    def _replace(self, folder: Folder, content: bytes, attributes: dict[str, int]) -> None:
+        with _written(folder, self.path.name, content, attributes) as descriptor:
+            try:
+                folder.sync()
+            except OSError as error:
+                raise FleetError(
+                    f"The new license is in place at {self.path}, but it may not outlive a power cut: its folder "
+                    f"cannot be synced ({error.strerror}).",
+                    "Look at the disk that holds it.",
+                ) from None
+            if not self._is_there(os.fstat(descriptor)):
+                raise FleetError(
+                    f"The license was written, but {self.path} is not that file: somebody else changes what is there.",
+                    "Look at who may write in its folder and in those above it.",
+                )
+
+    def _is_there(self, written: os.stat_result) -> bool:
         try:
-            _sync_folder(self.path.parent)
-        except OSError as error:
-            raise FleetError(
-                f"The new license is in place at {self.path}, but it may not outlive a power cut: its folder cannot "
-                f"be synced ({error.strerror}).",
-                "Look at the disk that holds it.",
-            ) from None
+            return os.path.samestat(self.path.lstat(), written)
+        except OSError:
+            return False
 
 
-def _write(path: Path, content: bytes, attributes: dict[str, int]) -> None:
-    with _temporary_file(path.parent) as (descriptor, temporary):
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            apply_attributes(temporary, attributes)
-            os.fsync(file.fileno())
-        temporary.replace(path)
+def _is_nobody_elses(present: os.stat_result) -> bool:
+    """Whether it is safe to change it in place: another user may hold it open, or have it under another name."""
+    return present.st_uid in (0, os.geteuid()) and present.st_nlink == 1
 
 
 @contextlib.contextmanager
-def _temporary_file(folder: Path) -> Iterator[tuple[int, Path]]:
-    """A file that only its owner can read, beside the one that it will become. Removed if it is still there."""
-    descriptor, name = tempfile.mkstemp(prefix=".slb-license-", suffix=".part", dir=folder)
-    try:
-        yield descriptor, Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Makes a new name in it outlive a power cut. Raises OSError, unless this folder cannot be synced by anybody."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        # A folder in which we may write need not be readable, and network file systems know no sync of a folder.
-        if error.errno not in (errno.EACCES, errno.EPERM, errno.EINVAL):
-            raise
+def _written(folder: Folder, name: str, content: bytes, attributes: dict[str, int]) -> Iterator[int]:
+    """The new file, in place and still open, so that no other one can pass for it."""
+    with folder.new_file() as (descriptor, temporary):
+        write_file(descriptor, content)
+        apply_attributes(descriptor, attributes)
+        folder.put(descriptor, temporary, name)
+        yield descriptor
 
 
 def _summary(content: bytes | None) -> dict[str, Any]:

@@ -6,15 +6,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.description import STATES, description
 from ansible_collections.slb.fleet.plugins.module_utils._console.extent import Extent
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+_LONGEST_VALUE = 500  # characters; no name or address that is asked for is as long
+_LONGEST_KEY = 60
+_MOST_KEYS = 40
 
 
 @dataclass(frozen=True)
@@ -66,7 +72,7 @@ class Listing:
         if more:
             raise ConsoleError(
                 f"The console's list at {self.path} is one page of several: it has {len(items)} engines, "
-                f"and {more[0]} is {more[1]!r:.60}.",
+                f"and {in_short(more[0], _LONGEST_KEY)} is {more[1]!r:.60}.",
                 "Ask for all of them in one page, in the query of O(listing.path), or name the parameter of the query "
                 "that chooses the page in O(listing.page_parameter).",
             )
@@ -80,12 +86,20 @@ class Listing:
         return items
 
     def engines(self, items: list[Any]) -> list[dict[str, str]]:
-        """Name, address, state and the console's own word for the state. Raises ConsoleError for an unlike item."""
+        """Name, address, state and the console's own word for the state, as they can be shown.
+
+        Raises ConsoleError for an unlike item.
+        """
         return [self._engine(item) for item in items]
 
     def _engine(self, item: Any) -> dict[str, str]:
         name, address, word = (self._text(item, key) for key in (self.name, self.address, self.state))
-        return {"name": name, "address": address, "state": self.words.get(word, "unknown"), "console_state": word}
+        return {
+            "name": in_short(name, _LONGEST_VALUE),
+            "address": in_short(address, _LONGEST_VALUE),
+            "state": self.words.get(word, "unknown"),
+            "console_state": in_short(word, _LONGEST_VALUE),
+        }
 
     def _text(self, item: Any, dotted: str) -> str:
         value = self._found(item, dotted)
@@ -102,8 +116,13 @@ class Listing:
         return value
 
     def _unlike(self, what: str, value: Any) -> ConsoleError:
-        there = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
+        there = _keys(value) if isinstance(value, dict) else type(value).__name__
         return ConsoleError(
             f"The console's answer at {self.path} is not as O(listing) describes it: {what}; there is: {there}.",
             "Correct the description; the playbook slb.fleet.try_engine_listing shows what it reads.",
         )
+
+
+def _keys(item: Mapping[str, Any]) -> str:
+    more = ["…"] if len(item) > _MOST_KEYS else []
+    return ", ".join([in_short(key, _LONGEST_KEY) for key in islice(item, _MOST_KEYS)] + more)

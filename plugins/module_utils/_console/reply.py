@@ -8,24 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.content import (
-    Content,
-    Kind,
-    plain,
-    read_content,
-    strings,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, Kind, plain, strings
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 
 if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
 _EXCERPT_LENGTH = 300
+_TEXT_LIMIT = 256 * 1024  # characters in which secrets are looked for, of which the excerpt is the beginning
 
 
 @dataclass(frozen=True)
 class Reply:
-    """``excerpt``: the text of the answer, redacted and short, in one line."""
+    """``excerpt``: the text of the answer, redacted, short and visible, in one line; all that is ever shown of it."""
 
     answer: Answer
     content: Content = field(repr=False)
@@ -42,8 +38,7 @@ class Reply:
 
 
 def read_reply(answer: Answer, redact: Redactor) -> Reply:
-    content = read_content(answer.body, answer.headers.get("Content-Type", ""))
-    return Reply(answer, content, _excerpt(content, redact))
+    return Reply(answer, answer.content, _excerpt(answer.content, redact))
 
 
 def _excerpt(content: Content, redact: Redactor) -> str:
@@ -54,5 +49,4 @@ def _excerpt(content: Content, redact: Redactor) -> str:
     else:
         text = content.source
     # Before, because making it plain changes what a secret looks like; after, because it may reveal one.
-    text = redact(plain(redact(text)))
-    return text if len(text) <= _EXCERPT_LENGTH else text[:_EXCERPT_LENGTH] + "…"
+    return in_short(redact(plain(redact(text[:_TEXT_LIMIT]))), _EXCERPT_LENGTH)

@@ -13,6 +13,7 @@ import sys
 import time
 import warnings
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -32,6 +33,7 @@ else:
     _UNVERIFYING = create_urllib3_context(cert_reqs=ssl.CERT_NONE)
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.body import read_body
+from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, read_content
 from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
 from ansible_collections.slb.fleet.plugins.module_utils._console.failure import certificate_complaint, reason
 from ansible_collections.slb.fleet.plugins.module_utils._console.wire import (
@@ -52,6 +54,9 @@ _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 _LONGEST_WAIT = 24 * 3600  # longer than any deadline
 _TOO_MANY_REQUESTS = 429
+_LONGEST_HEADER = 1024  # characters, of those headers that are read
+_LONGEST_COOKIES = 4096  # characters of all together: each is looked for in what is shown, in every spelling
+_NEEDED_COOKIES = ("sessionid", "csrftoken")
 _HEADERS = {
     "Accept": "application/json, */*;q=0.8",
     "Accept-Encoding": "identity",
@@ -95,7 +100,7 @@ class Request:
 class Answer:
     """What came back. ``defect`` says why ``body`` is not whole; ``is_cut``: because the connection ended.
 
-    ``cookies``: those that the answer set and did not delete.
+    ``cookies``: those that the answer set and did not delete, as far as they can be sent back.
     """
 
     status: int
@@ -104,6 +109,11 @@ class Answer:
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
     defect: str = ""
     is_cut: bool = False
+
+    @cached_property
+    def content(self) -> Content:
+        """What the body says; read once, however many look at it."""
+        return read_content(self.body, self.headers.get("Content-Type", "")[:_LONGEST_HEADER])
 
     def is_server_trouble(self) -> bool:
         return self.status == _TOO_MANY_REQUESTS or self.status >= 500
@@ -234,7 +244,7 @@ class Transport:
             status=response.status_code,
             headers=response.headers,
             body=body.content,
-            cookies={cookie.name: value for cookie in response.cookies if (value := (cookie.value or "").strip('"'))},
+            cookies=_cookies({cookie.name: (cookie.value or "").strip('"') for cookie in response.cookies}),
             defect=defect,
             is_cut=body.is_cut,
         )
@@ -279,10 +289,22 @@ class Transport:
         )
 
 
+def _cookies(given: Mapping[str, str]) -> dict[str, str]:
+    """Without what is no cookie's value or is longer than browsers take; those that are needed come first."""
+    kept: dict[str, str] = {}
+    room = _LONGEST_COOKIES
+    for name in sorted(given, key=lambda name: name not in _NEEDED_COOKIES):
+        value = given[name]
+        if value and value.isascii() and value.isprintable() and len(value) <= room:
+            kept[name] = value
+            room -= len(value)
+    return kept
+
+
 def _retry_after(result: Answer | ConsoleError) -> float:
     """Seconds that the answer asks to wait; none where it says so in a way that cannot be read."""
     value = result.headers.get("Retry-After") if isinstance(result, Answer) else None
-    if not value:
+    if not value or len(value) > _LONGEST_HEADER:
         return 0.0
     try:
         return float(min(Retry().parse_retry_after(value), _LONGEST_WAIT))

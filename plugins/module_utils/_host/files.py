@@ -11,15 +11,25 @@ import time
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import folders
+
+_FOLDER_MODE = 0o755
 
 _POLL_SECONDS = 0.05
 
 
-def write_atomically(path: str, content: str, mode: int, folder_mode: int = 0o755) -> None:
+def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
+    """As ``write_atomically``, in a folder of ours. Raises HostError where another user could write there, too."""
+    with file_errors(path):
+        folders.make_ours(os.path.dirname(path), folder_mode)
+    write_atomically(path, content, mode)
+
+
+def write_atomically(path: str, content: str, mode: int) -> None:
     """Replaces the content of ``path`` and makes its folder. Raises HostError; ``path`` is then as it was."""
     folder = os.path.dirname(path)
     with file_errors(path):
-        os.makedirs(folder, mode=folder_mode, exist_ok=True)
+        folders.make(folder, _FOLDER_MODE)
         descriptor, temporary = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:

@@ -14,13 +14,14 @@ from ansible_collections.slb.fleet.plugins.module_utils._host.containers import 
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import (
     file_errors,
     sync_folder,
-    write_atomically,
+    write_ours,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
 _SAME_SECONDS = 0.001  # a number may lose digits on its way through templates
 _MODE = 0o644  # local facts are readable; no secret is in it
+_FOLDER_MODE = 0o755
 _REQUEST: Dict[str, notes.Check] = {
     "state": notes.one_of("pending", "confirmed"),
     "name": notes.is_text,
@@ -182,5 +183,5 @@ def _write(before: Dict[str, Any], noted: Dict[str, Any], check_mode: bool) -> R
     if check_mode or not room.is_replaceable(PATH):
         require_writable(check_mode)
     if not check_mode:
-        write_atomically(PATH, json.dumps(noted, indent=2, sort_keys=True) + "\n", _MODE)
+        write_ours(PATH, json.dumps(noted, indent=2, sort_keys=True) + "\n", _MODE, _FOLDER_MODE)
     return Result(True, {"record": noted}, {"before": before, "after": noted})

@@ -9,6 +9,7 @@ import stat
 import tempfile
 from typing import Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils._host import folders
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors
 
 _ROOM = 16384  # bytes: more than any of our files needs, and its temporary one beside it
@@ -38,9 +39,13 @@ def unwritable(path: str) -> Optional[str]:
     if not os.path.isdir(folder):
         return "{} is no folder".format(folder)
     try:
-        system = os.statvfs(folder)
+        return folders.untrusted(folder) or _no_room(folder)
     except OSError as error:
         return "{} cannot be looked at: {}".format(folder, error.strerror)
+
+
+def _no_room(folder: str) -> Optional[str]:
+    system = os.statvfs(folder)
     free = (system.f_bfree if os.geteuid() == 0 else system.f_bavail) * system.f_frsize
     if system.f_flag & os.ST_RDONLY:
         return "the file system of {} is read-only".format(folder)
@@ -58,7 +63,7 @@ def try_writing(path: str) -> None:
     """Writes a file beside ``path``, as large as ours ever are, and takes it away. Raises HostError."""
     folder = os.path.dirname(path)
     with file_errors(path):
-        os.makedirs(folder, mode=0o755, exist_ok=True)
+        folders.make_ours(folder, 0o755)
         descriptor, trial = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
         try:
             with os.fdopen(descriptor, "wb") as stream:

@@ -16,7 +16,7 @@ from typing import List
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import commands
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_ours
 from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot, transaction
 
 _COLLECTION = "ansible_collections.slb.fleet."
@@ -62,7 +62,10 @@ def main(token: str) -> None:
     try:
         _wait_until_due(token)
     except _ShutdownError:
-        with transaction.locked():
+        with contextlib.ExitStack() as held:
+            # Where the lock cannot be had, nobody can confirm the change either.
+            with contextlib.suppress(HostError):
+                held.enter_context(transaction.locked())
             if not _is_over(token):
                 snapshot.put_files_back(before)
         return
@@ -142,5 +145,5 @@ def _copy_code() -> str:
         if not name.startswith(_COLLECTION) or hasattr(module, "__path__"):
             continue
         source = module.__loader__.get_source(name)  # type: ignore[union-attr]
-        write_atomically(os.path.join(folder, *name.split(".")) + ".py", source, 0o600)
+        write_ours(os.path.join(folder, *name.split(".")) + ".py", source, 0o600, transaction.FOLDER_MODE)
     return folder

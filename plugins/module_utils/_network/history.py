@@ -9,7 +9,8 @@ import os
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._host import folders
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_ours
 from ansible_collections.slb.fleet.plugins.module_utils._network import resolver, snapshot, transaction
 
 FOLDER = "/var/lib/slb-fleet/interfaces"
@@ -18,8 +19,11 @@ FOLDER = "/var/lib/slb-fleet/interfaces"
 def of(name: str) -> Optional[Dict[str, Any]]:
     """``before`` (a snapshot), ``uuid``, ``made``, ``resolver_after`` and ``returns_at_boot``.
 
-    None where it was never adopted.
+    None where it was never adopted. Raises HostError where it cannot be read, or others could have written it.
     """
+    with file_errors(_path(name)):
+        # Root gives the interface what is noted there.
+        folders.refuse_untrusted(FOLDER)
     try:
         with open(_path(name), encoding="utf-8") as stream:
             return dict(json.load(stream))
@@ -48,7 +52,7 @@ def remember(step: Dict[str, Any]) -> None:
         note = former
     else:
         note = {"before": before, "uuid": step["uuid"], "made": step["made"], "resolver_after": resolver.read()}
-    write_atomically(_path(name), json.dumps(dict(note, returns_at_boot=step["returns_at_boot"])), 0o600)
+    write_ours(_path(name), json.dumps(dict(note, returns_at_boot=step["returns_at_boot"])), 0o600, 0o700)
 
 
 def forget(name: str) -> None:

@@ -14,9 +14,11 @@ import time
 from typing import Any, Collection, Dict, Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._host import folders
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_ours
 
 FOLDER = "/run/slb-fleet/interfaces"
+FOLDER_MODE = 0o700
 
 # What becomes of a change: armed → applied → confirmed, or → restoring → restored.
 ARMED, APPLIED, CONFIRMED, RESTORING, RESTORED = "armed", "applied", "confirmed", "restoring", "restored"
@@ -36,11 +38,13 @@ def path(name: str) -> str:
 def locked() -> Iterator[None]:
     """Whoever decides what becomes of the change holds the lock: it is confirmed or put back, never both."""
     with file_errors(FOLDER):
-        os.makedirs(FOLDER, mode=0o700, exist_ok=True)
-        stream = open(path("lock"), "w")  # noqa: SIM115
-    with stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        folders.make_ours(FOLDER, FOLDER_MODE)
+        descriptor = os.open(path("lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)
 
 
 def status() -> Optional[Status]:
@@ -78,7 +82,7 @@ def read(name: str) -> Any:
 
 
 def write(name: str, content: Any) -> None:
-    write_atomically(path(name), json.dumps(content), 0o600)
+    write_ours(path(name), json.dumps(content), 0o600, FOLDER_MODE)
 
 
 def process_identity(pid: int) -> Optional[str]:

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.slb.fleet.plugins.module_utils._console import file_attributes, license_file
+from ansible_collections.slb.fleet.plugins.module_utils._console import file_attributes, folder, license_file
 from ansible_collections.slb.fleet.plugins.module_utils._console.license_file import LicenseFile
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 
@@ -49,8 +49,8 @@ def mode_of(path: Path) -> int:
 def test_update(
     tmp_path_factory: pytest.TempPathFactory, old: bytes | None, new: bytes, mode: Any, backup: bool, check_mode: bool
 ) -> None:
-    folder = tmp_path_factory.mktemp("license")
-    dest = folder / "license"
+    place = tmp_path_factory.mktemp("license")
+    dest = place / "license"
     if old is not None:
         dest.write_bytes(old)
         dest.chmod(0o640)
@@ -59,7 +59,7 @@ def test_update(
     assert result.values["checksum"] == hashlib.sha256(new).hexdigest()
     assert result.values["size"] == len(new)
     if check_mode:
-        assert [path.name for path in folder.iterdir()] == (["license"] if before else [])
+        assert [path.name for path in place.iterdir()] == (["license"] if before else [])
         assert before is None or (dest.stat().st_ino, dest.read_bytes()) == (before.st_ino, old)
     else:
         assert dest.read_bytes() == new
@@ -67,7 +67,7 @@ def test_update(
         assert not again.changed
         assert again.diff is not None
         assert again.diff["before"] == again.diff["after"]
-    backups = [path for path in folder.iterdir() if path.name.endswith("~")]
+    backups = [path for path in place.iterdir() if path.name.endswith("~")]
     assert [str(path) for path in backups] == [name for key, name in result.values.items() if key == "backup_file"]
     assert len(backups) == (backup and not check_mode and old is not None and old != new)
     assert all(path.read_bytes() == old and mode_of(path) == 0o640 for path in backups)
@@ -313,7 +313,7 @@ def test_a_backup_whose_sync_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_killed_at_any_moment(tmp_path: Path, backup: bool) -> None:
     """The writer is killed before each line of its code, one after another."""
     dest = tmp_path / "license"
-    code = {license_file.__file__, file_attributes.__file__}
+    code = {license_file.__file__, file_attributes.__file__, folder.__file__}
     killed = 0
     while True:
         for path in tmp_path.iterdir():

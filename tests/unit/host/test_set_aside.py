@@ -264,7 +264,7 @@ def test_a_full_disk_stops_nothing(docker: Docker, monkeypatch: pytest.MonkeyPat
     def full(*arguments: object) -> None:
         raise HostError("No space left on device.", "Make room.")
 
-    for module, function in ((record.room, "try_writing"), (set_aside, "write_atomically")):
+    for module, function in ((record.room, "try_writing"), (set_aside, "write_ours")):
         with monkeypatch.context() as patch:
             patch.setattr(module, function, full)
             with pytest.raises(HostError, match="No space left"):

@@ -76,3 +76,28 @@ def test_a_shutdown_is_not_taken_for_a_look_that_fails(monkeypatch: pytest.Monke
     monkeypatch.setattr(guard, "_is_due", going_down)
     with pytest.raises(guard._ShutdownError):
         guard._wait_until_due(TOKEN)
+
+
+def test_a_state_folder_that_was_opened_to_others_keeps_nothing_from_being_put_back(
+    restored: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait = guard._wait_until_due
+
+    def opened(token: str) -> None:
+        tmp_path.chmod(0o777)
+        wait(token)
+
+    monkeypatch.setattr(guard, "_wait_until_due", opened)
+    guard.main(TOKEN)
+    assert restored == ["all"]
+
+
+def test_nor_at_a_shutdown(restored: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def going_down(_: str) -> None:
+        tmp_path.chmod(0o777)
+        raise guard._ShutdownError
+
+    monkeypatch.setattr(guard, "_wait_until_due", going_down)
+    monkeypatch.setattr(snapshot, "put_files_back", lambda before: restored.append("files"))
+    guard.main(TOKEN)
+    assert restored == ["files"]

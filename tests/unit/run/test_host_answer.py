@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of, taken
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction
-from ansible_collections.slb.fleet.plugins.plugin_utils._visible import visible
 
 MODULES = ("host_info", "engine_container", "engine_record", "motd", "interface")
 LOOK = {"engine_container": {"state": "running", "uptime": 5.5}, "record": {"state": "none"}, "root": True}

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Others' words, so that they can be shown: they cannot move a cursor, turn a line around or begin a new one."""
 
-from __future__ import annotations
-
 import unicodedata
 
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -14,9 +12,16 @@ def visible(text: str, *, keep_lines: bool = False) -> str:
     """``text`` with every control, format and direction character as an escape. ``keep_lines``: line feeds and tabs
     stay; otherwise they become spaces.
     """
-    if text.isascii() and text.isprintable():
-        return text
+    if text.isprintable():
+        return text  # what is printable to Python is of none of those kinds, nor is it a space but the ASCII one
     return "".join(_shown(character, keep_lines) for character in text)
+
+
+def in_short(text: str, most: int) -> str:
+    """``text`` in one visible line of at most ``most`` characters, and an ellipsis where there is more of it."""
+    # Cut before as well, so that what is long costs no more than what is shown of it.
+    shown = visible(text[: most + 1])
+    return shown if len(shown) <= most else shown[:most] + "…"
 
 
 def _shown(character: str, keep_lines: bool) -> str:

@@ -1,0 +1,148 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A folder that may be another user's, held by descriptor: whatever is renamed or linked there meanwhile, no file
+outside of it is read or changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from typing import TYPE_CHECKING
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+# A FIFO would be waited for without end.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MOST_LINKS = 40
+
+
+class Folder:
+    """An open folder. Its methods raise OSError; names are those of files in it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, path: Path) -> Iterator[Folder]:
+        """Raises OSError, and FleetError where the way leads over another user's link."""
+        # To look is enough, because a folder in which we may write need not be readable.
+        descriptor = _walked(path)
+        try:
+            yield cls(descriptor)
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def file(self, name: str) -> Iterator[int | None]:
+        """The regular file of that name, open for reading; None for a link, or where nothing is."""
+        try:
+            descriptor = os.open(name, _READ, dir_fd=self._descriptor)
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ELOOP):
+                raise
+            yield None
+            return
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(errno.EINVAL, "it is not a regular file")
+            yield descriptor
+        finally:
+            os.close(descriptor)
+
+    @contextlib.contextmanager
+    def new_file(self) -> Iterator[tuple[int, str]]:
+        """Open for writing, only its owner can read it; with the name that it has until ``put`` gives it another."""
+        temporary = f".slb-license-{secrets.token_hex(8)}.part"
+        descriptor = os.open(temporary, _MAKE, 0o600, dir_fd=self._descriptor)
+        try:
+            yield descriptor, temporary
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=self._descriptor)
+            os.close(descriptor)
+
+    def put(self, descriptor: int, temporary: str, name: str) -> None:
+        """The new file gets its name, whole."""
+        os.fsync(descriptor)
+        os.rename(temporary, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def sync(self) -> None:
+        """Makes a new name in it outlive a power cut; does nothing where this folder cannot be synced by anybody."""
+        try:
+            descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._descriptor)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            # A folder in which we may write need not be readable, and network file systems know no sync of a folder.
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EINVAL):
+                raise
+
+
+def read_file(descriptor: int) -> bytes:
+    with os.fdopen(os.dup(descriptor), "rb") as stream:
+        return stream.read()
+
+
+def write_file(descriptor: int, content: bytes) -> None:
+    with os.fdopen(os.dup(descriptor), "wb") as stream:
+        stream.write(content)
+
+
+def _walked(path: Path) -> int:
+    """A descriptor of the folder at ``path``. Part by part, because only so each link on the way is looked at."""
+    here = os.open("/" if path.is_absolute() else ".", _LOOK)
+    pending = list(reversed(_parts(str(path))))
+    links = 0
+    try:
+        while pending:
+            part = pending.pop()
+            step = os.open(part, _LOOK, dir_fd=here)
+            try:
+                if stat.S_ISLNK(os.fstat(step).st_mode):
+                    links += 1
+                    target = _target(step, part, path, links)
+                    pending += reversed(_parts(target))
+                    if not target.startswith("/"):
+                        continue
+                    step, done = os.open("/", _LOOK), step
+                    os.close(done)
+                here, step = step, here
+            finally:
+                os.close(step)
+        if not stat.S_ISDIR(os.fstat(here).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _target(link: int, name: str, path: Path, links: int) -> str:
+    if links > _MOST_LINKS:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    owner = os.fstat(link).st_uid
+    if owner not in (0, os.geteuid()):
+        raise FleetError(
+            f"The folder {path} is not used: on the way to it, {name!r} is a symbolic link of the user {owner}, who "
+            "may let it point anywhere. Nothing was changed.",
+            "Give a path without that link, or have root make it.",
+        )
+    return os.readlink("", dir_fd=link)
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]

@@ -1,0 +1,91 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Folders of ours: made with modes of their own whatever the umask is, and not used where another user has a say.
+
+What lies in them is believed, and the rollback timer runs code from there as root.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from typing import List, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+
+_NAME = "slb-fleet"
+_PARENT_MODE = 0o755
+_BY_GROUP_OR_OTHERS = 0o022
+_BY_OTHERS = 0o002  # whom the host's owner lets into a folder that is not only ours, such as facts.d, is his choice
+
+
+def make(folder: str, mode: int) -> None:
+    """Makes it, and what is missing above it. What is there stays as it is. Raises OSError."""
+    missing: List[str] = []
+    level = folder
+    while level and not os.path.lexists(level):
+        missing.append(level)
+        level = os.path.dirname(level)
+    for level in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            # Closed until it has its mode: the umask may take rights away, or none at all.
+            os.mkdir(level, 0o700)
+            _set_mode(level, mode if level == folder else _PARENT_MODE)
+    if not os.path.isdir(folder):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
+
+
+def make_ours(folder: str, mode: int) -> None:
+    """As ``make``. Raises HostError, before anything is made, where another user could write there, or OSError."""
+    refuse_untrusted(folder)
+    make(folder, mode)
+    refuse_untrusted(folder)
+
+
+def refuse_untrusted(folder: str) -> None:
+    """Raises HostError where another user could write there, or in a folder above it, or OSError."""
+    why = untrusted(folder)
+    if why is not None:
+        raise HostError(
+            "The folder {} is not used: {}.".format(folder, why),
+            "Nothing was written. Look at what is in it, remove what nobody knows, give it to root (`chown root`) and "
+            "take the others' right to write away (`chmod go-w`); then run again.",
+        )
+
+
+def untrusted(folder: str) -> Optional[str]:
+    """Why another user could have a say in what lies in ``folder``, as a part of a sentence; None where none could.
+
+    Where it is not there yet, the nearest one above it counts. Raises OSError.
+    """
+    while not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    real = os.path.realpath(folder)
+    for level in _levels(real):
+        status = os.stat(level)
+        mode = stat.S_IMODE(status.st_mode)
+        if status.st_uid not in (0, os.geteuid()):
+            return "{} belongs to the user {}".format(level, status.st_uid)
+        # In a folder such as /tmp nobody can replace what is another's, and what is below is looked at as well.
+        is_shared_safely = level != real and mode & stat.S_ISVTX
+        if mode & _rights_of_others(level) and not is_shared_safely:
+            return "others may write in {} (mode {:04o})".format(level, mode)
+    return None
+
+
+def _set_mode(folder: str, mode: int) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def _levels(real: str) -> List[str]:
+    parts = [part for part in real.split("/") if part]
+    return ["/" + "/".join(parts[:number]) for number in range(len(parts) + 1)]
+
+
+def _rights_of_others(level: str) -> int:
+    return _BY_GROUP_OR_OTHERS if _NAME in level.split("/") else _BY_OTHERS

@@ -1,0 +1,166 @@
+"""Folders of ours, whatever the umask is and whoever was there before."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils import _errors
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import files, folders, record, room, set_aside
+from ansible_collections.slb.fleet.plugins.module_utils._network import guard, history, transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OTHER = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's folder")
+
+
+@pytest.fixture(params=[0, 0o022, 0o077], ids=["umask 0", "umask 022", "umask 077"])
+def umask(request: pytest.FixtureRequest) -> Iterator[int]:
+    before = os.umask(request.param)
+    yield request.param
+    os.umask(before)
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(set_aside, "PATH", str(tmp_path / "var/lib/slb-fleet/set-aside.json"))
+    monkeypatch.setattr(record, "PATH", str(tmp_path / "etc/ansible/facts.d/slb_engine.fact"))
+    monkeypatch.setattr(transaction, "FOLDER", str(tmp_path / "run/slb-fleet/interfaces"))
+    monkeypatch.setattr(history, "FOLDER", str(tmp_path / "var/lib/slb-fleet/interfaces"))
+    # On a host, modules come out of Ansible's archive, whose loader gives text; that of the controller gives bytes.
+    module = SimpleNamespace(__loader__=SimpleNamespace(get_source=lambda _: "# code"))
+    monkeypatch.setattr(guard, "sys", SimpleNamespace(modules={_errors.__name__: module}))
+    return tmp_path
+
+
+NOTE = set_aside.Note("abc", "slb", "docker", "running", "no", "list", 1.0, "boot", 1.0, False)
+
+
+def modes(base: Path) -> dict[str, int]:
+    return {str(path.relative_to(base)): path.lstat().st_mode & 0o7777 for path in base.rglob("*")}
+
+
+def test_modes_do_not_depend_on_the_umask(base: Path, umask: int) -> None:
+    set_aside.write(NOTE)
+    room.try_writing(record.PATH)
+    record.pending("edge-1", "192.0.2.1", "https://console.example", 1, check_mode=False)
+    with transaction.locked():
+        transaction.write("status.json", {})
+    guard._copy_code()
+    code = {path: mode for path, mode in modes(base).items() if path.startswith("run/slb-fleet/interfaces/")}
+    others = {path: mode for path, mode in modes(base).items() if path not in code}
+    assert others == {
+        "etc": 0o755,
+        "etc/ansible": 0o755,
+        "etc/ansible/facts.d": 0o755,
+        "etc/ansible/facts.d/slb_engine.fact": 0o644,
+        "run": 0o755,
+        "run/slb-fleet": 0o755,
+        "run/slb-fleet/interfaces": 0o700,
+        "var": 0o755,
+        "var/lib": 0o755,
+        "var/lib/slb-fleet": 0o700,
+        "var/lib/slb-fleet/set-aside.json": 0o600,
+    }
+    assert "run/slb-fleet/interfaces/code/ansible_collections/slb/fleet/plugins/module_utils/_errors.py" in code
+    assert all(mode & ~0o755 == 0 for mode in code.values())
+    assert all(mode == 0o600 for path, mode in code.items() if (base / path).is_file())
+
+
+def test_the_history(base: Path, umask: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history.resolver, "read", lambda: "")
+    monkeypatch.setattr(history.snapshot, "part", lambda *_: {})
+    with transaction.locked():
+        transaction.write("snapshot.json", {})
+    history.remember({"name": "ens9", "uuid": "u", "made": True, "files": [], "returns_at_boot": True})
+    assert history.of("ens9") is not None
+    shown = {path: mode for path, mode in modes(base).items() if path.startswith("var/lib/slb-fleet")}
+    assert shown == {
+        "var/lib/slb-fleet": 0o755,
+        "var/lib/slb-fleet/interfaces": 0o700,
+        "var/lib/slb-fleet/interfaces/ens9.json": 0o600,
+    }
+
+
+USES = {
+    "the note": lambda: set_aside.write(NOTE),
+    "the trial": lambda: room.try_writing(set_aside.PATH),
+    "the state": lambda: transaction.write("status.json", {}),
+    "the code": guard._copy_code,
+    "the history": lambda: history.of("ens9"),
+}
+
+
+def lock() -> None:
+    with transaction.locked():
+        pass
+
+
+@pytest.mark.parametrize("use", [*USES.values(), lock], ids=[*USES, "the lock"])
+@pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775, 0o757])
+def test_a_folder_in_which_others_may_write_is_refused(base: Path, use: object, mode: int) -> None:
+    for folder in ("var/lib/slb-fleet/interfaces", "run/slb-fleet/interfaces"):
+        (base / folder).mkdir(parents=True)
+    before = modes(base)
+    assert before
+    for parent in ("var/lib/slb-fleet", "run/slb-fleet"):
+        (base / parent).chmod(mode)
+        # A sticky one is safe above a folder of ours, and not as one.
+        if mode == 0o1777:
+            (base / parent).chmod(0o755)
+            (base / parent / "interfaces").chmod(mode)
+    if mode == 0o1777 and use in (USES["the note"], USES["the trial"]):
+        (base / "var/lib/slb-fleet").chmod(mode)
+    before = modes(base)
+    with pytest.raises(HostError, match=r"others may write in .*slb-fleet.*chmod go-w"):
+        use()  # type: ignore[operator]
+    assert modes(base) == before
+
+
+@as_root
+@pytest.mark.parametrize("use", [*USES.values(), lock], ids=[*USES, "the lock"])
+def test_another_users_folder_is_refused(base: Path, use: object) -> None:
+    for parent in ("var/lib/slb-fleet", "run/slb-fleet"):
+        (base / parent).mkdir(parents=True)
+        os.chown(base / parent, OTHER, OTHER)
+    before = modes(base)
+    with pytest.raises(HostError, match=r"slb-fleet belongs to the user 65534"):
+        use()  # type: ignore[operator]
+    assert modes(base) == before
+
+
+def test_a_look_says_it_before_anything_is_written(base: Path) -> None:
+    (base / "var/lib/slb-fleet").mkdir(parents=True)
+    assert room.unwritable(set_aside.PATH) is None
+    (base / "var").chmod(0o777)
+    assert "others may write in" in (room.unwritable(set_aside.PATH) or "")
+    assert f"{base}/var (mode 0777)" in (room.unwritable(set_aside.PATH) or "")
+
+
+def test_a_group_that_may_write_local_facts_is_the_owners_choice(base: Path) -> None:
+    (base / "etc/ansible/facts.d").mkdir(parents=True)
+    (base / "etc/ansible/facts.d").chmod(0o2775)
+    assert room.unwritable(record.PATH) is None
+    room.try_writing(record.PATH)
+
+
+@as_root
+def test_what_is_anothers_can_still_be_put_back(tmp_path: Path) -> None:
+    """A host is not cut off because somebody has made the folder of a profile his own."""
+    (tmp_path / "profiles").mkdir()
+    os.chown(tmp_path / "profiles", OTHER, OTHER)
+    files.write_atomically(str(tmp_path / "profiles" / "ens9"), "content", 0o600)
+    assert (tmp_path / "profiles" / "ens9").read_text() == "content"
+
+
+def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError):
+        folders.make(str(tmp_path / "file"), 0o755)
