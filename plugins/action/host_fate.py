@@ -25,7 +25,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineI
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import task_environment
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, is_another_machine
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
@@ -131,28 +131,11 @@ class _Door:
             self._store,
             counts_only=self._asked["so_far"] is None,
         )
-        if decision.action != "fail" and self._is_another_machine(slb_host):
-            return self._refused(decision, slb_host)
         if decision.console == "unreadable":
             return self._said_once(decision, decision.console_words)
         if decision.action in ("add", "replace") and not self._asked["unlisted"]:
             return self._with_a_session(decision)
         return decision
-
-    def _is_another_machine(self, slb_host: Mapping[str, Any]) -> bool:
-        is_translated = self._settings["manage_ip_translated"]
-        return not is_translated and is_another_machine(self._engine.manage_ip, slb_host.get("addresses"))
-
-    def _refused(self, decision: Decision, slb_host: Mapping[str, Any]) -> Decision:
-        """What the console says of that address says nothing about this machine."""
-        self._store.unwish(self._host)
-        reason = (
-            f"This host has the addresses {', '.join(slb_host['addresses'][:5])}, and not slb_manage_ip "
-            f"{self._engine.manage_ip}: it may be another machine, as where two lines of the inventory were swapped or "
-            "copied. Nothing was done. Correct slb_manage_ip or ansible_host; or, if that address leads here by "
-            "address translation, set slb_manage_ip_translated: true."
-        )
-        return replace(decision, action="fail", reason=reason, verified_by=None)
 
     def _with_a_session(self, decision: Decision) -> Decision:
         """Before anything on a host is touched, it is known that the management node can be asked."""
@@ -189,6 +172,7 @@ class _Door:
             max_replaced=settings["max_replaced"],
             fleet=self._store.fleet(size),
             installs=not is_named,
+            is_translated=settings["manage_ip_translated"],
         )
 
     def _wait(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> Progress:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ALIVE, Evidence, Policy
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState, is_another_machine
 
 Action = Literal["nothing", "confirm", "wait", "add", "replace", "put_back", "fail"]
 _BY_NAME = "If it is a leftover all the same, run slb.fleet.remediate for this host, then slb.fleet.rollout."
@@ -228,6 +228,19 @@ def _unaskable(evidence: Evidence, policy: Policy) -> Decision:
         evidence.engine.trouble
         or "The variable slb_base_url is not set. Set it to the address of the management node, such as "
         "https://console.example."
+    )
+
+
+def _is_elsewhere(evidence: Evidence, policy: Policy) -> bool:
+    return not policy.is_translated and is_another_machine(evidence.engine.manage_ip, evidence.addresses)
+
+
+def _another_machine(evidence: Evidence, policy: Policy) -> Decision:
+    return _fail(
+        f"This host has the addresses {', '.join(evidence.addresses[:5])}, and not slb_manage_ip "
+        f"{evidence.engine.manage_ip}: it may be another machine, as where two lines of the inventory were swapped or "
+        "copied. Nothing was done. Correct slb_manage_ip or ansible_host; or, if that address leads here by address "
+        "translation, set slb_manage_ip_translated: true."
     )
 
 
@@ -657,6 +670,8 @@ def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
 
 RULES: tuple[Rule, ...] = (
     Rule("container's state unknown; or no container, and the record is damaged", _is_unobservable, _unobservable),
+    Rule("another host of the run wants this name or this address", _is_disputed, _disputed),
+    Rule("the host does not have the address that is said to be its own", _is_elsewhere, _another_machine),
     Rule("no engine can be asked for with the host's variables", _is_unaskable, _unaskable),
     Rule(
         "absent, because this collection took it out of the way on the list's or the operator's word; and the list "
@@ -666,7 +681,6 @@ RULES: tuple[Rule, ...] = (
         _wrongly_set_aside,
     ),
     Rule("put back, and the console does not say running", _is_put_back, _put_back),
-    Rule("another host of the run wants this name or this address", _is_disputed, _disputed),
     Rule("the console's list is described and cannot be read", _is_unreadable, _unreadable),
     Rule("the name listed for another address, or another name for this one", _is_listed_otherwise, _listed_otherwise),
     Rule(

@@ -49,6 +49,8 @@ class Policy:
     max_replaced: int | str = "10%"
     fleet: int = 1
     """How many hosts the run has."""
+    is_translated: bool = False
+    """The engine's address leads to the host by address translation: the host itself need not have it."""
     installs: bool = True
     """Whether an install follows where the way is clear."""
 
@@ -94,6 +96,8 @@ class Evidence:
     """Connections; None where they cannot be seen."""
     after_request: bool = False
     """The container was started after the request that the record is about, and not because it was put back."""
+    addresses: tuple[str, ...] = ()
+    """The host's own; empty where they cannot be seen."""
     ports: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     record: RecordState = "none"
     record_why: str | None = None
@@ -223,6 +227,7 @@ def evidence_from(
         auto_remove=container.get("auto_remove", False),
         established=container.get("established", 0),
         after_request=bool(container.get("after_request")) and not _is_put_back(slb_host),
+        addresses=tuple(slb_host.get("addresses") or ()),
         ports=tuple(slb_host.get("ports", ())),
         record=record["state"],
         record_why=record.get("why"),

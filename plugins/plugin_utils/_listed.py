@@ -94,9 +94,9 @@ def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
     return Listed("not_listed")
 
 
-def is_another_machine(manage_ip: str, own: Iterable[str] | None) -> bool:
+def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
     """Whether a host with these addresses of its own is not the one at ``manage_ip``; False where nobody can tell."""
-    known = {comparable(address) for address in own or ()}
+    known = {comparable(address) for address in own}
     return bool(known) and is_address(manage_ip) and comparable(manage_ip) not in known
 
 

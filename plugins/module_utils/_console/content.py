@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _TEXT_LIMIT = 256 * 1024  # characters that are looked at; an error page with all its traces has fewer
 _JSON_LIMIT = 1024 * 1024  # characters
 _DEEPEST = 100  # lists and objects in each other; less than what any code that walks through them can take
-_LONGEST_NUMBER = 20  # digits
+_LONGEST_NUMBER = 300  # digits
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 _ESCAPED = re.compile(r"(?:\\u[0-9a-fA-F]{4})+")
 _HTML_START = re.compile(
@@ -197,9 +197,11 @@ def _members(item: Any) -> Collection[Any]:
     return item if isinstance(item, list) else ()
 
 
-def _whole_number(digits: str) -> int | float:
+def _whole_number(digits: str) -> int:
     # To make an integer of many digits, or text of that integer, takes quadratic time.
-    return int(digits) if len(digits) <= _LONGEST_NUMBER else float(digits)
+    if len(digits) > _LONGEST_NUMBER:
+        raise ValueError("more digits than any number needs")
+    return int(digits)
 
 
 def _normal(text: str) -> str:

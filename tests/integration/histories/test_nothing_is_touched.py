@@ -37,7 +37,7 @@ def make_read_only(member: Member, folder: str) -> None:
 
 
 def fill_up(member: Member, folder: str) -> None:
-    member.host.exec(["sh", "-c", f"mkdir -p {folder} && mount -t tmpfs -o size=16k tmpfs {folder}"])
+    member.host.exec(["sh", "-c", f"mkdir -p {folder} && mount -t tmpfs -o size=16k,mode=0755 tmpfs {folder}"])
     member.host.exec(["sh", "-c", f"mkdir -p {folder}/facts.d; cat /dev/zero > {folder}/full"], check=False)
 
 

@@ -22,7 +22,7 @@ def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
 def fill(fleet: Fleet) -> Iterator[Callable[[], None]]:
     """Gives the record a small file system of its own, which the call fills to the last byte."""
     host = fleet.lab.host(HOST)
-    host.exec(["sh", "-c", f"mkdir -p {FACTS} && mount -t tmpfs -o size=64k none {FACTS}"])
+    host.exec(["sh", "-c", f"mkdir -p {FACTS} && mount -t tmpfs -o size=64k,mode=0755 none {FACTS}"])
 
     def fill() -> None:
         filled = host.exec(["sh", "-c", f"cat /dev/zero > {FACTS}/filler"], check=False)

@@ -162,7 +162,7 @@ def test_a_disk_that_takes_nothing_stops_nothing(
     identity = engine(shell)
     shell(f"mkdir -p {folder}")
     if disk == "full":
-        shell(f"mount -t tmpfs -o size=64k none {folder}; cat /dev/zero > {folder}/filler || true")
+        shell(f"mount -t tmpfs -o size=64k,mode=0755 none {folder}; cat /dev/zero > {folder}/filler || true")
     else:
         shell(f"mount --bind {folder} {folder} && mount -o remount,bind,ro {folder}")
     try:

@@ -92,13 +92,12 @@ def test_pieces_have_the_same_normal_form(text: str, repeated: int) -> None:
     assert "&" in text or "\\" in text or len(text) > 30 or plain(text * repeated) == whole
 
 
-@pytest.mark.parametrize("body", ["[" * 150 + "]" * 150, json.dumps(["x" * 2**20])])
+@pytest.mark.parametrize("body", ["[" * 150 + "]" * 150, json.dumps(["x" * 2**20]), '{"total": ' + "9" * 5000 + "}"])
 def test_json_beyond_any_answer_is_text(body: str) -> None:
     assert read_content(body.encode()).kind is Kind.TEXT
 
 
-def test_a_number_that_is_too_long_is_a_number() -> None:
-    assert read_content(b'{"total": ' + b"9" * 5000 + b"}").value == {"total": float("inf")}
+def test_a_count_in_words_that_is_too_long_is_a_number() -> None:
     assert Extent({"total": "9" * 5000, "items": []}, "items", 0).more(0, 1) is not None
 
 

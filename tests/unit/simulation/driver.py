@@ -115,6 +115,8 @@ class Run:
             own["allow_established"] = True
         if line.remove_leftovers:
             own["remove_leftovers"] = True
+        if line.host.own == "NAT":
+            own["is_translated"] = True
         return Policy(**{**self.policy, "fleet": len(self.lines), **own})
 
     def steps(self) -> Iterator[float]:

@@ -290,11 +290,14 @@ class Oracle:
         rivals = any(one.name == line.name or one.address == line.address for one in others)
         listed = seen.reading if isinstance(seen.reading, list) else []
         elsewhere = any((one["name"] == line.name) != (one["address"] == line.address) for one in listed)
+        own = seen.look["addresses"]
+        another = own is not None and line.address not in own and line.host.own != "NAT"
         settles = engine["state"] == "running" and (engine["uptime"] < policy.settle or engine["restart_count"])
         if (
             settles
             or rivals
             or elsewhere
+            or another
             or not seen.look["root"]
             or record.get("unwritable")
             or seen.look["set_aside"]
