@@ -236,11 +236,12 @@ def _is_elsewhere(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _another_machine(evidence: Evidence, policy: Policy) -> Decision:
+    listed = f"Of the console's list is known: {evidence.console_words}. " if evidence.console_words else ""
     return _fail(
         f"This host has the addresses {', '.join(evidence.addresses[:5])}, and not slb_manage_ip "
         f"{evidence.engine.manage_ip}: it may be another machine, as where two lines of the inventory were swapped or "
-        "copied. Nothing was done. Correct slb_manage_ip or ansible_host; or, if that address leads here by address "
-        "translation, set slb_manage_ip_translated: true."
+        f"copied. {listed}Nothing was done. Correct slb_manage_ip, slb_engine_name or ansible_host; or, if that "
+        "address leads here by address translation, set slb_manage_ip_translated: true."
     )
 
 
