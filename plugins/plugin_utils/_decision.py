@@ -236,7 +236,8 @@ def _is_elsewhere(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _another_machine(evidence: Evidence, policy: Policy) -> Decision:
-    listed = f"Of the console's list is known: {evidence.console_words}. " if evidence.console_words else ""
+    contradicts = evidence.console in ("elsewhere", "other_name")
+    listed = f"Of the console's list is known: {evidence.console_words}. " if contradicts else ""
     return _fail(
         f"This host has the addresses {', '.join(evidence.addresses[:5])}, and not slb_manage_ip "
         f"{evidence.engine.manage_ip}: it may be another machine, as where two lines of the inventory were swapped or "
