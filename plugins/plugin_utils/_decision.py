@@ -241,7 +241,7 @@ def _another_machine(evidence: Evidence, policy: Policy) -> Decision:
     return _fail(
         f"This host has the addresses {', '.join(evidence.addresses[:5])}, and not slb_manage_ip "
         f"{evidence.engine.manage_ip} of the engine {evidence.engine.name}: it may be another machine, as where two "
-        f"lines of the inventory were swapped or copied. {listed}Nothing was done. Correct slb_manage_ip, "
+        f"lines of the inventory were swapped or copied. {listed}Nothing was asked for. Correct slb_manage_ip, "
         "slb_engine_name or ansible_host; or, if that address leads here by address translation, set "
         "slb_manage_ip_translated: true."
     )
