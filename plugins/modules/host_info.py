@@ -103,7 +103,7 @@ slb_host:
             - Whether it was started after the request that the record is about; null where there is no record or it was never
               started.
             - Measured by the host's uptime; by its clock only where the host was booted in between, or where the container's
-              process cannot be seen.
+              process cannot be seen. One that was taken out of the way and put back is older than any request.
           type: bool
         established:
           description:

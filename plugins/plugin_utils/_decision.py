@@ -84,6 +84,8 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
     yield from _to_a_note(decision, evidence)
     if decision.action == "replace" and not policy.unlisted:
         yield from _to_another_try(evidence)
+    if decision.action == "replace" and evidence.progress.has_replaced:
+        yield from _to_stopping_it_again(evidence)
     if decision.because == "list" and evidence.container in ALIVE:
         yield from _to_the_lists_word(evidence)
     if decision.action == "replace" and evidence.container in ALIVE:
@@ -149,6 +151,14 @@ def _to_another_try(evidence: Evidence) -> Iterator[str]:
             "But it was taken out of the way before and put back, because the management node said that the engine "
             "exists. Correct slb_engine_listing or slb_unrecorded_engine, or what the console has of this engine. "
             f"{_BY_NAME}"
+        )
+
+
+def _to_stopping_it_again(evidence: Evidence) -> Iterator[str]:
+    if evidence.set_aside and evidence.set_aside.id == evidence.container_id and evidence.container in ALIVE:
+        yield (
+            "But this run has taken this very container out of the way, and somebody has put it back and started it "
+            "since. Find out who works on this host, then run again."
         )
 
 

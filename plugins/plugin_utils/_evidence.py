@@ -95,7 +95,7 @@ class Evidence:
     established: int | None = 0
     """Connections; None where they cannot be seen."""
     after_request: bool = False
-    """The container was started after the request that the record is about, and not because it was put back."""
+    """The container was started after the request that the record is about."""
     addresses: tuple[str, ...] = ()
     """The host's own; empty where they cannot be seen."""
     ports: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
@@ -226,7 +226,7 @@ def evidence_from(
         restarts=container.get("restart_count", 0),
         auto_remove=container.get("auto_remove", False),
         established=container.get("established", 0),
-        after_request=bool(container.get("after_request")) and not _is_put_back(slb_host),
+        after_request=bool(container.get("after_request")),
         addresses=tuple(slb_host.get("addresses") or ()),
         ports=tuple(slb_host.get("ports", ())),
         record=record["state"],
@@ -282,11 +282,6 @@ def _is_listed_as_recorded(slb_host: Mapping[str, Any], engine: EngineIdentity, 
     recorded = comparable(slb_host["record"]["manage_ip"])
     is_clone = comparable(engine.manage_ip) in own and recorded not in own
     return not is_clone
-
-
-def _is_put_back(slb_host: Mapping[str, Any]) -> bool:
-    note = slb_host.get("set_aside") or {}
-    return "id" in note and note["id"] == slb_host["engine_container"].get("id")
 
 
 def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:

@@ -49,12 +49,19 @@ class _Failure:
 
 @dataclass(frozen=True)
 class _State:
-    """What the workers know. ``proof`` tells whether they mean the same password, without holding it."""
+    """What the workers know. ``proof`` tells whether they mean the same password, without holding it; ``refused`` is
+    the proof of one that was refused before.
+    """
 
     salt: str
     proof: str
+    refused: str = ""
     session: Session | None = None
     failure: _Failure | None = None
+
+    @property
+    def was_refused(self) -> bool:
+        return self.failure is not None and self.failure.is_final
 
     def encoded(self) -> str:
         return json.dumps(asdict(self), default=list)
@@ -112,12 +119,17 @@ class RunSession:
         """The session in ``state``. Raises what stands against using it or against making another one."""
         if state is None:
             return None
-        if state.proof != _proof(state.salt, connection.password):
+        proof = _proof(state.salt, connection.password)
+        if state.proof != proof:
+            if state.was_refused and not state.refused:
+                # One host's mistyped password is that host's trouble; a third one could lock the account.
+                return None
+            which = "this password was refused" if state.refused == proof else "another password was used"
             raise LoginRefusedError(
-                f"This run has already used another password for {connection.username!r} on {connection.base_url}.",
+                f"In this run, {which} already for {connection.username!r} on {connection.base_url}.",
                 "Give all hosts of that management node the same one: a second one would count as a failed attempt.",
             )
-        if state.failure and (state.failure.is_final or state.failure.at >= began):
+        if state.failure and (state.was_refused or state.failure.at >= began):
             raise state.failure.error()
         return state.session
 
@@ -129,7 +141,9 @@ class RunSession:
         unproved_at: frozenset[str] = frozenset(),
     ) -> Session:
         salt = state.salt if state else secrets.token_hex()
-        state = _State(salt, _proof(salt, connection.password))
+        proof = _proof(salt, connection.password)
+        refused = state.proof if state and state.proof != proof else state.refused if state else ""
+        state = _State(salt, proof, refused)
         # Before the login, because one that cannot be kept would be made again for each host.
         self._write(connection, state)
         try:

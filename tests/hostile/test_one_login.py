@@ -77,7 +77,7 @@ def test_another_password_is_not_tried(start: Callable[..., Any], controller: Co
     failures = [line for line in run.output.splitlines() if line.startswith("fatal: ")]
     assert len(failures) == 1
     assert failures[0].startswith("fatal: [edge-7]")
-    assert "already used another password" in failures[0]
+    assert "another password was used already" in failures[0]
     assert server.seen == {LOGIN: 1, INSTALL: 20}
 
 

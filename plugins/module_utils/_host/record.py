@@ -9,7 +9,7 @@ import time
 from typing import Any, Dict, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, notes, room
+from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, notes, room, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import (
     file_errors,
@@ -77,10 +77,13 @@ def require_writable(check_mode: bool) -> None:
 def after_request(noted: Dict[str, Any], container: Container) -> Optional[bool]:
     """Whether the container was started after the request that the record is about; None where that has no answer.
 
-    By the host's uptime, within one boot and where its process can be seen; else by the host's clock.
+    By the host's uptime, within one boot and where its process can be seen; else by the host's clock. One that was
+    taken out of the way is older, whoever has put it back and started it since.
     """
     if noted["state"] not in ("pending", "confirmed") or container.started_at is None:
         return None
+    if set_aside.is_about(container):
+        return False
     began = clock.process_began(container.pid) if container.pid else None
     if began is not None and noted["boot_id"] == clock.boot_id():
         return began + clock.TICK >= float(noted["uptime"])

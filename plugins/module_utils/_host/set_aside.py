@@ -73,6 +73,15 @@ def read() -> Optional[Note]:
     return Note(**{key: noted[key] for key in _CHECKS})
 
 
+def is_about(container: Container) -> bool:
+    """Whether the note names this container; not where it cannot be used, as without root."""
+    try:
+        note = read()
+    except notes.NoteError:
+        return False
+    return note is not None and note.id == container.id
+
+
 def look() -> Optional[Dict[str, Any]]:
     """For a look at the host: the note, its age, the container's name now, and whether it ``exists``; None if unusable.
 

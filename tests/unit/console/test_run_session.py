@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import stat
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,30 @@ def test_a_refusal_is_for_all(tmp_path: Path) -> None:
             store.current(CONNECTION, logins)
         assert error.value.values == {"status_code": 401}
     assert logins.count == 1
+
+
+def test_a_mistyped_password_is_the_trouble_of_those_who_have_it(tmp_path: Path) -> None:
+    """And no third one is tried, whose refusal could lock the account."""
+    logins, store = Logins(tmp_path, error=partial(LoginRefusedError, "Wrong.", "Check.")), RunSession(tmp_path)
+    mistyped, third = replace(CONNECTION, password="mistyped"), replace(CONNECTION, password="another")
+    with pytest.raises(LoginRefusedError, match="Wrong"):
+        store.current(mistyped, logins)
+    logins.error = None
+    assert store.current(CONNECTION, logins).sessionid == "session2"
+    with pytest.raises(LoginRefusedError, match="this password was refused already"):
+        store.current(mistyped, logins)
+    with pytest.raises(LoginRefusedError, match="another password was used already"):
+        store.current(third, logins)
+    assert store.current(CONNECTION, logins).sessionid == "session2"
+    assert logins.count == 2
+
+
+def test_two_refused_passwords_are_the_end(tmp_path: Path) -> None:
+    logins, store = Logins(tmp_path, error=partial(LoginRefusedError, "Wrong.", "Check.")), RunSession(tmp_path)
+    for password in ("first", "second", "third", "first"):
+        with pytest.raises(LoginRefusedError):
+            store.current(replace(CONNECTION, password=password), logins)
+    assert logins.count == 2
 
 
 def test_a_renewal_that_never_served_is_not_renewed(tmp_path: Path) -> None:

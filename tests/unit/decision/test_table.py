@@ -136,6 +136,12 @@ ROWS = [
     ("running, and the record is damaged", RUNNING | DAMAGED | GONE, "fail", "the file is not JSON"),
     ("running and listed, and the record is damaged", RUNNING | DAMAGED | LISTED, "confirm", "lists the engine"),
     ("it was put back", RUNNING | aside() | answered("exists", has_put_back=True), "fail", "was put back"),
+    (
+        "somebody put back what this run took away",
+        RUNNING | GONE | aside() | {"progress": Progress(has_replaced=True)},
+        "fail",
+        "who works on this host",
+    ),
     ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
     ("the list has proven wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
     ("it could not be noted", {"unwritable": "the disk is full"}, "fail", "the disk is full"),

@@ -394,6 +394,16 @@ def test_a_wait_for_a_newer_container_needs_a_request(docker: Docker) -> None:
     assert engine_container.running(0, 0, True, False).values["after"]["state"] == "running"
 
 
+def test_what_was_put_back_is_older_than_any_request(docker: Docker) -> None:
+    stop()
+    engine_container.restored(mistaken=True, check_mode=False)
+    record.pending("edge-1", "192.0.2.11", "https://node.example.com", 1, False)
+    docker.change(State={"Status": "running", "Pid": 0, "ExitCode": 0, "StartedAt": "2999-11-20T13:14:00Z"})
+    assert observation.observe(["engine_container"])["engine_container"]["after_request"] is False
+    with pytest.raises(HostError, match="running before the request"):
+        engine_container.running(0, 0, True, False)
+
+
 def test_a_look_says_whether_it_was_made_as_root(docker: Docker, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = observation.observe(["engine_container", "record"])
     assert seen["root"] is (os.geteuid() == 0)
