@@ -16,7 +16,7 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import Engine
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection, normalised_base_url
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
@@ -97,13 +97,12 @@ class _Door:
     def _identity(self) -> EngineIdentity:
         settings = self._settings
         wanted = {"name" if key == "engine_name" else key: settings[key] for key in _ENGINE}
-        trouble, base_url = "", ""
+        trouble = ""
         try:
             wanted["manage_ip"] = Engine.from_params(wanted).manage_ip
         except FleetError as error:
             trouble = in_variables(error)
-        if self._params["base_url"]:
-            base_url = normalised_base_url(self._params["base_url"])
+        base_url = Connection.stated(self._params).base_url
         return EngineIdentity(wanted["name"], wanted["manage_ip"], base_url, trouble)
 
     def _progress(self, before: Mapping[str, Any] | None) -> Progress:

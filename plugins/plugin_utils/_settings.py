@@ -109,6 +109,13 @@ def _percentage(value: Any) -> float:
     return number
 
 
+def _names(value: Any) -> list[str]:
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(part, str) and part.strip() for part in parts):
+        raise ValueError("a list of names")
+    return [part.strip() for part in parts]
+
+
 def _mapping(value: Any) -> Any:
     """What is in it is told by what reads the list."""
     return value
@@ -136,8 +143,13 @@ OF_A_HOST: Mapping[str, Variable] = {
     "motd_after": Variable(_one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0), 0),
     "adopt_interfaces": Variable(_truth, False),
+    "interfaces": Variable(_names, []),
+    "interfaces_state": Variable(_one_of("present", "absent"), "present"),
+    "dhcp_timeout": Variable(_number(0, _SECONDS), 15),
+    "confirm_timeout": Variable(_number(5, _SECONDS), 60),
+    "lift_unmanaged": Variable(_truth, False),
 }
-"""By their names without slb_; those of the roles that look at hosts and deploy engines."""
+"""By their names without slb_."""
 
 OF_A_PLAY: Mapping[str, Variable] = {
     "serial": Variable(_batches, [1, "10%", "100%"]),
@@ -149,7 +161,6 @@ OF_A_PLAY: Mapping[str, Variable] = {
 _READ_ELSEWHERE = (
     *("hosts", "license_dest", "license_backup"),
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
-    *("interfaces", "interfaces_state", "dhcp_timeout", "confirm_timeout", "lift_unmanaged"),
 )
 _RESULTS = frozenset({"slb_fate", "slb_needs_work"})
 """Groups and results that the collection itself gives a name."""

@@ -90,28 +90,38 @@ class Connection:
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> Connection:
         """Raises OptionError for a value that cannot be used, and MissingOptionError for one that is not there."""
-        if not (params["base_url"] or "").strip():
+        stated = cls.stated(params)
+        if not stated.base_url:
             raise _missing("base_url")
-        sessionid = params["sessionid"] or ""
-        if sessionid and not (_TOKEN.fullmatch(sessionid) and not set(sessionid) & set('";,\\')):
-            raise OptionError(
-                "sessionid", "(hidden)", "it holds characters that no cookie can", "Use what slb.fleet.login returned."
-            )
-        if not sessionid:
+        if not stated.sessionid:
             for option in ("username", "password"):
                 if not params[option]:
                     raise _missing(option, instead="sessionid")
+        return stated
+
+    @classmethod
+    def stated(cls, params: dict[str, Any]) -> Connection:
+        """As far as it is stated: what is not is empty. Raises OptionError for a value that cannot be used."""
+        base_url = (params["base_url"] or "").strip()
         return cls(
-            base_url=normalised_base_url(params["base_url"]),
+            base_url=normalised_base_url(base_url) if base_url else "",
             username=params["username"] or "",
             password=params["password"] or "",
-            sessionid=sessionid,
+            sessionid=_sessionid(params["sessionid"] or ""),
             validate_certs=params["validate_certs"],
             ca_path=_ca_path(params["ca_path"] or ""),
             tls_fingerprint=_fingerprint(params["tls_fingerprint"] or ""),
             timeout=_between("timeout", params["timeout"], 1, _MAX_TIMEOUT),
             retries=_between("retries", params["retries"], 0, _MAX_RETRIES),
         )
+
+
+def _sessionid(value: str) -> str:
+    if value and not (_TOKEN.fullmatch(value) and not set(value) & set('";,\\')):
+        raise OptionError(
+            "sessionid", "(hidden)", "it holds characters that no cookie can", "Use what slb.fleet.login returned."
+        )
+    return value
 
 
 def _missing(option: str, instead: str = "") -> MissingOptionError:

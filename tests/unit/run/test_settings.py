@@ -68,6 +68,12 @@ def test_empty_is_unset_for_every_variable(empty: Any) -> None:
         ("max_replaced", "200%", "a number of hosts, or a percentage"),
         ("serial", "all", "a number of hosts from 1 upwards"),
         ("serial", [1, 0], "a number of hosts from 1 upwards"),
+        ("interfaces", 7, "a list of names"),
+        ("interfaces", ["eth1", {}], "a list of names"),
+        ("interfaces_state", "confirmed", "one of: present, absent"),
+        ("confirm_timeout", "nan", "from 5 upwards"),
+        ("confirm_timeout", 4, "from 5 upwards"),
+        ("dhcp_timeout", ".inf s", "a number of seconds"),
         ("max_fail_percentage", "many", "a percentage"),
         ("max_fail_percentage", 120, "from 0 to 100"),
     ],
@@ -87,6 +93,7 @@ def test_what_arrives_as_text_gets_its_type() -> None:
     assert setting("max_replaced", "25 %") == "25%"
     assert setting("serial", "1,10%,100%") == [1, "10%", "100%"]
     assert setting("serial", 5) == [5]
+    assert setting("interfaces", "eth1, eth2") == ["eth1", "eth2"]
     assert setting("max_fail_percentage", "20%") == 20
 
 
