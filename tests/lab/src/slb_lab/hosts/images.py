@@ -20,6 +20,7 @@ from slb_lab.topology import Release
 
 _CONTEXT = Path(__file__).with_name("image")
 _LOCKS = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "slb-lab"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _REPOSITORIES = ("slb-lab-host", "slb-lab-base")
 
 
@@ -58,35 +59,25 @@ def remove_all(report: Report) -> None:
 
 def _ensure_base_image(release: Release, report: Report) -> str:
     base = f"slb-lab-base:{release}"
-    if docker.exists("image", base):
-        return base
-    official = f"debian:{release}"
-    if docker.exists("image", official) or _registry_has(official):
-        report(f"image {release}", f"pulling {official}")
-        docker.run(["pull", official], timeout=900)
-        docker.run(["tag", official, base])
-    else:
-        report(f"image {release}", "no registry answers: making Debian with debootstrap (about a minute)")
+    if not docker.exists("image", base):
+        report(f"image {release}", "making Debian with debootstrap (about a minute)")
         _bootstrap(release, base)
     return base
 
 
-def _registry_has(image: str) -> bool:
-    try:
-        return docker.attempt(["manifest", "inspect", image], timeout=8).returncode == 0
-    except LabError:
-        return False
-
-
 def _bootstrap(release: Release, image: str) -> None:
+    """From Debian's archive, whose signature is checked. A registry's image would be another word to trust."""
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         raise LabError(
-            f"The image debian:{release} cannot be had: no container registry answers, and debootstrap is "
-            "not installed or not run by root. Connect to a registry, or install debootstrap and run as root."
+            f"There is no image {image}, and debootstrap, which makes it, is not installed or not run by root. Install "
+            "debootstrap and run as root; or pull a Debian image by its digest and tag it "
+            f"(docker tag debian@sha256:... {image})."
         )
+    if not _KEYRING.exists():
+        raise LabError(f"The keys of Debian's archive are missing: {_KEYRING}. Install debian-archive-keyring.")
     with tempfile.TemporaryDirectory(prefix="slb-lab-", dir="/var/tmp") as folder:
         made = subprocess.run(
-            ["debootstrap", "--variant=minbase", release, folder],
+            ["debootstrap", "--variant=minbase", "--force-check-gpg", f"--keyring={_KEYRING}", release, folder],
             capture_output=True,
             text=True,
             timeout=900,
