@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "unlisted": {"type": "bool", "default": False},
     "report_only": {"type": "bool", "default": False},
     "group": {"type": "str"},
+    "license_group": {"type": "str"},
 }
 _POLL_SECONDS = 5.0
 
@@ -216,9 +217,14 @@ class _Door:
             settings={key: value for key, value in self._settings.items() if key != "engine_listing"},
         )
         self._say(decision)
-        if self._asked["group"] and self._has_work(decision):
-            self._join(self._asked["group"], told)
+        self._join([group for group in self._groups(decision) if group], told)
         return told
+
+    def _groups(self, decision: Decision) -> Iterator[str | None]:
+        if self._has_work(decision):
+            yield self._asked["group"]
+        if self._settings["license_dest"]:
+            yield self._asked["license_group"]
 
     def _say(self, decision: Decision) -> None:
         """What will be done and why, once."""
@@ -227,12 +233,14 @@ class _Door:
             if self._store.is_news(words, self._host):
                 Display().display(f"[{self._host}]: {words}")
 
-    def _join(self, group: str, told: dict[str, Any]) -> None:
-        """Puts the host into ``group``."""
+    def _join(self, groups: list[str], told: dict[str, Any]) -> None:
+        """Puts the host into ``groups``."""
         if hasattr(self._action, "add_group"):  # ansible-core 2.21
-            self._action.add_group(group, parent_group_names=["all"])
-        else:
-            told.update(add_group=group, parent_groups=["all"])
+            for group in groups:
+                self._action.add_group(group, parent_group_names=["all"])
+        elif groups:
+            # A result can name one group; that one is in all of them.
+            told.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])
 
     def _has_work(self, decision: Decision) -> bool:
         is_asked_for_more = self._settings["adopt_interfaces"] or self._settings["motd_after"] == "restored"

@@ -71,6 +71,9 @@ options:
   group:
     description: The group to put the host into if something is to be done about it.
     type: str
+  license_group:
+    description: The group to put the host into if its variables name a file for the license.
+    type: str
 seealso:
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_info

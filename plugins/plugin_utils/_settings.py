@@ -142,6 +142,8 @@ OF_A_HOST: Mapping[str, Variable] = {
     "motd_max_bytes": Variable(_whole(0), 512),
     "motd_after": Variable(_one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0), 0),
+    "license_dest": Variable(_text),
+    "license_backup": Variable(_truth, True),
     "adopt_interfaces": Variable(_truth, False),
     "interfaces": Variable(_names, []),
     "interfaces_state": Variable(_one_of("present", "absent"), "present"),
@@ -159,7 +161,7 @@ OF_A_PLAY: Mapping[str, Variable] = {
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
 _READ_ELSEWHERE = (
-    *("hosts", "license_dest", "license_backup"),
+    "hosts",
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
 _RESULTS = frozenset({"slb_fate", "slb_needs_work"})

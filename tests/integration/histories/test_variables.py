@@ -28,10 +28,17 @@ def documented() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def rollout(estate: Estate) -> History:
+def license_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of one host, and not of the first one."""
+    return tmp_path_factory.mktemp("license") / "license"
+
+
+@pytest.fixture(scope="module")
+def rollout(estate: Estate, license_file: Path) -> History:
     """The last two hosts have every variable, and each is empty."""
     estate.clean()
     hosts: dict[str, dict[str, Any]] = {name: {variable: value} for name, (variable, value) in WRONG.items()}
+    hosts["h4"] = {"slb_license_dest": str(license_file)}
     hosts["h5"] = dict.fromkeys(documented())
     hosts["h6"] = dict.fromkeys(documented(), "")
     # Short waits are the estate's own; these two have the default ones.
@@ -53,6 +60,11 @@ def test_all_others_are_rolled_out(rollout: History) -> None:
     assert rollout.failed(*WRONG), rollout.run.output
     assert rollout.verified_by_console("h4")
     assert rollout.requests["install"] == 3
+
+
+def test_a_license_that_one_host_wants_is_downloaded(rollout: History, license_file: Path) -> None:
+    assert license_file.stat().st_size > 0, rollout.run.output
+    assert rollout.requests["license"] == 1
 
 
 @pytest.mark.parametrize("host", ["h5", "h6"])
