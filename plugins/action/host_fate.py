@@ -84,9 +84,7 @@ class _Door:
             # What was not done is not looked at again.
             return {**before, "changed": False}
         progress = self._progress(before)
-        # Not where the request was skipped: then the answer is that of an earlier one.
-        has_asked = bool(before) and progress.asked > before["progress"]["asked"]
-        if has_asked and progress.answer in ("requested", "unknown"):
+        if before and progress.has_asked_since(before["progress"]):
             progress = self._wait_for_the_host(progress, self._settings["wait_timeout"], after_request=True)
         while True:
             slb_host = self._look() if self._asked["look"] else before["slb_host"]

@@ -51,3 +51,10 @@ class Progress:
                 answer_words=str(result.get("msg", "")),
             )
         return progress
+
+    def has_asked_since(self, before: Mapping[str, Any]) -> bool:
+        """Whether a request was made since ``before`` from which an engine may come.
+
+        Not where it was skipped: then the answer is that of an earlier one.
+        """
+        return self.asked > before["asked"] and self.answer in ("requested", "unknown")

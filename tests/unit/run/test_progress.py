@@ -1,0 +1,37 @@
+"""What a run carries from round to round about one host."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+
+BEFORE = Progress(rounds=1, asked=1, asked_at=10.0, answer="requested")
+
+
+@pytest.mark.parametrize(
+    ("answer", "waits"), [("requested", True), ("unknown", True), ("exists", False), ("refused", False)]
+)
+def test_a_request_from_which_an_engine_may_come_is_waited_for(answer: str, waits: bool) -> None:
+    after = BEFORE.after("add", {"outcome": answer}, 20.0)
+    assert (after.asked, after.asked_at) == (2, 20.0)
+    assert after.has_asked_since(asdict(BEFORE)) is waits
+
+
+def test_a_request_that_waited_too_long_for_its_turn_was_not_made() -> None:
+    after = BEFORE.after("add", {"skipped": True}, 20.0)
+    assert (after.rounds, after.asked, after.asked_at, after.answer) == (2, 1, 10.0, "requested")
+    assert not after.has_asked_since(asdict(BEFORE)), "the answer is that of the earlier one"
+
+
+def test_what_is_taken_away_makes_the_last_answer_void() -> None:
+    told = Progress(asked=1, answer="exists", answer_words="it exists")
+    after = told.after("replace", {}, 20.0)
+    assert (after.answer, after.answer_words, after.has_replaced) == ("none", "", True)
+    assert told.after("replace", {"overtaken": True}, 20.0).answer == "exists", "nothing was taken away"
+
+
+def test_waits_add_up() -> None:
+    assert BEFORE.after("wait", {"waited": 3.5}, 20.0).after("wait", {"waited": 2.0}, 30.0).waited == 5.5
