@@ -12,6 +12,7 @@ from typing import Any
 
 EPOCH = 1_800_000_000.0
 ENGINE = "slb"
+ASIDE = f"{ENGINE}-leftover-"
 DAMAGED = "/etc/ansible/facts.d/slb_engine.fact cannot be read: Expecting value: line 1 column 1 (char 0)"
 _LONGEST_PAUSE = 60.0
 _RUNS = ("running", "restarting", "paused")
@@ -89,6 +90,8 @@ class Host:
     disk: str = ""
     """Why nothing can be written, if so."""
     root: bool = True
+    facts_are_shared: bool = False
+    """The owner lets the user that runs write in facts.d without root; /var/lib/slb-fleet is root's alone."""
     foreign_port: bool = False
     own: str = "seen"
     """Whether a look shows its own addresses: seen, unseen, or NAT (none of them is the one that it is reached at)."""
@@ -201,6 +204,7 @@ class Host:
             "engine_container": self._look_at_engine(),
             "record": self._look_at_record(),
             "set_aside": self._look_aside(),
+            "set_aside_unwritable": self._unwritable_note,
             "root": self.root,
             "addresses": self._look_at_addresses(),
             "ports": [{"port": 8000, "pid": 217, "process": "python3", "engine": False}] if self.foreign_port else [],
@@ -232,10 +236,16 @@ class Host:
             restart_policy=container.policy,
             restart_count=restarts,
             uptime=age if state == "running" else None,
-            established=(container.established if state == "running" else 0) if self.root else None,
+            established=self._established(container, state),
             auto_remove=container.auto_remove,
             after_request=self.started_after_request(container, state, age, started_at),
         )
+
+    def _established(self, container: Container, state: str) -> int | None:
+        """Whose connections they are is seen in its processes, and those are root's."""
+        if state not in ("running", "paused"):
+            return 0
+        return container.established if self.root else None
 
     def started_after_request(
         self, container: Container, state: str, age: float, started_at: float | None
@@ -243,17 +253,37 @@ class Host:
         record = self.record
         if not isinstance(record, dict) or started_at is None:
             return None
+        if self.root and self.note and self.note["id"] == container.id:
+            return False  # it was put back, which is not what was asked for
         if record["boot_id"] == self.boot_id and state in ("running", "paused"):
             return bool(self.uptime - age >= record["uptime"])
         return bool(started_at >= record["requested_at"])
 
     def _look_at_record(self) -> dict[str, Any]:
-        unwritable = self.disk or None
+        unwritable = self._unwritable_record
         if self.record is None:
             return {"state": "none", "unwritable": unwritable}
         if isinstance(self.record, str):
             return {"state": "invalid", "why": self.record, "unwritable": unwritable}
-        return dict(self.record, age=self.age(), unwritable=unwritable)
+        seen = dict(self.record, age=self.age(), unwritable=unwritable)
+        if self.record["state"] == "confirmed" and self.state == "absent" and not self.runtime_is_down:
+            name = self.named(self.record["container_id"])
+            seen["container_name"] = name if name and not name.startswith(ASIDE) else None
+        return seen
+
+    @property
+    def _unwritable_record(self) -> str | None:
+        if self.disk:
+            return f"the file system of /etc/ansible/facts.d is {self.disk}"
+        if not self.root and not self.facts_are_shared:
+            return "this user has no permission to write in /etc/ansible/facts.d"
+        return None
+
+    @property
+    def _unwritable_note(self) -> str | None:
+        if not self.root:
+            return "/var/lib/slb-fleet/set-aside.json cannot be looked at: Permission denied"
+        return f"the file system of /var/lib/slb-fleet is {self.disk}" if self.disk else None
 
     def age(self) -> float:
         """Seconds since the request of the record, as far as the host can know."""
@@ -289,15 +319,16 @@ class Host:
             raise RefusedError("the container slb is another one than was decided about")
         if state in ("created", "exited") and now_it_is not in ("created", "exited"):
             raise RefusedError("somebody has started it since")
-        if not allow_established and now_it_is == "running":
-            if not self.root:
-                raise RefusedError("established connections cannot be seen without root: become")
-            if seen.established:
-                raise RefusedError("it carries established connections: slb_allow_established")
         if seen.auto_remove and now_it_is in _RUNS and not remove:
             raise RefusedError("it would delete itself: slb_remove_leftovers")
-        if self.disk:
-            raise RefusedError(f"the disk is {self.disk}")
+        established = 0 if allow_established else self._established(seen, now_it_is)
+        if established is None:
+            raise RefusedError("established connections cannot be seen without root: become")
+        if established:
+            raise RefusedError("it carries established connections: slb_allow_established")
+        for unwritable in (self._unwritable_record, self._unwritable_note):
+            if unwritable:
+                raise RefusedError(f"cannot be written: {unwritable}")
         yield "begin"
         was, policy, earlier = now_it_is, seen.policy, self.note
         if earlier and (earlier["id"], earlier["name"], earlier["mistaken"]) == (seen.id, ENGINE, False):
@@ -328,47 +359,66 @@ class Host:
         if name == ENGINE:
             del self.containers[ENGINE]
             if not remove:
-                self.containers[f"slb-leftover-{len(self.containers)}-{seen.id}-{self.clock.now:.0f}"] = seen
+                name = f"{ASIDE}{len(self.containers)}-{seen.id}-{self.clock.now:.0f}"
+                self.containers[name] = seen
+        yield "named"
         if remove:
             self.note = None
-        elif self.note:
-            self.note["name"] = self.named(seen.id) or ENGINE
+        elif self.note and name and not self.disk:
+            self.note["name"] = name
 
     def put_back(self, mistaken: bool) -> Iterator[str]:
-        """engine_container state=restored. ``mistaken``: because the management node said that the engine exists."""
+        """engine_container state=restored: the name comes last. ``mistaken``: what took it out of the way was wrong."""
         current = self._usable()
-        if not self.root:
-            raise RefusedError("only root can put a container back: become")
-        if self.note is None or (self.note["mistaken"] and current and current.id == self.note["id"]):
+        if self.note is not None and not self.root:
+            raise RefusedError("what was taken out of the way cannot be read: only root can put it back: become")
+        note = self.note
+        if note is None:
             return
-        name = self.named(self.note["id"])
-        if name is None:
-            raise RefusedError("the container that was put aside is gone")
-        container = self.containers[name]
-        if current is not None and current is not container:
+        name = self.named(note["id"])
+        aside = self.containers[name] if name else None
+        if mistaken and note["mistaken"] and aside and current is aside and self._is_back(aside, note):
+            return
+        if current is not None and current is not aside:
             raise RefusedError("the name slb is taken by another container")
-        if self.disk == "read-only":
-            raise RefusedError(f"the disk is {self.disk}")
-        note = {**self.note, "name": ENGINE}
+        if aside is None:
+            raise RefusedError("the container that was put aside is gone")
         yield "begin"
+        if isinstance(self.record, dict) and self.record["state"] == "pending":
+            self.withdraw(self.record["requested_at"])
+            yield "withdrawn"
         self.writes += 1
-        self.note = note
-        name = self.named(container.id)
+        note = {**note, "name": ENGINE, "mistaken": True}
+        if not self.disk:
+            self.note = note
+        yield "noted"
+        aside.policy = note["restart_policy"]
+        yield "policy"
+        if note["state"] in _RUNS and self.state_of(aside) not in _RUNS:
+            self.start(aside)
+        yield "started"
+        if note["state"] == "paused":
+            aside.held = "paused"
+        elif note["state"] in _RUNS and aside.held == "paused":
+            aside.held = None
+        yield "paused"
+        name = self.named(aside.id)
         if name is None or (name != ENGINE and ENGINE in self.containers):
             raise RefusedError("docker rename fails: somebody else works on this host")
         if name != ENGINE:
             self.containers[ENGINE] = self.containers.pop(name)
         yield "named"
-        container.policy = note["restart_policy"]
-        yield "policy"
-        if note["state"] in _RUNS and self.state_of(container) in ("exited", "created"):
-            self.start(container)
-        yield "started"
-        if note["state"] == "paused":
-            container.held = "paused"
-        if mistaken and self.disk:
-            raise RefusedError(f"the note of what was put back cannot be written: the disk is {self.disk}")
-        self.note = {**note, "mistaken": True} if mistaken else None
+        if not mistaken:
+            self._unlink(self._unwritable_note)
+            self.note = None
+        elif self.disk:
+            raise RefusedError(f"the note of what was put back cannot be written: {self._unwritable_note}")
+
+    def _is_back(self, container: Container, note: dict[str, Any]) -> bool:
+        state, was = self.state_of(container), note["state"]
+        if container.policy != note["restart_policy"] or self.named(container.id) != ENGINE:
+            return False
+        return was not in _RUNS or (state in _RUNS and (state == "paused") == (was == "paused"))
 
     def note_pending(
         self, name: str, address: str, base_url: str, attempt: int, decided_about: float, absent: bool
@@ -408,15 +458,20 @@ class Host:
             request = dict(before) if before and is_ours else self._fresh(name, address, base_url)
             self._write({**request, **proof})
         yield "noted"
-        if self.note:
-            self._unlink()
+        if self.note and self.root:  # without root, nobody sees that there is one
+            self._unlink(self._unwritable_note)
             self.note = None
             self.writes += 1
 
     def withdraw(self, requested_at: float) -> None:
         """engine_record state=absent: of nobody's request but this one."""
         if isinstance(self.record, dict) and abs(self.record["requested_at"] - requested_at) < 0.001:
-            self._unlink()
+            self.take_record_away()
+
+    def take_record_away(self) -> None:
+        """engine_record state=absent, whatever the record is."""
+        if self.record is not None:
+            self._unlink(self._unwritable_record)
             self.record = None
             self.writes += 1
 
@@ -432,15 +487,15 @@ class Host:
         }
 
     def _write(self, record: dict[str, Any]) -> None:
-        if self.disk:
-            raise RefusedError(f"the record cannot be written: the disk is {self.disk}")
+        if self._unwritable_record:
+            raise RefusedError(f"the record cannot be written: {self._unwritable_record}")
         self.record = record
         self.writes += 1
 
-    def _unlink(self) -> None:
+    def _unlink(self, unwritable: str | None) -> None:
         """A full disk does not mind."""
-        if self.disk == "read-only":
-            raise RefusedError(f"a note cannot be taken away: the disk is {self.disk}")
+        if unwritable and self.disk != "full":
+            raise RefusedError(f"a note cannot be taken away: {unwritable}")
 
     def _usable(self) -> Container | None:
         if self.runtime_is_down:

@@ -71,6 +71,7 @@ class World:
         host = Host(f"h{len(self.hosts) + 1}", self.new_address(), self.clock)
         host.booted = -self.chance.choice([100.0, 10_000.0, 5_000_000.0])
         host.own = self.chance.choice(["seen"] * 18 + ["unseen", "NAT"])
+        host.facts_are_shared = self.chance.random() < 0.5
         self.hosts.append(host)
         name = f"e{len(self.lines) + 1}"
         line = Line(name, name, host.address, self.chance.choice(list(self.nodes)), host)
