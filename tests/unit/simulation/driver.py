@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from simulated_host import Container, RefusedError, UnreachableError
@@ -21,6 +21,9 @@ INSIDE = -0.2
 
 _MOST_ROUNDS = 40
 _FRESH_SECONDS = 10.0
+_POLL_SECONDS = 5.0
+_QUEUED_SECONDS = 30.0
+"""For how long a note may wait for its request at least; then nobody asks, and it is written anew."""
 
 Look = dict[str, Any]
 Reading = Any
@@ -102,6 +105,8 @@ class Run:
         self._store = RunStore.in_memory()
         self._first: dict[str, Reading] = {}
         self._read: dict[str, tuple[float, Reading]] = {}
+        self._sessions: set[str] = set()
+        """The management nodes that the run has logged in to."""
 
     @property
     def is_fine(self) -> bool:
@@ -179,6 +184,14 @@ class Run:
                 look, touched = self._look(line)
                 yield 0.3
                 sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                if not course.first:
+                    # The role looks anew, and only then sees what the looks at all hosts say together.
+                    decision = self._decide(line, sight, progress, 0)
+                    if decision.action in ("nothing", "fail"):
+                        course.first = decision.action
+                        self._end(line, decision)
+                        return
+                    yield 0.1
                 decision = self._decide(line, sight, progress, 3)
                 course.first = course.first or decision.action
                 if decision.action in ("nothing", "fail"):
@@ -187,6 +200,9 @@ class Run:
                 yield 0.0
                 result = yield from self._do(line, decision, sight, progress)
                 progress = progress.after(decision.action, result, self.world.clock.now)
+                if decision.action == "add" and result.get("outcome") in ("requested", "unknown"):
+                    waited = yield from self._wait_for_the_host(line, self.policy["wait"], after_request=True)
+                    progress = progress.after("wait", waited, self.world.clock.now)
         except (RefusedError, UnreachableError) as error:
             self._fail(line, str(error))
             return
@@ -195,17 +211,33 @@ class Run:
 
     def _do(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
         if decision.action == "replace":
+            overtaken = self._overtaken(line, decision, sight)
+            if overtaken:
+                return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
             yield from self._replace(line, decision, sight)
             return {}
         if decision.action == "put_back":
-            yield from self._put_back(line, sight)
+            yield from self._put_back(line, decision, progress)
             return {}
         if decision.action == "confirm":
             return (yield from self._confirm(line, decision, sight))
         if decision.action == "add":
             return (yield from self._add(line, decision, sight, progress))
         assert decision.action == "wait", decision
-        return (yield from self._wait(line, decision))
+        return (yield from self._wait(line, decision, sight))
+
+    def _overtaken(self, line: Line, decision: Any, sight: Sight) -> str:
+        """Why what was decided on the list's word no longer holds; empty if it does."""
+        if decision.because != "list":
+            return ""
+        if wrong := self._store.distrusted(line.url):
+            return f"the console's list has proven wrong about {wrong}."
+        engine, reading = EngineIdentity(line.name, line.address, line.url), self._reading(line, _FRESH_SECONDS)
+        aside = RunStore.in_memory()  # it is asked only what the list says: nobody else shall hear of it
+        by_now = fate(line.label, sight.look, engine, reading, self.policy_for(line), Progress(), aside, 0.0)
+        if by_now.console == decision.console:
+            return ""
+        return f"the console's list says {by_now.console} by now, and said {decision.console}."
 
     def _replace(self, line: Line, decision: Any, sight: Sight) -> Iterator[float]:
         seen, policy, host = sight.look["engine_container"], self.policy_for(line), line.host
@@ -226,15 +258,14 @@ class Run:
             yield INSIDE
         return {}
 
-    def _put_back(self, line: Line, sight: Sight) -> Iterator[float]:
-        """The request that the note is about has begun nothing: the note goes first."""
+    def _put_back(self, line: Line, decision: Any, progress: Any) -> Iterator[float]:
+        """The request that the record is about has begun nothing: the record goes first."""
         self._witness.putting_back(self, line)
-        record = sight.look["record"]
-        if record["state"] == "pending":
-            self._reach(line)
-            line.host.withdraw(record["requested_at"])
-            yield 0.2
-        for _ in self._module(line, line.host.put_back(mistaken=self.courses[line].asked[-1:] == ["exists"])):
+        self._reach(line)
+        line.host.take_record_away()
+        yield 0.2
+        mistaken = progress.answer == "exists" or decision.console == "running"
+        for _ in self._module(line, line.host.put_back(mistaken)):
             yield INSIDE
 
     def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
@@ -243,8 +274,13 @@ class Run:
         about = sight.look["record"].get("requested_at") or 0
         host.note_pending(line.name, line.address, line.url, progress.asked + 1, about, absent=True)
         assert isinstance(host.record, dict)
-        requested_at = host.record["requested_at"]
+        requested_at, noted_at = host.record["requested_at"], self.world.clock.now
         yield 0.3
+        if self.world.clock.now - noted_at > max(self.policy["wait"] / 2, _QUEUED_SECONDS):
+            self._witness.tell(f"{line.label}: the note has grown old before its request")
+            self._reach(line)
+            host.withdraw(requested_at)
+            return {"changed": False, "skipped": True}
         node = self.world.node(line)
         outcome = node.install(line.name, line.address, line.label)
         seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
@@ -259,26 +295,40 @@ class Run:
             yield 0.2
         return {"outcome": outcome, "msg": f"The management node answered: {outcome}."}
 
-    def _wait(self, line: Line, decision: Any) -> Generator[float, None, Any]:
+    def _wait(self, line: Line, decision: Any, sight: Sight) -> Generator[float, None, Any]:
+        if decision.wait_for == "host":
+            is_pending = sight.look["record"]["state"] == "pending"
+            return (yield from self._wait_for_the_host(line, decision.wait_seconds, after_request=is_pending))
         clock = self.world.clock
-        begin, end = clock.now, clock.now + decision.wait_seconds + 0.01  # it wakes up a little late, never early
+        begin, end = clock.now, self._end_of(decision.wait_seconds)
         while clock.now < end:
-            if decision.wait_for == "console":
-                reading = self._reading(line, 0)
-                mine = [] if not isinstance(reading, list) else [one for one in reading if _is_of(one, line)]
-                if isinstance(reading, str) or (mine and all(one["state"] == "running" for one in mine)):
-                    break
-                yield min(5.0, end - clock.now)
-            else:
-                self._reach(line)
-                if self._has_settled(line):
-                    break
-                yield max(0.5, min(self.policy["settle"], end - clock.now))
+            yield min(_POLL_SECONDS, end - clock.now)
+            reading = self._reading(line, _POLL_SECONDS)
+            if not isinstance(reading, list) or any(_is_of(one, line) and one["state"] == "running" for one in reading):
+                break
         return {"waited": clock.now - begin}
 
-    def _has_settled(self, line: Line) -> bool:
+    def _wait_for_the_host(self, line: Line, seconds: float, after_request: bool) -> Generator[float, None, Any]:
+        """engine_container state=running. That no engine came up is no failure: it is looked at anew."""
+        clock = self.world.clock
+        begin, end = clock.now, self._end_of(seconds)
+        while clock.now < end:
+            self._reach(line)
+            if after_request and not isinstance(line.host.record, dict):
+                break  # nobody knows which request the engine has to be newer than
+            if self._has_settled(line, after_request):
+                break
+            yield max(0.5, min(self.policy["settle"], end - clock.now))
+        return {"waited": clock.now - begin}
+
+    def _end_of(self, seconds: float) -> float:
+        """It wakes up a little late, never early."""
+        return self.world.clock.now + seconds + 0.01
+
+    def _has_settled(self, line: Line, after_request: bool) -> bool:
         seen = line.host.look()["engine_container"]
-        return bool(seen["state"] == "running" and seen["after_request"] and seen["uptime"] >= self.policy["settle"])
+        is_new = bool(seen["after_request"]) or not after_request
+        return bool(seen["state"] == "running" and is_new and seen["uptime"] >= self.policy["settle"])
 
     # SSH, and the list.
 
@@ -317,16 +367,27 @@ class Run:
         engine = EngineIdentity(line.name, line.address, line.url)
         policy = self.policy_for(line)
         now = self.world.clock.now
-        counts_only = phase == 1  # wishes are not refused before all of them are known
-        decision = fate(
+        counts_only = phase in (0, 1)  # wishes are not refused before all of them are known
+        decided = fate(
             line.label, sight.look, engine, sight.reading, policy, progress, self._store, now, counts_only=counts_only
         )
+        decision = self._with_a_session(line, decided)
         self.courses[line].reading = sight.reading
         self._witness.decided(self, line, sight, progress, decision, phase)
-        if phase != 1 and self.world.chance.random() < 0.02:
+        if not counts_only and self.world.chance.random() < 0.02:
             again = fate(line.label, sight.look, engine, sight.reading, policy, progress, self._store, now)
-            self._witness.asked_again(line, decision, again)
+            self._witness.asked_again(line, decided, again)
         return decision
+
+    def _with_a_session(self, line: Line, decision: Any) -> Any:
+        """Before anything on a host is touched, it is known that the management node can be asked."""
+        if decision.action not in ("add", "replace") or self.policy.get("unlisted") or line.url in self._sessions:
+            return decision
+        if self.world.node(line).is_up:
+            self._sessions.add(line.url)
+            return decision
+        trouble = f"{line.url} does not answer: timed out. Look whether the management node is up."
+        return replace(decision, action="fail", reason=f"{decision.reason} The install was not begun: {trouble}")
 
     def _end(self, line: Line, decision: Any) -> None:
         course = self.courses[line]
@@ -350,7 +411,7 @@ class Remediation(Run):
             try:
                 look, touched = self._look(line)
                 sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
-                decision = self._decide(line, sight, Progress(), 3)
+                decision = self._decide(line, sight, Progress(), 0)
                 self._end(line, decision)
                 yield 0.3
                 if decision.action == "replace":
