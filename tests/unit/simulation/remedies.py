@@ -91,6 +91,15 @@ class Operator:
             return "sets become"
         return None
 
+    def rename(self, line: Line) -> str | None:
+        """What the record proves has another name, which a person has given it."""
+        host = line.host
+        name = host.named(host.record["container_id"]) if isinstance(host.record, dict) else None
+        if name is None or ENGINE in host.containers:
+            return None
+        host.containers[ENGINE] = host.containers.pop(name)
+        return f"renames {name} to {ENGINE}"
+
     def runtime(self, line: Line) -> str | None:
         if line.host.runtime_is_down:
             line.host.runtime_is_down = False
@@ -322,7 +331,8 @@ Remedy = Callable[[Operator, Line], "str | None"]
 _REMEDIES: list[tuple[str, Remedy]] = [
     (r"as failed\b.{0,20}remove it there", Operator.remove_failed),
     (r"disk|read-only|full|written", Operator.disk),
-    (r"\broot\b|become", Operator.root),
+    (r"\broot\b|become|permission", Operator.root),
+    (r"docker rename|podman rename", Operator.rename),
     (r"docker|podman|runtime|does not answer", Operator.runtime),
     (r"\blist|console|management node|listing|account", Operator.listing),
     (r"slb_engine\.fact|damaged", Operator.record),
