@@ -67,7 +67,9 @@ class Operator:
         return [one for one in self._node(line).entries if one.name == line.name or one.address == line.address]
 
     def _is_live(self, line: Line) -> bool:
-        return self._world.is_live(line.host.engine)
+        """Who looks for a minute sees that one crashes again and again, whatever it is at the moment."""
+        engine = line.host.engine
+        return self._world.is_live(engine) and not (engine and engine.crashes_after)
 
     # Remedies.
 
@@ -153,7 +155,7 @@ class Operator:
             done = self._follow_console(line, engine.entry)
             if done:
                 return done
-        done = self._correct_console(line)
+        done = self._correct_console(line) or self._tell_apart(line)
         if done:
             return done
         rivals = [
@@ -231,6 +233,17 @@ class Operator:
                 return f"removes {entry.name} {entry.address} in the console"
             before, entry.address = entry.address, entry.host.address
             return f"corrects {entry.name} in the console from {before} to {entry.address}"
+        return None
+
+    def _tell_apart(self, line: Line) -> str | None:
+        """Two engines that have one name in the console: this host's gets the name that the inventory has for it."""
+        entries = self._node(line).entries
+        here = [one for one in entries if one.address == line.address and one.name != line.name]
+        for entry in here:
+            is_double = any(one.name == entry.name for one in entries if one is not entry)
+            if is_double and all(one.name != line.name for one in entries):
+                before, entry.name = entry.name, line.name
+                return f"renames {before} {entry.address} to {entry.name} in the console"
         return None
 
     def _new_name(self) -> str:
