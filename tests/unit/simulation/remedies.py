@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from driver import Course
-from simulated_host import ENGINE
+from simulated_host import ENGINE, Container
 from simulated_node import Entry, Node
 from world import Line, World
 
@@ -67,9 +67,16 @@ class Operator:
         return [one for one in self._node(line).entries if one.name == line.name or one.address == line.address]
 
     def _is_live(self, line: Line) -> bool:
+        return self._serves(line.host.engine)
+
+    def _serves(self, container: Container | None) -> bool:
         """Who looks for a minute sees that one crashes again and again, whatever it is at the moment."""
-        engine = line.host.engine
-        return self._world.is_live(engine) and not (engine and engine.crashes_after)
+        return self._world.is_live(container) and not (container and container.crashes_after)
+
+    def _is_right(self, line: Line) -> bool:
+        """Whether the console has the engine that runs here as the inventory has it."""
+        entry = self._world.entry(line)
+        return self._is_live(line) and entry is line.host.engine.entry and line.host.address == line.address
 
     # Remedies.
 
@@ -163,6 +170,8 @@ class Operator:
             for one in world.lines
             if one is not line and ((one.url == line.url and one.name == line.name) or one.address == line.address)
         ]
+        if rivals and self._is_right(line):
+            return self._make_way(line, rivals[0])
         if any(one.host is line.host for one in rivals):
             world.lines.remove(line)
             return "takes the copied line out of the inventory"
@@ -191,6 +200,18 @@ class Operator:
                 return f"corrects the inventory: {line.name} {line.address}"
         return None
 
+    def _make_way(self, line: Line, rival: Line) -> str:
+        """This line is as the console has it: it is the other one that was copied."""
+        if rival.host is line.host:
+            self._world.lines.remove(rival)
+            return f"takes the copied line {rival.label} out of the inventory"
+        if rival.host.address == line.address:
+            rival.host.address = self._world.new_address()
+        rival.address = rival.host.address
+        if rival.name == line.name:
+            rival.name = self._new_name()
+        return f"corrects the inventory of {rival.label}: {rival.name} {rival.address}"
+
     def _follow_console(self, line: Line, entry: Entry) -> str | None:
         """The engine runs here, and the console has it under another name, or on another management node."""
         if entry.address != line.host.address:
@@ -205,7 +226,8 @@ class Operator:
             takers = [
                 one for one in others if one.address == entry.address or (one.name == entry.name and one.url == url)
             ]
-            is_taken = bool(takers)
+            # Where it is a copied line that has taken them, that one has to make way.
+            is_taken = any(self._is_right(one) for one in takers)
             if entry in other.entries and len(takers) == 1 and self._are_crossed(line, takers[0], entry, url):
                 taker = takers[0]
                 line.host, taker.host = taker.host, line.host
@@ -281,7 +303,7 @@ class Operator:
         node = self._node(line)
         for entry in self._entries(line):
             is_here = entry.host is line.host or entry.address != line.address
-            if not is_here or not self._world.is_live(entry.container):
+            if not is_here or not self._serves(entry.container):
                 node.forget(entry)
                 return f"removes {entry.name} {entry.address} in the console"
         return None
