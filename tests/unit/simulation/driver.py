@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -124,7 +125,7 @@ class Run:
             own["is_translated"] = True
         return Policy(**{**self.policy, "fleet": len(self.lines), **own})
 
-    def steps(self) -> Iterator[float]:
+    def steps(self) -> Generator[float, None, None]:
         sights: dict[Line, Sight] = {}
         order = list(self.lines)
         if self._chance:
@@ -165,7 +166,14 @@ class Run:
         batches = [lines[:1], lines[1 : 1 + tenth], lines[1 + tenth :]]
         for number, batch in enumerate(batches):
             hosts = [self._host(line) for line in batch]
-            seconds: float | None = 0.0
+            yield from self._proceed(hosts)
+            if number == 0 and any(not self.courses[line].is_fine for line in batch):
+                return
+
+    def _proceed(self, hosts: list[Generator[float, None, None]]) -> Iterator[float]:
+        """The hosts of a batch, interleaved."""
+        seconds: float | None = 0.0
+        try:
             while hosts:
                 if seconds is None or seconds >= 0:
                     host = self._chance.choice(hosts) if self._chance else hosts[0]
@@ -174,10 +182,11 @@ class Run:
                     hosts.remove(host)
                 else:
                     yield seconds
-            if number == 0 and any(not self.courses[line].is_fine for line in batch):
-                return
+        finally:
+            for host in hosts:
+                host.close()
 
-    def _host(self, line: Line) -> Iterator[float]:
+    def _host(self, line: Line) -> Generator[float, None, None]:
         course, progress = self.courses[line], Progress()
         try:
             for _ in range(_MOST_ROUNDS):
@@ -244,18 +253,18 @@ class Run:
         module = host.take_aside(
             seen["id"], seen["state"], policy.allow_established, policy.remove_leftovers, decision.because
         )
-        for step in self._module(line, module):
+
+        def witness(step: str) -> None:
             container = host.engine
             if step == "stop" and container:
                 self._witness.stopping(self, line, container, decision, sight)
-            yield INSIDE
+
+        yield from self._module(line, module, witness)
 
     def _confirm(self, line: Line, decision: Any, sight: Sight) -> Generator[float, None, Any]:
         seen = sight.look["engine_container"]
         module = line.host.note_confirmed(line.name, line.address, line.url, seen["id"], decision.verified_by)
-        for _ in self._module(line, module):
-            self._witness.confirmed(self, line, decision, sight)
-            yield INSIDE
+        yield from self._module(line, module, lambda _: self._witness.confirmed(self, line, decision, sight))
         return {}
 
     def _put_back(self, line: Line, decision: Any, progress: Any) -> Iterator[float]:
@@ -265,8 +274,7 @@ class Run:
         line.host.take_record_away()
         yield 0.2
         mistaken = progress.answer == "exists" or decision.console == "running"
-        for _ in self._module(line, line.host.put_back(mistaken)):
-            yield INSIDE
+        yield from self._module(line, line.host.put_back(mistaken))
 
     def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
         host, course = line.host, self.courses[line]
@@ -342,19 +350,30 @@ class Run:
         if self._chance and self._chance.random() < 0.004:
             raise UnreachableError("Failed to connect to the host via ssh: timed out")
 
-    def _module(self, line: Line, module: Iterator[str]) -> Generator[float, None, Any]:
-        """The connection may be lost in between: then the module goes on to its end, or is killed, too."""
+    def _module(
+        self, line: Line, module: Iterator[str], witness: Callable[[str], None] = lambda _: None
+    ) -> Iterator[float]:
+        """The connection may be lost in between, and the run may end: then see ``_go_on``."""
         self._reach(line)
         for step in module:
-            if step != "stop" and self._chance and self._chance.random() < 0.004:
-                if self._chance.random() < 0.5:
-                    for rest in module:
-                        if rest == "stop":
-                            break
+            witness(step)
+            if self._chance and self._chance.random() < 0.004:
+                self._go_on(line, module, witness)
                 raise UnreachableError("Failed to connect to the host via ssh: lost")
-            yield step
+            try:
+                yield INSIDE
+            except GeneratorExit:
+                self._go_on(line, module, witness)
+                raise
             if not line.host.is_up:
                 raise UnreachableError("the host is down")
+
+    def _go_on(self, line: Line, module: Iterator[str], witness: Callable[[str], None]) -> None:
+        """Nobody listens any more: what is under way on the host goes on to its end, or ends with the connection."""
+        if line.host.is_up and self.world.chance.random() < 0.5:
+            with contextlib.suppress(RefusedError):
+                for step in module:
+                    witness(step)
 
     def _reading(self, line: Line, not_older: float) -> Reading:
         now = self.world.clock.now
@@ -406,7 +425,7 @@ class Remediation(Run):
         word = {"unrecorded": "replace", "unlisted": True, "installs": False}
         super().__init__(world, witness, lines, {**policy, **word})
 
-    def steps(self) -> Iterator[float]:
+    def steps(self) -> Generator[float, None, None]:
         for line in self.lines:
             try:
                 look, touched = self._look(line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -143,7 +143,7 @@ class History:
         words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unrecorded", "allow_established"))
         self.oracle.tell(f"RUN {' and '.join(type(run).__name__ for run in runs)}: {words}")
         begin = self.world.clock.now
-        under_way: list[tuple[Run, Iterator[float]]] = [(run, run.steps()) for run in runs]
+        under_way: list[tuple[Run, Generator[float, None, None]]] = [(run, run.steps()) for run in runs]
         number = 0
         seconds: float | None = 0.0
         while under_way:
@@ -153,6 +153,7 @@ class History:
                 self.oracle.tell("the run is killed")
                 self.counts.killed += 1
                 under_way.remove((run, steps))
+                steps.close()
                 seconds = None
                 continue
             number += run is runs[0]
