@@ -219,7 +219,7 @@ def by_hand(world: World) -> str | None:
     if engine is None:
         act = chance.choice(["run", "start leftover"])
         if act == "run":
-            host.start_engine(crashes_after=chance.choice([None, None, 0.1]))
+            host.start_engine(crashes_after=chance.choice([None, None, 0.1]), by_hand=True)
         elif host.containers:
             name = chance.choice(list(host.containers))
             host.start(host.containers[name])
@@ -365,12 +365,31 @@ def stuck(world: World) -> str | None:
     return f"front end shows {entry.name} as {node.word(entry)}"
 
 
+def set_variable(world: World) -> str | None:
+    """What somebody sets for one host who did not like what the last run was about to do."""
+    line, chance = _line(world), world.chance
+    what = chance.choice(["name", "address", "unrecorded", "established", "leftovers", "back"])
+    if what == "name":
+        line.name = chance.choice([one.name for one in world.lines] + [f"x{chance.randrange(100)}"])
+    elif what == "address":
+        line.address = chance.choice([one.address for one in world.lines] + [line.host.address, "10.7.7.7"])
+    elif what == "unrecorded":
+        line.unrecorded = chance.choice(["adopt", "replace"])
+    elif what == "established":
+        line.allow_established = True
+    elif what == "leftovers":
+        line.remove_leftovers = True
+    else:
+        line.unrecorded, line.allow_established, line.remove_leftovers = "", False, False
+    return f"inventory: {line.label} is {line.name} {line.address} {line.unrecorded} ({what} set)"
+
+
 ANY_TIME: list[Happening] = [
     by_hand, by_hand, by_hand, add_in_console, remove_in_console, set_clock, set_clock, disk, runtime, port,
-    lie, lie, lie, snapshot, console_restarts, console_down, stuck, reboot, power,
+    lie, lie, lie, snapshot, console_restarts, console_down, stuck, reboot, power, back_up_node, restore_node,
 ]  # fmt: skip
 BETWEEN_RUNS: list[Happening] = [
     *ANY_TIME, clone_host, clone_host, copied_line, move_engine, swap_hosts, rename_in_inventory, rename_in_console,
     change_address, change_address, other_node, other_node, back_up, back_up, restore_host, restore_host,
-    back_up_node, restore_node, become, record, record, describe,
+    back_up_node, restore_node, become, record, record, describe, set_variable,
 ]  # fmt: skip

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
 from driver import Course, Remediation, Run
-from happenings import ANY_TIME, BETWEEN_RUNS
+from happenings import ANY_TIME, BETWEEN_RUNS, other_node, set_variable
 from oracle import Oracle, Violation, shown
 from remedies import Operator
 from simulated_node import Faults
@@ -50,6 +50,16 @@ class Counts:
         )
 
 
+_SETTINGS: dict[str, Callable[[random.Random], Any]] = {
+    "wait": lambda chance: chance.choice([30.0, 180.0]),
+    "settle": lambda chance: chance.choice([2.0, 5.0]),
+    "attempts": lambda chance: chance.choice([1, 2, 3]),
+    "max_replaced": lambda chance: chance.choice(["10%", "10%", "50%", "100%", 0, 1, 2]),
+    "may_be_empty": lambda chance: chance.random() < 0.1,
+}
+"""What is set for the whole fleet."""
+
+
 class History:
     """One history; ``violations`` after ``live`` are the promises that were broken."""
 
@@ -59,14 +69,7 @@ class History:
         self.oracle = Oracle(self.world, seed)
         self.counts = Counts(histories=1)
         chance = self.chance
-        self.policy: dict[str, Any] = {
-            **_DEFAULTS,
-            "wait": chance.choice([30.0, 180.0]),
-            "settle": chance.choice([2.0, 5.0]),
-            "attempts": chance.choice([1, 2, 3]),
-            "max_replaced": chance.choice(["10%", "10%", "50%", "100%", 0, 1, 2]),
-            "may_be_empty": chance.random() < 0.1,
-        }
+        self.policy: dict[str, Any] = {**_DEFAULTS, **{name: some(chance) for name, some in _SETTINGS.items()}}
 
     @property
     def violations(self) -> list[Violation]:
@@ -112,6 +115,8 @@ class History:
             self._drive(runs, self._kill_after(), disturbed=chance.random() < 0.5)
         elif kind < 0.35 and self._is_quiet():
             self._check_then_run(policy)
+        elif kind < 0.45:
+            self._interrupt_and_set(policy)
         else:
             self._drive_one(policy)
         self.world.pass_time(chance.choice([0.0, 5.0, self.policy["wait"], _DAY]))
@@ -123,6 +128,19 @@ class History:
         self._drive([run], self._kill_after(), disturbed)
         if run.is_fine and not disturbed and self.world.is_quiet():
             self._see_that_a_second_run_changes_nothing(run)
+
+    def _interrupt_and_set(self, policy: dict[str, Any]) -> None:
+        """The operator ends a run half-way, sets something otherwise, and starts the next one at once."""
+        chance = self.chance
+        self._drive([Run(self.world, self.oracle, self.world.lines[:], policy)], chance.randrange(60))
+        for _ in range(chance.choice([1, 1, 2])):
+            if chance.random() < 0.5:
+                self._something_happens([set_variable, set_variable, other_node])
+                continue
+            name = chance.choice(list(_SETTINGS))
+            self.policy[name] = policy[name] = _SETTINGS[name](chance)
+            self.oracle.tell(f"MEANWHILE {name} is set to {policy[name]}")
+        self._drive([Run(self.world, self.oracle, self.world.lines[:], policy)])
 
     def _kill_after(self) -> int | None:
         most = self.chance.choice([5, 20, 60, None, None, None])

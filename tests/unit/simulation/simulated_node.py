@@ -10,7 +10,11 @@ from typing import Any
 from simulated_host import Clock, Container, Host
 
 _DEPLOY_SECONDS = 6.0
-LIES = ("empty", "some hidden", "all hidden", "stale", "foreign", "words", "paged", "unreadable", "doubled", "names")
+LIES = (
+    "empty", "some hidden", "all hidden", "stale", "foreign", "words", "paged", "unreadable", "doubled", "names",
+    "twice", "old rows",
+)  # fmt: skip
+_OPPOSITE = {"running": "failed", "failed": "running", "deploying": "running"}
 
 
 @dataclass(frozen=True)
@@ -132,12 +136,27 @@ class Node:
             ]
         if self.lie == "names":
             return [{**_item(one, self.word(one)), "address": f"{one.name}.example"} for one in self.entries]
+        if self.lie == "twice":
+            return self._twice()
+        if self.lie == "old rows":
+            rows = [_item(one, self.word(one)) for one in self.entries]
+            return [*({**row, "address": f"10.8.8.{number}"} for number, row in enumerate(rows)), *rows]
         shown = self.entries
         if self.lie == "some hidden":
             shown = shown[self.page :: 2]
         elif self.lie == "paged":
             shown = shown[: self.page]
         return [_item(entry, self.word(entry)) for entry in shown]
+
+    def _twice(self) -> list[dict[str, str]]:
+        """Some are there twice, and the two rows contradict each other; their order is another one each time."""
+        rows = []
+        for number, one in enumerate(self.entries):
+            word = self.word(one)
+            rows.append(_item(one, word))
+            if number % 2 == self.page % 2:
+                rows.append(_item(one, _OPPOSITE.get(word, "unknown")))
+        return rows if self.calls % 2 else rows[::-1]
 
     def install(self, name: str, address: str, line: str) -> str:
         """The answer, as the module ``engine`` understands it."""
