@@ -27,6 +27,8 @@ class Operator:
         self._policy = policy
         self.to_remediate: list[Line] = []
         self._corrected: Counter[Line] = Counter()
+        self._failed: Counter[Line] = Counter()
+        """How often the same thing has failed: who sees it again asks why."""
         self.has_mended = False
         """Whether anything was done since the last run, which may have helped another host, too."""
 
@@ -351,6 +353,9 @@ class Operator:
             return None
         if self._node(line).word(entry) == "running":
             return "sees that the console lists it as running by now, and runs it again"
+        self._failed[line] += 1
+        if self._failed[line] > 1 and (done := self.inventory(line)):
+            return f"{done}, as the console's notice of the failure has it"
         self._node(line).forget(entry)
         done = self.remediate(line)
         return f"removes {entry.name} {entry.address} in the console" + (f", {done}" if done else "")
@@ -375,6 +380,7 @@ _REMEDIES: list[tuple[str, Remedy]] = [
     (r"refresh|front end|progress|look at the deployment|stuck|deploying", Operator.refresh),
     (
         r"slb_engine_name|slb_manage_ip|inventory|base_url|another host|it is of|messages in the|occupied|"
+        r"mend what it complains about|"
         r"what (it|the console) has of this engine",
         Operator.inventory,
     ),
