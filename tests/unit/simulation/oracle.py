@@ -518,7 +518,7 @@ class Oracle:
             host = entry.host
             engine = host.containers.get(ENGINE)
             by_hand = container.held == "exited" and engine is container
-            # Who has made another one in its place has taken the name, and the console's engine runs in that one.
+            # A person who has put another one in its place has decided what runs on this host.
             by_hand = by_hand or bool(engine and engine.by_hand and engine.began > container.began)
             if host.named(container.id) and host.state_of(container) != "running" and not by_hand:
                 self.broke("a live engine is not left stopped", f"{container.id} of {entry.name}, by {line.label}")

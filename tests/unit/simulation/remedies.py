@@ -29,6 +29,7 @@ class Operator:
         self._corrected: Counter[Line] = Counter()
         self._failed: Counter[Line] = Counter()
         """How often the same thing has failed: who sees it again asks why."""
+        self._started: list[Container] = []
         self.has_mended = False
         """Whether anything was done since the last run, which may have helped another host, too."""
 
@@ -160,11 +161,14 @@ class Operator:
     def _correct(self, line: Line) -> str | None:
         world, node = self._world, self._node(line)
         engine = line.host.engine
+        done = self._tell_apart(line)
+        if done:
+            return done
         if engine and self._is_live(line):
             done = self._follow_console(line, engine.entry)
             if done:
                 return done
-        done = self._correct_console(line) or self._tell_apart(line)
+        done = self._correct_console(line)
         if done:
             return done
         rivals = [
@@ -276,6 +280,9 @@ class Operator:
     def start(self, line: Line) -> str | None:
         host, engine = line.host, line.host.engine
         if engine and host.state in ("exited", "paused", "created"):
+            if engine in self._started and engine.crashes_after:
+                return self.remove(line)  # it has ended again, and the reason has named another way
+            self._started.append(engine)
             host.start(engine)
             return "starts the container"
         return None
@@ -313,6 +320,8 @@ class Operator:
     def adopt(self, line: Line) -> str | None:
         if line.host.engine is None:
             return None
+        if any(self._node(line).word(one) == "deploying" for one in self._entries(line)):
+            return self.refresh(line)  # that is neither of the two that are asked about
         word = "adopt" if self._is_live(line) else "replace"
         if line.unrecorded == word:
             return None

@@ -53,7 +53,7 @@ class Container:
     """created, paused or exited: a state in which it stays. Otherwise it runs, or crashes again and again."""
     entry: Any = None
     by_hand: bool = False
-    """A person has made it, and no management node."""
+    """A person has made it, or has asked a management node for it."""
 
     def at(self, now: float) -> tuple[str, float, int]:
         """State, age of its process and the number of its restarts, as a runtime with growing pauses has it."""

@@ -225,7 +225,7 @@ class Node:
                 self._end(deployment, "failed")
                 return
             deployment.has_started = True
-            deployment.container = host.start_engine(crashes_after=faults.crashes_after)
+            deployment.container = host.start_engine(crashes_after=faults.crashes_after, by_hand=not deployment.line)
         elif faults.half_way:
             self._end(deployment, "failed", is_listed=faults.half_way == "listed")
         elif host.engine is not deployment.container or host.state != "running" or faults.crashes_after:
