@@ -176,6 +176,9 @@ class Operator:
             for one in world.lines
             if one is not line and ((one.url == line.url and one.name == line.name) or one.address == line.address)
         ]
+        strangers = [one for one in rivals if one.address == line.address != one.host.address]
+        if strangers and line.host.address == line.address:
+            return self._make_way(line, strangers[0])
         if rivals and self._is_right(line):
             return self._make_way(line, rivals[0])
         if any(one.host is line.host for one in rivals):
