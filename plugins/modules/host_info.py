@@ -205,7 +205,10 @@ slb_host:
           description: Whether a container with that identifier is still there; null where the runtime does not answer.
           type: bool
         mistaken:
-          description: Whether it was put back, because what took it out of the way was wrong.
+          description: Whether what took it out of the way was wrong.
+          type: bool
+        going_back:
+          description: Whether a run has begun to put it back, and was ended.
           type: bool
     ports:
       description: The TCP ports that are listened on.

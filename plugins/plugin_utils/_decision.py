@@ -55,7 +55,10 @@ class Rule:
 def decide(evidence: Evidence, policy: Policy) -> Decision:
     """The fate of one host. Total: every evidence has a decision."""
     rule = next(rule for rule in RULES if rule.applies(evidence, policy))
-    decision = _guarded(rule.decide(evidence, policy), evidence, policy)
+    decision = rule.decide(evidence, policy)
+    if decision.action in ("nothing", "confirm") and evidence.is_half_gone and policy.installs:
+        decision = _finish_the_way_back(decision.reason, evidence)
+    decision = _guarded(decision, evidence, policy)
     return replace(
         decision,
         console=evidence.console,
@@ -81,6 +84,7 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
         yield from _to_an_install(evidence, policy)
     if decision.action == "confirm" or policy.installs:
         yield from _to_a_record(decision, evidence)
+    yield from _to_another_engine(decision, evidence, policy)
     yield from _to_a_note(decision, evidence)
     if decision.action == "replace" and not policy.unlisted:
         yield from _to_another_try(evidence)
@@ -95,18 +99,35 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
             yield objection + (live if decision.because == "list" else "")
 
 
+def _to_another_engine(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:
+    """What the record proves is another engine's container, or another container."""
+    if evidence.recorded_as and decision.action in ("add", "replace") and not policy.unlisted:
+        yield _renamed(evidence)
+    if decision.action in ("confirm", "replace") and evidence.is_of_this_container and evidence.is_listed_as_recorded:
+        yield (
+            "But its record proves the container for another engine, which the list shows as well: two lines of the "
+            "inventory may be swapped. Correct slb_engine_name, slb_manage_ip or ansible_host; or, if the record is "
+            "wrong, remove it on the host (/etc/ansible/facts.d/slb_engine.fact). Then run again."
+        )
+
+
+def _renamed(evidence: Evidence) -> str:
+    return (
+        f"But the container that the record proves is there as {evidence.recorded_as}. Give it its name back on the "
+        f"host (`docker rename {evidence.recorded_as} slb`), or remove it; then run again."
+    )
+
+
 def _to_a_note(decision: Decision, evidence: Evidence) -> Iterator[str]:
+    mend = "Mend that on the host" if evidence.as_root else "Set become: true (ansible_become) for this host"
     if decision.action == "confirm" and evidence.unwritable:
         yield (
-            f"But this could not be noted in its record: {evidence.unwritable}. Mend that on the host, then run again: "
+            f"But this could not be noted in its record: {evidence.unwritable}. {mend}, then run again: "
             "until then the next run has to find it out anew."
         )
     unwritable = evidence.unwritable or (evidence.set_aside_unwritable if decision.action == "replace" else None)
     if decision.action in ("add", "replace") and unwritable:
-        yield (
-            f"But no note of it could be written: {unwritable}. Nothing was touched. "
-            "Mend that on the host, then run again."
-        )
+        yield f"But no note of it could be written: {unwritable}. Nothing was touched. {mend}, then run again."
 
 
 def _to_a_record(decision: Decision, evidence: Evidence) -> Iterator[str]:
@@ -264,7 +285,7 @@ def _is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
         return False
     if not policy.installs:
         return False
-    if evidence.console == "running" or aside.mistaken:  # or a run was killed while it put it back
+    if evidence.console == "running" or aside.going_back:  # or a run was killed while it put it back
         return True
     if aside.state in ALIVE and _has_come_to_nothing(evidence, policy):
         return True
@@ -292,6 +313,12 @@ def _wrongly_set_aside(evidence: Evidence, policy: Policy) -> Decision:
     )
 
 
+def _finish_the_way_back(reason: str, evidence: Evidence) -> Decision:
+    return Decision(
+        "put_back", f"{reason} {_what_was_said(evidence)} So it is made what it was: its restart policy, running."
+    )
+
+
 def _what_was_said(evidence: Evidence) -> str:
     progress = evidence.progress
     if progress.answer == "exists":
@@ -302,7 +329,9 @@ def _what_was_said(evidence: Evidence) -> str:
         return f"The console's list cannot be read any more: {evidence.console_words}"
     if progress.asked:
         return f"The install was asked for {progress.asked} times, and no engine came up: {progress.answer_words}"
-    return "It was about to be put back when a run was ended."
+    if evidence.set_aside and evidence.set_aside.going_back:
+        return "It was about to be put back when a run was ended."
+    return "A run was ended while it took the container out of the way."
 
 
 def _is_put_back(evidence: Evidence, policy: Policy) -> bool:
@@ -310,16 +339,25 @@ def _is_put_back(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _put_back(evidence: Evidence, policy: Policy) -> Decision:
+    shown = (
+        "set slb_unrecorded_engine: adopt"
+        if evidence.console == "undescribed"
+        else "correct slb_engine_listing or the rights of slb_username"
+    )
     exists = (
         "The console lists the engine as failed: remove it there, then take the container out of the way with "
         "slb.fleet.remediate for this host, and run slb.fleet.rollout."
         if evidence.console == "failed"
         else "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. "
-        "Where it is shown, correct slb_engine_listing or the rights of slb_username, or set slb_unrecorded_engine: "
-        "adopt. "
-        "Where it is not, remove what is left of it in the console. Then run again."
+        f"Where it is shown, {shown}, and run again. "
+        f"Where it is not, remove what is left of it in the console. {_BY_NAME}"
     )
-    remedy = exists if evidence.progress.answer == "exists" else "Mend what it complains about, then run again."
+    deployment = "Look at the deployment's messages in the web console, then run again."
+    remedy = {
+        "exists": exists,
+        "refused": "Mend what it complains about, then run again.",
+        "port_occupied": "Mend what it complains about, then run again.",
+    }.get(evidence.progress.answer, deployment if evidence.progress.asked else "Run again.")
     return _fail(
         f"{_what_was_said(evidence)} The container that was taken out of the way was put back as it was, and is "
         f"{evidence.container} now. {remedy}"
@@ -489,6 +527,10 @@ def _is_drift(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _drift(evidence: Evidence, policy: Policy) -> Decision:
+    if evidence.is_half_gone and policy.installs:
+        return _finish_the_way_back("The console lists the engine as running.", evidence)
+    if evidence.recorded_as:
+        return _fail(f"The console lists the engine as running. {_renamed(evidence)}")
     return _fail(
         f"The console lists the engine as running, but the container slb on the host is {evidence.container}. "
         "Find out who is right: start the container on the host, or remove the engine in the console; then run again."
@@ -601,17 +643,6 @@ def _own_leftover(evidence: Evidence, policy: Policy) -> Decision:
     )
 
 
-def _has_another_name(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.container == "absent" and bool(evidence.recorded_as) and not policy.unlisted
-
-
-def _renamed(evidence: Evidence, policy: Policy) -> Decision:
-    return _fail(
-        f"There is no container slb, but the one that the record proves is there as {evidence.recorded_as}. "
-        f"Give it its name back on the host (`docker rename {evidence.recorded_as} slb`), or remove it; then run again."
-    )
-
-
 def _is_absent(evidence: Evidence, policy: Policy) -> bool:
     return evidence.container == "absent"
 
@@ -677,7 +708,7 @@ def _unrecorded(evidence: Evidence, policy: Policy) -> Decision:
     return _fail(
         f"The container slb is {evidence.container}, {_why_not_proven(evidence)}, and the console's list is not "
         "described: it could be live. Look at the web console. If it lists the engine as running, set "
-        f"slb_unrecorded_engine: adopt for this host; if it does not list it, {leftover}."
+        f"slb_unrecorded_engine: adopt for this host; if as deploying, wait; if it does not list it, {leftover}."
     )
 
 
@@ -719,7 +750,6 @@ RULES: tuple[Rule, ...] = (
         _own_in_doubt,
     ),
     Rule("our pending record, wait over, dead or not healthy", _is_own_leftover, _own_leftover),
-    Rule("absent, and the container that the record names has another name", _has_another_name, _renamed),
     Rule("absent", _is_absent, _absent),
     Rule("exited, or created and never started", _is_dead, _dead),
     Rule("running, restarting or paused; the operator says replace", _operator_calls_it_a_leftover, _leftover_by_word),

@@ -69,8 +69,8 @@ class Policy:
 
 @dataclass(frozen=True)
 class SetAside:
-    """What this collection last took out of the way on the host. ``state``: what it was before. ``mistaken``: it was
-    put back, because what took it out of the way was wrong.
+    """What this collection last took out of the way on the host. ``state``: what it was before. ``mistaken``: what
+    took it out of the way was wrong. ``going_back``: a run has begun to put it back.
     """
 
     id: str
@@ -79,6 +79,7 @@ class SetAside:
     because: str
     exists: bool
     mistaken: bool = False
+    going_back: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,12 @@ class Evidence:
     is_listed_as_recorded: bool = False
     """The list shows what the record names, not as failed, and this host may be the one that is meant."""
     recorded_as: str = ""
-    """The name of the container that the confirmed record names, where it is not slb and nobody took it aside."""
+    """The name of the container that the confirmed record names, where that is not slb and this collection did not give
+    it.
+    """
     set_aside: SetAside | None = None
+    is_half_gone: bool = False
+    """A run was ended while it took this container out of the way or put it back: it is not as it was."""
     as_root: bool = True
     console: ConsoleState = "undescribed"
     console_words: str = ""
@@ -240,6 +245,7 @@ def evidence_from(
         is_listed_as_recorded=_is_listed_as_recorded(slb_host, engine, as_recorded),
         recorded_as=str(record.get("container_name") or ""),
         set_aside=_set_aside(slb_host),
+        is_half_gone=_is_half_gone(slb_host),
         as_root=slb_host.get("root", True),
         console=console.state,
         console_words=console.words,
@@ -284,6 +290,16 @@ def _is_listed_as_recorded(slb_host: Mapping[str, Any], engine: EngineIdentity, 
     return not is_clone
 
 
+def _is_half_gone(slb_host: Mapping[str, Any]) -> bool:
+    note, container = slb_host.get("set_aside") or {}, slb_host["engine_container"]
+    if "id" not in note or note["id"] != container.get("id") or (note.get("mistaken") and not note.get("going_back")):
+        return False
+    is_as_it_was = str(note.get("restart_policy")).partition(":")[0] == container.get("restart_policy") and (
+        note["state"] not in ALIVE or container["state"] in ALIVE
+    )
+    return bool(note.get("going_back")) or not is_as_it_was
+
+
 def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:
     note = slb_host.get("set_aside")
     if not note:
@@ -295,4 +311,5 @@ def _set_aside(slb_host: Mapping[str, Any]) -> SetAside | None:
         note["because"],
         exists=bool(note["exists"]),
         mistaken=bool(note.get("mistaken")),
+        going_back=bool(note.get("going_back")),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision, decide
@@ -86,17 +87,39 @@ def _within_the_budget(
     host: str, decision: Decision, evidence: Evidence, policy: Policy, store: RunStore, counts_only: bool
 ) -> Decision:
     """Running containers that are taken out of the way on the list's word alone are counted over the whole run."""
-    if not (decision.action == "replace" and decision.because == "list" and evidence.container in ALIVE):
+    is_due = _is_by_the_list(decision, evidence)
+    if not is_due and not _may_become_due(decision, evidence, policy):
         store.unwish(host)
         return decision
-    hosts = store.wish(host, policy.replacements, counts_only)
-    if not hosts:
+    container = str(evidence.container_id)
+    refused = store.wish(host, container, policy.replacements, counts_only or not is_due)
+    if refused is None:
         return decision
+    touched = (
+        f"{', '.join(refused.granted)} had their turn; nothing was touched on the others"
+        if refused.granted
+        else "Nothing was touched on any of them"
+    )
     return replace(
         decision,
         action="fail",
-        reason=f"{decision.reason} But that would be {len(hosts)} running containers on the list's word alone, and "
-        f"slb_max_replaced allows {policy.replacements} of {policy.fleet} hosts: {', '.join(hosts)}. Nothing was "
-        "touched on any of them. Is the list right (path, rights, filter), and are slb_engine_name and "
-        "slb_manage_ip? If so, raise slb_max_replaced, or run slb.fleet.remediate for these hosts by name.",
+        reason=f"{decision.reason} But that would be {len(refused.hosts)} running containers on the list's word alone, "
+        f"and slb_max_replaced allows {policy.replacements} of {policy.fleet} hosts: {', '.join(refused.hosts)}. "
+        f"{touched}. Is the list right (path, rights, filter), and are slb_engine_name and slb_manage_ip? If so, raise "
+        "slb_max_replaced, or run slb.fleet.remediate for these hosts by name.",
     )
+
+
+def _is_by_the_list(decision: Decision, evidence: Evidence) -> bool:
+    return decision.action == "replace" and decision.because == "list" and evidence.container in ALIVE
+
+
+def _may_become_due(decision: Decision, evidence: Evidence, policy: Policy) -> bool:
+    """What is still waited for counts from the start, or those whose waits end first would be taken one by one.
+
+    Not what this run itself has asked for: it is expected to be listed soon.
+    """
+    if decision.action != "wait" or evidence.progress.asked:
+        return False
+    late = replace(evidence, record_age=inf, progress=replace(evidence.progress, waited=policy.wait))
+    return _is_by_the_list(decide(late, policy), late)

@@ -65,13 +65,20 @@ def listed(seen: Excerpt, name: str, manage_ip: str) -> Listed:
         return Listed("empty", "it shows no engine at all; are its path, the user's rights and the filter right?")
     names = sorted({engine["name"] for engine in seen.here})
     if name in names:
-        return _listed_here(seen, names)
+        here = _listed_here(seen, names)
+        return _elsewhere(seen, name, manage_ip) or here if here.state == "failed" else here
     if names:
         return Listed("other_name", f"it lists {' and '.join(names)} at {manage_ip}, and not {name}", is_about_it=True)
+    return _elsewhere(seen, name, manage_ip) or _not_here(seen, manage_ip)
+
+
+def _elsewhere(seen: Excerpt, name: str, manage_ip: str) -> Listed | None:
+    not_here = "where it has failed" if seen.here else f"and not at {manage_ip}"
     for engine in seen.named:
-        if is_address(engine["address"]) and is_address(manage_ip):
-            return Listed("elsewhere", f"it lists {name} at {engine['address']}, and not at {manage_ip}", True)
-    return _not_here(seen, manage_ip)
+        is_comparable = is_address(engine["address"]) and is_address(manage_ip)
+        if is_comparable and comparable(engine["address"]) != comparable(manage_ip):
+            return Listed("elsewhere", f"it lists {name} at {engine['address']}, {not_here}", True)
+    return None
 
 
 def _listed_here(seen: Excerpt, names: list[str]) -> Listed:

@@ -92,6 +92,10 @@ class RunSession:
             state = self._read(connection)
             return self._checked(state, began, connection) or self._logged_in(connection, state, log_in)
 
+    def check(self, connection: Connection) -> None:
+        """Raises LoginRefusedError where it is known that ``connection`` has another password than the run's."""
+        self._checked(self._read(connection), time.monotonic(), connection)
+
     def renewed(
         self, connection: Connection, stale: Session, path: str, log_in: Callable[[], Session]
     ) -> Session | None:

@@ -15,6 +15,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, comparable, is_address
@@ -22,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, 
 _BUSY_SECONDS = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, kind, value, host));
-CREATE TABLE IF NOT EXISTS wishes (host PRIMARY KEY, granted DEFAULT 0);
+CREATE TABLE IF NOT EXISTS wishes (host, container, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
@@ -31,6 +32,15 @@ CREATE TABLE IF NOT EXISTS engines (list, name, address, comparable, state, cons
 CREATE INDEX IF NOT EXISTS by_name ON engines (list, name);
 CREATE INDEX IF NOT EXISTS by_address ON engines (list, comparable);
 """
+
+
+class Wishes(NamedTuple):
+    """Hosts with a running container that the list's word alone would have taken away; ``granted``: those that was
+    granted for.
+    """
+
+    hosts: tuple[str, ...]
+    granted: tuple[str, ...]
 
 
 class RunStore:
@@ -66,21 +76,25 @@ class RunStore:
                     return f"The engine's {kind} {value} is wanted by {' and '.join([*names, host])} alike."
         return ""
 
-    def wish(self, host: str, limit: int, counts_only: bool) -> list[str]:
-        """``host`` would have a running container taken out of the way on the list's word alone.
+    def wish(self, host: str, container: str, limit: int, counts_only: bool) -> Wishes | None:
+        """``host`` would have this running container taken out of the way on the list's word alone.
 
         With ``counts_only`` this is only noted, so that all can be counted. Otherwise it is granted, or, where the run
-        has more than ``limit`` such hosts, refused: then their names are returned.
+        has more than ``limit`` such containers, refused: then it is said which hosts have them.
         """
         with self._open() as database:
             database.execute("BEGIN IMMEDIATE")
-            database.execute("INSERT OR IGNORE INTO wishes (host) VALUES (?)", (host,))
-            wishes = dict(database.execute("SELECT host, granted FROM wishes ORDER BY host").fetchall())
-            is_refused = not counts_only and not wishes[host] and len(wishes) > limit
+            database.execute("DELETE FROM wishes WHERE host = ? AND container != ? AND NOT granted", (host, container))
+            database.execute("INSERT OR IGNORE INTO wishes (host, container) VALUES (?, ?)", (host, container))
+            rows = database.execute("SELECT host, container, granted FROM wishes ORDER BY host, container").fetchall()
+            is_granted = (host, container, 1) in rows
+            is_refused = not counts_only and not is_granted and len(rows) > limit
             if not counts_only and not is_refused:
-                database.execute("UPDATE wishes SET granted = 1 WHERE host = ?", (host,))
+                database.execute("UPDATE wishes SET granted = 1 WHERE host = ? AND container = ?", (host, container))
             database.execute("COMMIT")
-        return list(wishes) if is_refused else []
+        if not is_refused:
+            return None
+        return Wishes(tuple(host for host, _, _ in rows), tuple(host for host, _, granted in rows if granted))
 
     def unwish(self, host: str) -> None:
         """Takes back a wish that was not granted."""

@@ -17,6 +17,8 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, value_of
 
+_HOUR = 3600
+_MANY = 1_000_000
 _PER_CENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
 
 
@@ -48,24 +50,24 @@ def _truth(value: Any) -> bool:
         raise ValueError("a boolean, such as true or false") from None
 
 
-def _number(least: float, what: str) -> Callable[[Any], float]:
+def _number(least: float, most: float, what: str) -> Callable[[Any], float]:
     def read(value: Any) -> float:
         try:
-            number = float("nan") if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError):
+            number = math.nan if isinstance(value, bool) else float(value)
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
-        if not least <= number < math.inf:
-            raise ValueError(f"{what}, from {least:g} upwards")
+        if not least <= number <= most:
+            raise ValueError(f"{what} from {least:.15g} to {most:.15g}")
         return number
 
     return read
 
 
-def _whole(least: int) -> Callable[[Any], int]:
+def _whole(least: int, most: int) -> Callable[[Any], int]:
     def read(value: Any) -> int:
-        number = _number(least, "a whole number")(value)
+        number = _number(least, most, "a whole number")(value)
         if number != int(number):
-            raise ValueError(f"a whole number, from {least} upwards")
+            raise ValueError(f"a whole number from {least} to {most}")
         return int(number)
 
     return read
@@ -85,7 +87,7 @@ def _hosts_or_per_cent(value: Any) -> int | str:
     if isinstance(value, str) and (match := _PER_CENT.fullmatch(value)) and float(match.group(1)) <= 100:
         return f"{match.group(1)}%"
     try:
-        return _whole(0)(value)
+        return _whole(0, _MANY)(value)
     except ValueError:
         raise ValueError("a number of hosts, or a percentage such as 10%") from None
 
@@ -103,10 +105,7 @@ def _batches(value: Any) -> list[int | str]:
 
 
 def _percentage(value: Any) -> float:
-    number = _number(0, "a percentage")(str(value).rstrip(" %"))
-    if number > 100:
-        raise ValueError("a percentage from 0 to 100")
-    return number
+    return _number(0, 100, "a percentage")(str(value).rstrip(" %"))
 
 
 def _names(value: Any) -> list[str]:
@@ -121,34 +120,37 @@ def _mapping(value: Any) -> Any:
     return value
 
 
-_SECONDS = "a number of seconds"
+def _seconds(least: float, most: float) -> Callable[[Any], float]:
+    return _number(least, most, "a number of seconds")
+
+
 OF_A_HOST: Mapping[str, Variable] = {
     "engine_name": Variable(_text),
     "manage_ip": Variable(_text),
     "manage_ip_translated": Variable(_truth, False),
-    "user_credential_id": Variable(_whole(1), 1),
+    "user_credential_id": Variable(_whole(1, 2**31 - 1), 1),
     "is_change_hostname": Variable(_truth, False),
     "unrecorded_engine": Variable(_one_of("fail", "adopt", "replace"), "fail"),
     "allow_established": Variable(_truth, False),
-    "wait_timeout": Variable(_number(0, _SECONDS), 180),
-    "settle": Variable(_number(0, _SECONDS), 5),
-    "attempts": Variable(_whole(1), 3),
-    "stop_timeout": Variable(_whole(0), 10),
+    "wait_timeout": Variable(_seconds(0, 24 * _HOUR), 180),
+    "settle": Variable(_seconds(0, _HOUR), 5),
+    "attempts": Variable(_whole(1, 100), 3),
+    "stop_timeout": Variable(_whole(0, _HOUR), 10),
     "remove_leftovers": Variable(_truth, False),
     "max_replaced": Variable(_hosts_or_per_cent, "10%"),
     "engine_listing": Variable(_mapping),
     "engine_listing_may_be_empty": Variable(_truth, False),
     "motd": Variable(_one_of("aside", "keep"), "aside"),
-    "motd_max_bytes": Variable(_whole(0), 512),
+    "motd_max_bytes": Variable(_whole(0, _MANY), 512),
     "motd_after": Variable(_one_of("aside", "restored"), "aside"),
-    "throttle": Variable(_whole(0), 0),
+    "throttle": Variable(_whole(0, _MANY), 0),
     "license_dest": Variable(_text),
     "license_backup": Variable(_truth, True),
     "adopt_interfaces": Variable(_truth, False),
     "interfaces": Variable(_names, []),
     "interfaces_state": Variable(_one_of("present", "absent"), "present"),
-    "dhcp_timeout": Variable(_number(0, _SECONDS), 15),
-    "confirm_timeout": Variable(_number(5, _SECONDS), 60),
+    "dhcp_timeout": Variable(_seconds(0, _HOUR), 15),
+    "confirm_timeout": Variable(_seconds(5, _HOUR), 60),
     "lift_unmanaged": Variable(_truth, False),
 }
 """By their names without slb_."""

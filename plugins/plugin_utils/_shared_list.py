@@ -14,6 +14,7 @@ from typing import Any
 
 from ansible.utils.display import Display
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import engine_info
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -43,7 +44,17 @@ class SharedList:
         """
         not_before = 0.0 if max_age is None else time.monotonic() - max_age
         found = self._store.reading(self._which, name, manage_ip, not_before)
-        return self._anew(name, manage_ip, not_before) if found is None else found
+        return self._anew(name, manage_ip, not_before) if found is None else self._refused() or found
+
+    def _refused(self) -> str:
+        """Why this host's own credentials are none, though another host's have read the list. Else it would be chance
+        who is told of a mistyped password.
+        """
+        try:
+            RunSession(self._folder).check(Connection.stated(self._params))
+        except LoginRefusedError as error:
+            return in_variables(error)
+        return ""
 
     def _anew(self, name: str, manage_ip: str, not_before: float) -> Excerpt | str:
         try:
@@ -60,6 +71,9 @@ class SharedList:
         at = time.monotonic()
         try:
             values = engine_info(self._params, False, RunSession(self._folder)).values
+        except LoginRefusedError as error:
+            # Of this host's credentials; who has others reads for itself.
+            return in_variables(error)
         except FleetError as error:
             trouble = in_variables(error)
             self._store.keep_reading(self._which, [], trouble, at)

@@ -54,7 +54,8 @@ def restored(mistaken: bool, check_mode: bool) -> Result:
     note = _what_was_taken()
     if note is None:
         return _put_back(before, before, False, changed=False)
-    if mistaken and note.mistaken and before.id == note.id and moves.is_back(before, note):
+    mistaken = mistaken or note.mistaken
+    if mistaken and not note.going_back and before.id == note.id and moves.is_back(before, note):
         return _put_back(before, before, False, changed=False)
     if before.state != "absent" and before.id != note.id:
         raise HostError(
@@ -80,13 +81,13 @@ def restored(mistaken: bool, check_mode: bool) -> Result:
         record.absent(check_mode)
     # From here on the way back has begun: whoever comes after a kill has to end it.
     with contextlib.suppress(HostError):
-        set_aside.write(note._replace(name=ENGINE, mistaken=True))
+        set_aside.write(note._replace(name=ENGINE, mistaken=mistaken, going_back=True))
     try:
         done = moves.put_back(aside, note)
     except HostError as error:
         raise _half_back(error, before, note) from error
     if mistaken:
-        set_aside.write(note._replace(name=ENGINE, mistaken=True))
+        set_aside.write(note._replace(name=ENGINE, mistaken=True, going_back=False))
     else:
         set_aside.forget()
     return _put_back(before, containers.look(), done, changed=True)
@@ -144,6 +145,7 @@ def _take_aside(before: Container, stop_seconds: int, remove: bool, because: str
     try:
         name = moves.take_aside(before, stop_seconds, remove)
     except HostError as error:
+        _undo(before, note)
         raise _half_done(error, before, note, earlier) from error
     if name is None:
         set_aside.forget()
@@ -152,6 +154,14 @@ def _take_aside(before: Container, stop_seconds: int, remove: bool, because: str
         with contextlib.suppress(HostError):
             set_aside.write(note._replace(name=name))
     return name
+
+
+def _undo(before: Container, note: Note) -> None:
+    """What still runs gets its restart policy back at once."""
+    seen = containers.inspect(note.runtime, note.id)
+    if before.state in moves.LIVE and seen.state in moves.LIVE:
+        with contextlib.suppress(HostError):
+            moves.put_back(seen, note)
 
 
 def _half_done(error: HostError, before: Container, note: Note, earlier: Optional[Note]) -> HostError:

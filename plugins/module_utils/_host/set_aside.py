@@ -24,7 +24,7 @@ class Note(NamedTuple):
     """``name`` is ``slb`` until the container has been renamed; ``state`` and ``restart_policy`` are what they were.
 
     ``at``: seconds since the epoch by the host's clock; ``boot_id`` and ``uptime`` say the same by its uptime.
-    ``mistaken``: it was put back, because what took it out of the way was wrong.
+    ``mistaken``: what took it out of the way was wrong. ``going_back``: the way back has begun and has to be ended.
     """
 
     id: str
@@ -37,6 +37,7 @@ class Note(NamedTuple):
     boot_id: str
     uptime: float
     mistaken: bool
+    going_back: bool
 
 
 def _is_policy(value: Any) -> bool:
@@ -59,6 +60,7 @@ _CHECKS: Dict[str, notes.Check] = {
     "boot_id": notes.is_text,
     "uptime": notes.is_number,
     "mistaken": notes.is_truth,
+    "going_back": notes.is_truth,
 }
 
 
@@ -95,7 +97,7 @@ def look() -> Optional[Dict[str, Any]]:
         return None
     seen = containers.inspect(note.runtime, note.id)
     exists = {"absent": False, "unknown": None}.get(seen.state, True)
-    shown = ("id", "runtime", "state", "restart_policy", "because", "at", "mistaken")
+    shown = ("id", "runtime", "state", "restart_policy", "because", "at", "mistaken", "going_back")
     return dict(
         {key: getattr(note, key) for key in shown},
         name=seen.name if exists else note.name,
@@ -111,7 +113,8 @@ def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
     the move has changed it since.
     """
     state, policy = container.state, container.whole_restart_policy
-    if earlier is not None and not earlier.mistaken and (earlier.id, earlier.name) == (container.id, ENGINE):
+    is_unfinished = earlier is not None and (earlier.going_back or not earlier.mistaken)
+    if earlier is not None and is_unfinished and (earlier.id, earlier.name) == (container.id, ENGINE):
         state = state if earlier.state in ("exited", "created") else earlier.state
         policy = earlier.restart_policy if policy == "no" else policy
         # That it has ended is this move's own doing; somebody's word is another matter.
@@ -127,6 +130,7 @@ def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
         clock.boot_id(),
         clock.uptime(),
         mistaken=False,
+        going_back=False,
     )
 
 

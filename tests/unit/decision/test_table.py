@@ -26,13 +26,15 @@ UNREAD = {"console": "unreadable", "console_words": "it answered HTTP 503."}
 LAST = {"progress": Progress(asked=3, answer="unknown", answer_words="(its words)", has_replaced=True)}
 WAITED = {"progress": Progress(waited=10.0)}
 
+HALF_GONE = {"is_half_gone": True, "set_aside": SetAside("c1", "slb", "running", "list", exists=True)}
+
 
 def answered(answer: str, **more: object) -> dict:
     return {"progress": Progress(asked=int(answer != "none"), answer=answer, answer_words="(its words)", **more)}
 
 
-def aside(because: str = "list", state: str = "running", mistaken: bool = False) -> dict:
-    return {"set_aside": SetAside("c1", "slb-leftover-1", state, because, exists=True, mistaken=mistaken)}
+def aside(because: str = "list", state: str = "running", **more: bool) -> dict:
+    return {"set_aside": SetAside("c1", "slb-leftover-1", state, because, exists=True, **more)}
 
 
 ROWS = [
@@ -110,7 +112,7 @@ ROWS = [
         "HTTP 503",
     ),
     ("no engine ever came up", OVER | aside() | LAST, "put_back", "asked for 3 times"),
-    ("a run was ended while it put it back", aside(mistaken=True), "put_back", "about to be put back"),
+    ("a run was ended while it put it back", aside(going_back=True), "put_back", "about to be put back"),
     ("somebody renamed the proven container", {"recorded_as": "slb-x"}, "fail", "docker rename slb-x slb"),
     ("the list shows what was taken away", LISTED | aside(), "put_back", "lists the engine as running"),
     ("it is back, and listed", RUNNING | LISTED | aside() | answered("exists", has_put_back=True), "confirm", "lists"),
@@ -142,6 +144,24 @@ ROWS = [
         "fail",
         "who works on this host",
     ),
+    ("half gone, and listed", RUNNING | LISTED | HALF_GONE, "put_back", "restart policy"),
+    (
+        "half gone and stopped, and listed",
+        {"container": "exited", "container_id": "c1"} | LISTED | HALF_GONE,
+        "put_back",
+        "lists the engine as running",
+    ),
+    ("half gone, and proven all the same", RUNNING | CONFIRMED | HALF_GONE, "put_back", "run was ended"),
+    ("half gone, and still a leftover", RUNNING | GONE | HALF_GONE, "replace", "does not list"),
+    (
+        "its record is of another engine, which is listed, too",
+        RUNNING | OF_ANOTHER | LISTED | {"is_of_this_container": True, "is_listed_as_recorded": True},
+        "fail",
+        "may be swapped",
+    ),
+    ("another container has taken its name", RUNNING | GONE | {"recorded_as": "slb-x"}, "fail", "docker rename slb-x"),
+    ("renamed, and listed", LISTED | {"recorded_as": "slb-x"}, "fail", "docker rename slb-x slb"),
+    ("no root to note it", {"unwritable": "no permission", "as_root": False}, "fail", "become: true"),
     ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
     ("the list has proven wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
     ("it could not be noted", {"unwritable": "the disk is full"}, "fail", "the disk is full"),

@@ -40,7 +40,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-NOTE = set_aside.Note("abc", "slb", "docker", "running", "no", "list", 1.0, "boot", 1.0, False)
+NOTE = set_aside.Note("abc", "slb", "docker", "running", "no", "list", 1.0, "boot", 1.0, False, False)
 
 
 def modes(base: Path) -> dict[str, int]:

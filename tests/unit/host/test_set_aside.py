@@ -231,6 +231,23 @@ def test_what_was_put_back_for_a_mistake_is_remembered(docker: Docker) -> None:
     assert (noted["mistaken"], noted["because"], noted["state"]) == (False, "operator", "running")
 
 
+@pytest.mark.parametrize("verb", ["rename", "update", "start"])
+def test_a_mistake_is_remembered_though_the_way_back_was_killed(
+    docker: Docker, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """Whoever ends the way back does not know the reason any more."""
+    docker.is_now("running")
+    stop()
+    killed_before(monkeypatch, verb, lambda: engine_container.restored(mistaken=True, check_mode=False))
+    noted = set_aside.look()
+    assert noted is not None
+    assert (noted["mistaken"], noted["going_back"]) == (True, True)
+    engine_container.restored(mistaken=False, check_mode=False)
+    noted = set_aside.look()
+    assert noted is not None
+    assert (noted["mistaken"], noted["going_back"], docker.seen) == (True, False, ("slb", "running", "on-failure:3"))
+
+
 @pytest.mark.parametrize("place", ["write", "forget"])
 def test_a_kill_around_the_note_is_outlived(docker: Docker, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     def killed(*arguments: object) -> None:
@@ -328,12 +345,20 @@ def test_a_removal_that_fails_is_a_failure(docker: Docker) -> None:
         stop(remove=True)
 
 
-def test_a_stop_that_fails_half_way_says_how_things_are(docker: Docker) -> None:
+def test_a_container_that_cannot_be_stopped_has_its_restart_policy_again(docker: Docker) -> None:
     docker.change(fails="stop")
+    with pytest.raises(HostError, match="Nothing was changed"):
+        stop()
+    assert docker.seen == ("slb", "running", "on-failure:3")
+    assert set_aside.look() is None
+
+
+def test_a_stop_that_fails_half_way_says_how_things_are(docker: Docker) -> None:
+    docker.change(fails="rename")
     with pytest.raises(HostError) as failure:
         stop()
     words = str(failure.value)
-    assert "is running now, with the restart policy no; it was running, with on-failure:3" in words
+    assert "is exited now, with the restart policy no; it was running, with on-failure:3" in words
     assert "state: restored" in words
     assert failure.value.values["after"]["restart_policy"] == "no"
     docker.change(fails=None)
@@ -346,7 +371,7 @@ def test_a_move_that_could_do_nothing_leaves_the_note_as_it_was(docker: Docker) 
     with pytest.raises(HostError, match="Nothing was changed"):
         stop()
     assert set_aside.look() is None
-    earlier = set_aside.Note("c0", "slb-leftover-x", "docker", "exited", "no", "ended", 5.0, "boot", 5.0, False)
+    earlier = set_aside.Note("c0", "slb-leftover-x", "docker", "exited", "no", "ended", 5.0, "boot", 5.0, False, False)
     set_aside.write(earlier)
     with pytest.raises(HostError, match="Nothing was changed"):
         stop()

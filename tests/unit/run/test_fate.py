@@ -76,6 +76,39 @@ def test_a_host_that_was_healed_meanwhile_does_not_count() -> None:
     assert run.decide("edge-2", look()).action == "replace"
 
 
+def pending(age: float) -> dict[str, Any]:
+    engine_of = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE}
+    return {"state": "pending", "age": age, "unwritable": None, "requested_at": 1.0, **engine_of}
+
+
+def test_those_that_are_waited_for_count_before_the_first_wait_ends() -> None:
+    """Else the host whose wait ends first would be the only one, and be stopped; and so on, one by one."""
+    run = Run(max_replaced=1, fleet=30, wait=180.0)
+    for number in (1, 2, 3):
+        young = {**pending(150.0), "name": f"edge-{number}", "manage_ip": f"192.0.2.{number}"}
+        assert run.decide(f"edge-{number}", look(young, after_request=True), counts_only=True).action == "wait"
+    over = look(pending(181.0), after_request=True)
+    decided = run.decide("edge-1", over)
+    assert decided.action == "fail"
+    assert "edge-1, edge-2, edge-3. Nothing was touched on any of them" in decided.reason
+
+
+def test_what_this_run_has_asked_for_itself_is_expected_to_be_listed() -> None:
+    run = Run(max_replaced=1, fleet=30, wait=180.0)
+    asked = Progress(asked=1, asked_at=0.0, answer="requested")
+    young = {**pending(10.0), "name": "edge-2", "manage_ip": "192.0.2.2"}
+    assert run.decide("edge-2", look(young, after_request=True), asked).action == "wait"
+    assert run.decide("edge-1", look()).action == "replace"
+
+
+def test_a_second_container_on_one_host_is_not_stopped_on_the_first_ones_account() -> None:
+    run = Run(max_replaced=1, fleet=30)
+    assert run.decide("edge-1", look()).action == "replace"
+    again = run.decide("edge-1", look(id="c2"), Progress(asked=1, answer="port_occupied", has_replaced=True))
+    assert again.action == "fail"
+    assert "edge-1 had their turn; nothing was touched on the others" in again.reason
+
+
 def test_a_list_that_has_proven_wrong_stops_no_other() -> None:
     run = Run(max_replaced="100%", fleet=2)
     aside = {"id": "c0", "name": "slb-leftover-1", "state": "running", "because": "list", "exists": True}

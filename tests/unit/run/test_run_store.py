@@ -25,12 +25,21 @@ def test_two_hosts_that_want_one_name_or_one_address_are_told_of_each_other(tmp_
 
 def test_nothing_is_granted_before_all_were_counted(tmp_path: Path) -> None:
     store = RunStore.of_run(tmp_path)
-    assert [store.wish(host, 2, counts_only=True) for host in "abc"] == [[], [], []]
-    assert [store.wish(host, 2, counts_only=False) for host in "abc"] == [["a", "b", "c"]] * 3
+    assert [store.wish(host, "c1", 2, counts_only=True) for host in "abc"] == [None] * 3
+    assert [store.wish(host, "c1", 2, counts_only=False) for host in "abc"] == [(("a", "b", "c"), ())] * 3
     store.unwish("c")
-    assert [store.wish(host, 2, counts_only=False) for host in "ab"] == [[], []]
-    assert store.wish("d", 2, counts_only=False) == ["a", "b", "d"]
-    assert store.wish("a", 2, counts_only=False) == [], "what was granted stays so"
+    assert [store.wish(host, "c1", 2, counts_only=False) for host in "ab"] == [None, None]
+    assert store.wish("d", "c1", 2, counts_only=False) == (("a", "b", "d"), ("a", "b"))
+    assert store.wish("a", "c1", 2, counts_only=False) is None, "what was granted stays so"
+
+
+def test_a_grant_is_for_one_container() -> None:
+    store = RunStore.in_memory()
+    assert store.wish("a", "c1", 1, counts_only=False) is None
+    assert store.wish("a", "c2", 1, counts_only=False) == (("a", "a"), ("a",))
+    counted = RunStore.in_memory()
+    assert counted.wish("a", "c1", 1, counts_only=True) is None
+    assert counted.wish("a", "c2", 1, counts_only=False) is None, "the one that was counted is no more"
 
 
 def test_a_reading_is_kept_for_all_and_grows_old(tmp_path: Path) -> None:
@@ -59,7 +68,7 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
 def _say(folder: Path, host: int) -> str:
     store = RunStore.of_run(folder)
     store.claim(NODE, str(host), f"edge-{host}", "192.0.2.1")
-    store.wish(str(host), 5, counts_only=True)
+    store.wish(str(host), "c1", 5, counts_only=True)
     return store.first_to_say("the node is down", str(host))
 
 
@@ -67,4 +76,6 @@ def test_many_workers_at_once_agree(tmp_path: Path) -> None:
     with ProcessPoolExecutor(8) as workers:
         first = set(workers.map(_say, [tmp_path] * 200, range(200)))
     assert len(first) == 1
-    assert len(RunStore.of_run(tmp_path).wish("0", 5, counts_only=False)) == 200
+    refused = RunStore.of_run(tmp_path).wish("0", "c1", 5, counts_only=False)
+    assert refused is not None
+    assert len(refused.hosts) == 200
