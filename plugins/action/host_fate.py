@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.engine import E
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
@@ -205,6 +206,13 @@ class _Door:
         return progress.after("wait", {"waited": time.monotonic() - begin}, time.monotonic())
 
     def _told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+        # The operator's own words are in it, too, and a name may hold what nobody sees.
+        decision = replace(
+            decision,
+            reason=visible(decision.reason),
+            console_words=visible(decision.console_words),
+            evidence=tuple(map(visible, decision.evidence)),
+        )
         told: dict[str, Any] = {"changed": False, "fate": {**asdict(decision), "evidence": list(decision.evidence)}}
         if decision.action == "fail" and not self._asked["report_only"]:
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}

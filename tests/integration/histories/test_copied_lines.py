@@ -54,3 +54,32 @@ def test_neither_slice_of_a_run_claims_the_others_engine(alone: History) -> None
     assert alone.touched == {}
     assert not alone.requests.get("install")
     assert "h3" in alone.said("h4")
+
+
+# --- two lines are swapped, and no host can tell by its own addresses
+
+
+@pytest.fixture(scope="module")
+def swapped(estate: Estate, alone: History) -> History:
+    estate.make_proven("h1", "h2")
+    addresses = {name: estate[name].host.address for name in ("h1", "h2")}
+    lines = {
+        "h1": {"ansible_host": addresses["h2"], "slb_manage_ip": addresses["h1"]},
+        "h2": {"ansible_host": addresses["h1"], "slb_manage_ip": addresses["h2"]},
+    }
+    return estate.history("slb.fleet.rollout", "--limit", "h1,h2", hosts=lines, slb_manage_ip_translated=True)
+
+
+def test_a_record_that_names_the_engine_of_the_other_line_is_not_written_over(swapped: History) -> None:
+    assert swapped.failed("h1", "h2"), swapped.run.output
+    assert swapped.touched == {}
+    for host in ("h1", "h2"):
+        assert "two lines of the inventory may be swapped" in swapped.said(host)
+
+
+def test_the_operators_word_does_not_stop_the_other_lines_engine(estate: Estate, swapped: History) -> None:
+    line = {"h1": {"ansible_host": estate["h2"].host.address, "slb_manage_ip": estate["h1"].host.address}}
+    estate.alter_engine("h1", status="failed")
+    named = estate.history("slb.fleet.remediate", "--limit", "h1", hosts=line, slb_manage_ip_translated=True)
+    assert named.failed("h1"), named.run.output
+    assert named.touched == {}

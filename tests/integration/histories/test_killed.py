@@ -13,7 +13,7 @@ MOMENTS = {
     "h2": "Ask the management node to install the engine",
     "h3": "Note the request on the host before it is made",
     "h4": "Note in the record that the engine runs",
-    "h5": "Withdraw the note of the request",
+    "h5": "Wait where a deployment is under way, look again, decide again",
     "h6": "Put the container back as it was",
 }
 # Their live engines are hidden by a filter.
@@ -148,6 +148,58 @@ def test_an_engine_that_the_operator_gave_up_and_the_list_shows_is_put_back_or_t
     ((_, container),) = left.hosts["h3"].containers.items()
     is_back = running(shown.after.hosts["h3"].containers) == running(before.hosts["h3"].containers)
     assert is_back or f"docker rename {container['name']} slb" in shown.said("h3"), shown.run.output
+
+
+# --- the module itself is killed in the middle of its work
+
+
+# The runtime's command at which the module dies, which the move consists of: policy off, stop, rename.
+STEPS = {"h1": "stop", "h2": "rename", "h3": "rename", "h4": "stop"}
+_DEADLY = """#!/bin/sh
+[ "$1" = {step} ] && kill -9 $PPID
+exec /usr/bin/docker.real "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def half_gone(estate: Estate, shown: History) -> tuple[Dump, Dump]:
+    """Live engines that a filter hides; of two of them the list shows the truth again before the next run."""
+    estate.make_proven()
+    for name, step in STEPS.items():
+        estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
+        estate.alter_engine(name, listed=0)
+        estate[name].host.exec(["mv", "/usr/bin/docker", "/usr/bin/docker.real"])
+        estate[name].write("/usr/bin/docker", _DEADLY.format(step=step))
+        estate[name].host.exec(["chmod", "0755", "/usr/bin/docker"])
+    before = estate.dump()
+    estate.play("slb.fleet.rollout", slb_max_replaced="100%")
+    for name in STEPS:
+        estate[name].host.exec(["mv", "/usr/bin/docker.real", "/usr/bin/docker"])
+    left = estate.dump()
+    for name in ("h1", "h2"):
+        estate.alter_engine(name, listed=1)
+    return before, left
+
+
+def test_the_module_was_killed_between_its_steps(half_gone: tuple[Dump, Dump]) -> None:
+    for name, step in STEPS.items():
+        ((_, container),) = half_gone[1].hosts[name].containers.items()
+        state = "running" if step == "stop" else "exited"
+        assert (container["name"], container["state"], container["policy"]) == ("slb", state, "no")
+
+
+@pytest.fixture(scope="module")
+def after_half(estate: Estate, half_gone: tuple[Dump, Dump]) -> History:
+    return estate.history("slb.fleet.rollout", slb_max_replaced="100%")
+
+
+@pytest.mark.parametrize("host", STEPS)
+def test_what_was_half_gone_is_what_it_was_with_its_restart_policy(
+    half_gone: tuple[Dump, Dump], after_half: History, host: str
+) -> None:
+    after = after_half.after.hosts[host].containers
+    assert running(after) == running(half_gone[0].hosts[host].containers), after_half.run.output
+    assert after_half.verified_by_console(host) is (host in ("h1", "h2"))
 
 
 def running(containers: dict[str, Any]) -> dict[str, tuple[str, str]]:
