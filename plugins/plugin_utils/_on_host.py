@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.json_utils import _filter_non_json_lines
 from ansible.plugins.action import ActionBase
@@ -67,7 +68,7 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
 
         Raises AnsibleConnectionFailure, which makes the host unreachable, after ``seconds``.
         """
-        refuse_facts(task_vars or {})
+        refuse_facts(task_vars or {}, constants.config.get_plugin_vars("connection", self._connection._load_name))
         with _in_visible_words(), _bounded(seconds):
             given: dict[str, Any] = self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
         result = taken(module.rpartition(".")[2], _answer(given), arguments)

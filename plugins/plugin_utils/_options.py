@@ -10,7 +10,7 @@ the version of ansible-core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -120,13 +120,16 @@ def given_options(
     return Given(values, names)
 
 
-def refuse_facts(task_vars: Mapping[str, Any]) -> None:
+def refuse_facts(task_vars: Mapping[str, Any], of_connection: Iterable[str] = ()) -> None:
     """Raises HostAnswerError where a variable of the collection is one of the host's facts, whatever its value.
 
     Facts outrank the inventory, any module's answer may hold some, and Ansible shows two of them under one name.
+    ``of_connection``: the variables of the host's connection. Ansible takes most of them away, but not the programs
+    that it runs on the controller to send files.
     """
+    connection = {variable.removeprefix("ansible_") for variable in of_connection}
     for name in map(str, task_vars.get("ansible_facts") or ()):
-        if name.startswith(_PREFIXES):
+        if name.startswith(_PREFIXES) or name in connection:
             raise HostAnswerError(
                 f"The variable {in_short(name, 60)} of this host is one of its facts, and no host decides where "
                 "credentials go or what is done.",

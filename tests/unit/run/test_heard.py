@@ -20,12 +20,11 @@ ESCAPES = "\x1b[2J\u202e\x9b31m\r"
 
 
 class Heard(OnHostAction):
-    """Its host does ``what``, when it is given a module; its shell prints ``stdout``."""
+    """Its host does ``what``, when it is given a module."""
 
-    def __init__(self, what: Any = None, stdout: str = "") -> None:
+    def __init__(self, what: Any = None) -> None:
+        self._connection = SimpleNamespace(_load_name="ssh", exec_command=lambda command: (0, b"", b""))
         self._what, self._discovered_interpreter_key, self._discovered_interpreter = what, None, ""
-        self.stdout = stdout
-        self.parsed: list[str] = []
 
     def _execute_module(self, **given: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self._what()
