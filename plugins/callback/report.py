@@ -21,12 +21,16 @@ requirements:
     E(ANSIBLE_CALLBACKS_ENABLED).
 """
 
+import reprlib
 import time
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import Report
+
+_TOLD = ("slb.fleet.host_fate", "slb.fleet.host_info")
+"""The tasks that say how a host stands."""
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
@@ -49,7 +53,11 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._report.begin(host.get_name(), time.monotonic())
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        self._report.end(result._host.get_name(), result._task.name, result._result, time.monotonic())
+        task, values = result._task, result._result
+        if (getattr(task, "resolved_action", None) or task.action) not in _TOLD:
+            # Any other module's result is a host's own words, of which only that something was changed is told.
+            values = {"changed": bool(values.get("changed"))}
+        self._report.end(result._host.get_name(), task.name, values, time.monotonic())
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         if not ignore_errors:
@@ -60,7 +68,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def _trouble(self, kind: str, result: Any) -> None:
         # An include that fails gives its reason under another name.
-        words = str(result._result.get("msg") or result._result.get("reason") or "it gave no reason")
+        words = result._result.get("msg") or result._result.get("reason") or "it gave no reason"
+        words = words if isinstance(words, str) else reprlib.repr(words)
         self._report.fail(result._host.get_name(), kind, words, time.monotonic())
 
     def v2_playbook_on_stats(self, stats: Any) -> None:

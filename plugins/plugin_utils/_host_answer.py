@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
-from collections.abc import Mapping
-from typing import Any
+import json
+import reprlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ContainerState, RecordState
 
 _MODULES = "ansible_collections.slb.fleet.plugins.modules"
+_LONGEST_ANSWER = 1024 * 1024
 _LONGEST_TEXT = 8192
 _LONGEST_LINES = 256 * 1024
 _LONGEST_LIST = 4096
@@ -33,6 +36,11 @@ _ALWAYS: dict[str, Any] = {
     "msg": {"type": "str"},
     "rc": {"type": "int"},
 }
+_STATES = {"engine_container": get_args(ContainerState), "record": get_args(RecordState)}
+"""What is decided upon has one of these states."""
+_REMEDY = "Nothing was taken from it. Somebody else may rule this host: look at it before you trust it again."
+# What is shown of a value costs no more than what is shown, however large or deep it is.
+_shown = reprlib.Repr()
 _LINES = ("module_stderr", "module_stdout")
 """What Ansible itself says of a module that could not be run."""
 
@@ -48,15 +56,50 @@ def shape_of(module: str) -> dict[str, Any]:
     return {**_ALWAYS, **documented}
 
 
-def taken(module: str, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``answer`` holds of the shape of that module's results. Raises HostAnswerError where it does not fit."""
+def taken(module: str, answer: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What ``answer`` holds of the shape of that module's results. Raises HostAnswerError where it does not fit.
+
+    ``arguments``: what the module was given; what it was asked to look at has to be there.
+    """
     accepted = {name: _field(name, answer[name], field) for name, field in shape_of(module).items() if name in answer}
     for name in _LINES:
         if isinstance(answer.get(name), str):
             accepted[name] = visible(answer[name][:_LONGEST_TEXT], keep_lines=True)
     if isinstance(answer.get("diff"), Mapping):
         accepted["diff"] = _diff(answer["diff"])
+    if module == "host_info" and not accepted.get("failed"):
+        _check_look(accepted.get("slb_host"), (arguments or {}).get("subset", ()))
+    # Each part is bounded; their number is bounded here.
+    if len(json.dumps(accepted)) > _LONGEST_ANSWER:
+        raise HostAnswerError(f"The host's answer cannot be used: it is larger than {_LONGEST_ANSWER} bytes.", _REMEDY)
     return accepted
+
+
+def _check_look(look: Any, subset: Sequence[str]) -> None:
+    """What was asked for has to be there, with what is decided upon."""
+    for name in subset:
+        if not isinstance(look, Mapping) or look.get(name) is None:
+            raise _unlike(f"slb_host.{name}", "there, although it was asked for", None)
+        if name in _STATES and look[name].get("state") not in _STATES[name]:
+            raise _unlike(f"slb_host.{name}.state", f"one of {', '.join(_STATES[name])}", look[name].get("state"))
+    for path in _missing(look or {}):
+        raise _unlike(f"slb_host.{path}", "there", None)
+
+
+def _missing(look: Mapping[str, Any]) -> Iterator[str]:
+    """The fields without which what has them cannot be understood."""
+    for number, port in enumerate(look.get("ports") or ()):
+        yield from (f"ports[{number}].{name}" for name in ("port", "process", "pid") if name not in port)
+    aside = look.get("set_aside")
+    if aside is not None:
+        yield from (f"set_aside.{name}" for name in ("id", "name", "state", "because", "exists") if name not in aside)
+    record, container = look.get("record") or {}, look.get("engine_container") or {}
+    if record.get("state") in ("pending", "confirmed"):
+        yield from (f"record.{name}" for name in ("name", "manage_ip") if record.get(name) is None)
+    if record.get("age", 0) is None:
+        yield "record.age"
+    if container.get("restart_count", 0) is None:
+        yield "engine_container.restart_count"
 
 
 def _diff(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,7 +147,8 @@ def _scalar(path: str, value: Any, kind: str) -> Any:
         return value
     if kind in ("int", "float") and isinstance(value, (int, float)) and not isinstance(value, bool):
         is_whole = kind == "float" or isinstance(value, int)
-        if is_whole and math.isfinite(value) and abs(value) < _LARGEST:
+        # What is not finite is not smaller than anything; a whole number need not fit into the others to be compared.
+        if is_whole and abs(value) < _LARGEST:
             return value
     if kind == "str" and isinstance(value, str) and len(value) <= _LONGEST_TEXT:
         return visible(value)
@@ -129,6 +173,7 @@ def _plain(path: str, value: Any, depth: int) -> Any:
 
 def _unlike(path: str, wanted: str, value: Any) -> HostAnswerError:
     return HostAnswerError(
-        f"The host's answer cannot be used: {visible(path)} is not {wanted}, but {visible(repr(value)[:60])}.",
-        "Nothing was taken from it. Somebody else may rule this host: look at it before you trust it again.",
+        f"The host's answer cannot be used: {in_short(path, 200)} is not {wanted}, but "
+        f"{in_short(_shown.repr(value), 60)}.",
+        _REMEDY,
     )

@@ -10,7 +10,7 @@ the version of ansible-core.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +24,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
     nearest,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, MissingOptionError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, value_of
 
 Spec = Mapping[str, Mapping[str, Any]]
@@ -43,6 +45,7 @@ VARIABLES = {
 }
 """The variables by which the users of the collection's roles and playbooks set the options of its tasks."""
 
+_PREFIXES = ("slb_", "__slb_")
 _COLLECTION = Path(__file__).resolve().parents[2]
 _CONTAINERS = (Mapping, list, tuple, set)
 
@@ -101,6 +104,7 @@ def given_options(
     The variables are looked at here, for every task, so that nobody has to repeat the connection in each.
     Raises FleetError for an option that does not exist, and for a variable that cannot be used.
     """
+    refuse_facts(task_vars)
     _refuse_unknown(spec, arguments)
     values = {option: value for option, value in arguments.items() if not is_empty(value)}
     names: dict[str, str] = {}
@@ -114,6 +118,23 @@ def given_options(
         if value is not None:
             values[option], names[option] = value, variable
     return Given(values, names)
+
+
+def refuse_facts(task_vars: Mapping[str, Any], of_connection: Iterable[str] = ()) -> None:
+    """Raises HostAnswerError where a variable of the collection is one of the host's facts, whatever its value.
+
+    Facts outrank the inventory, any module's answer may hold some, and Ansible shows two of them under one name.
+    ``of_connection``: the variables of the host's connection. Ansible takes most of them away, but not the programs
+    that it runs on the controller to send files.
+    """
+    connection = {variable.removeprefix("ansible_") for variable in of_connection}
+    for name in map(str, task_vars.get("ansible_facts") or ()):
+        if name.startswith(_PREFIXES) or name in connection:
+            raise HostAnswerError(
+                f"The variable {in_short(name, 60)} of this host is one of its facts, and no host decides where "
+                "credentials go or what is done.",
+                "Set it in the inventory or in the play, and clear the kept facts of this host (--flush-cache).",
+            )
 
 
 def typed_options(
@@ -162,13 +183,6 @@ def _refuse_unknown(spec: Spec, arguments: Mapping[str, Any]) -> None:
 def _of_the_host(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     if not variable or variable not in task_vars:
         return None
-    facts = task_vars.get("ansible_facts") or {}
-    if variable in facts and facts[variable] == task_vars[variable]:
-        # Facts outrank the inventory, and any module's answer may hold some.
-        raise FleetError(
-            f"The variable {variable} of this host is one of its facts, and no host decides where credentials go.",
-            "Set it in the inventory or in the play.",
-        )
     return value_of(variable, task_vars, templar)
 
 

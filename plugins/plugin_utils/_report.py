@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+
+_LONGEST = 2000
 _NOT_ATTEMPTED = "not attempted"
 
 
@@ -49,7 +52,16 @@ class HostStory:
 
     @property
     def evidence(self) -> str:
-        return "; ".join(self.fate["evidence"][:2]) if self.fate else ""
+        return in_short("; ".join(self.fate["evidence"][:2]), _LONGEST) if self.fate else ""
+
+
+def _is_fate(value: Any) -> bool:
+    """Whether it is a decision as M(slb.fleet.host_fate) gives it, and nothing that only has the same name."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("action"), str):
+        return False
+    evidence = value.get("evidence")
+    is_told = isinstance(evidence, list) and all(isinstance(phrase, str) for phrase in evidence)
+    return is_told and value.get("verified_by", "") in ("host", "console", None)
 
 
 class Report:
@@ -71,15 +83,15 @@ class Report:
     def end(self, host: str, task: str, result: Mapping[str, Any], now: float) -> None:
         story = self._hosts.setdefault(host, HostStory())
         story.ended = now
-        story.fate = result.get("fate", story.fate)
+        story.fate = result["fate"] if _is_fate(result.get("fate")) else story.fate
         story.has_looked = story.has_looked or "slb_host" in result
         if result.get("changed"):
-            story.changes.append(task[:1].lower() + task[1:])
+            story.changes.append(in_short(task[:1].lower() + task[1:], _LONGEST))
 
     def fail(self, host: str, kind: str, words: str, now: float) -> None:
         story = self._hosts.setdefault(host, HostStory())
         story.ended = now
-        story.trouble = f"{kind}: {' '.join(words.split())}"
+        story.trouble = f"{kind}: {in_short(' '.join(words.split()), _LONGEST)}"
 
     def lines(self) -> Iterator[str]:
         """The host, how it stands, how long it took, what was seen, what was done, and what is wrong with it."""

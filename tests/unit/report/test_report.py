@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import Report
 
 PROVEN = {
@@ -68,3 +74,37 @@ def test_a_look_without_a_decision_claims_nothing() -> None:
 
 def test_a_run_without_hosts_has_no_lines() -> None:
     assert list(Report().lines()) == []
+
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+of_a_fate = st.fixed_dictionaries(
+    {}, optional={name: anything | st.sampled_from([PROVEN[name]]) for name in ("action", "verified_by", "evidence")}
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(fate=of_a_fate | anything, words=st.text(), name=st.text())
+def test_no_value_takes_the_report_away(fate: Any, words: str, name: str) -> None:
+    """A host's lie is told in its own line, and the other hosts' lines are what they would be."""
+    report = Report()
+    report.expect("play", ["edge-1", "edge-2", "edge-3"])
+    for host in ("edge-1", "edge-2"):
+        report.begin(host, 0.0)
+    report.end("edge-1", name, {"fate": fate, "changed": fate, "slb_host": fate}, 1.0)
+    report.end("edge-2", "Look", {"fate": PROVEN}, 1.0)
+    report.fail("edge-3", "failed", words, 1.0)
+    lines = list(report.lines())
+    assert [line.split()[0] for line in lines] == ["edge-1", "edge-2", "edge-3"]
+    assert all(visible(line) == line for line in lines)
+    assert lines[1].split(maxsplit=1)[1].startswith("verified by console")
+
+
+def test_what_is_long_is_cut() -> None:
+    report = Report()
+    report.fail("edge-1", "failed", "x" * 1_000_000, 1.0)
+    (line,) = report.lines()
+    assert len(line) < 3000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,6 +16,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAc
 
 class Frozen(OnHostAction):
     """Its host never answers, and its connection plugin tries again after every error."""
+
+    _connection = SimpleNamespace(_load_name="ssh")
 
     def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None

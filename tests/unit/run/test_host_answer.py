@@ -6,16 +6,25 @@ import importlib
 import json
 import unicodedata
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of, taken
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
+    ContainerState,
+    EngineIdentity,
+    Policy,
+    RecordState,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, shape_of, taken
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 MODULES = ("host_info", "engine_container", "engine_record", "motd", "interface")
 LOOK = {"engine_container": {"state": "running", "uptime": 5.5}, "record": {"state": "none"}, "root": True}
@@ -98,16 +107,143 @@ def test_other_languages_stay_readable() -> None:
     assert visible("端口被占用 — déjà vu") == "端口被占用 — déjà vu"
 
 
-@pytest.mark.parametrize("module", MODULES)
-@settings(max_examples=50, deadline=None)
-@given(
-    answer=st.dictionaries(st.text() | st.sampled_from(["slb_host", "before", "record", "adopted", "msg"]), anything)
-)
-def test_whatever_a_host_says_the_gate_gives_its_shape_or_refuses(module: str, answer: dict[str, Any]) -> None:
-    try:
-        accepted = taken(module, answer)
-    except FleetError as error:
-        assert str(error).isprintable()
+def _values(field: dict[str, Any]) -> st.SearchStrategy[Any]:
+    """What a field may be as it is documented, and now and then something else."""
+    contains = field.get("contains")
+    kinds: dict[str, st.SearchStrategy[Any]] = {
+        "bool": st.booleans(),
+        "int": st.integers() | st.sampled_from([10**400, -(2**63), 2**63 - 1]),
+        "float": st.floats() | st.integers(),
+        "str": st.text()
+        | st.sampled_from(["pending", "confirmed", "absent", "running", "\ud800", "\x1b[2J", "x" * 9000]),
+    }
+    if field["type"] == "dict":
+        right = _mappings(contains) if contains else st.dictionaries(st.text(), anything)
+    elif field["type"] == "list":
+        right = st.lists(_values({"type": field.get("elements", "str"), "contains": contains}), max_size=3)
+    else:
+        right = kinds[field["type"]]
+    return st.one_of(right, right, right, anything)
+
+
+def _mappings(fields: dict[str, Any]) -> st.SearchStrategy[Any]:
+    return st.fixed_dictionaries({}, optional={name: _values(field) for name, field in fields.items()})
+
+
+def _assert_is_of(value: Any, field: dict[str, Any], path: str) -> None:
+    """``value`` is exactly what the documentation says that it is, and nothing that is shown can do harm."""
+    kind = {"bool": bool, "int": int, "float": (int, float), "str": str, "dict": dict, "list": list}[field["type"]]
+    if value is None:
         return
-    assert set(accepted) <= {*shape_of(module), "diff", "module_stderr", "module_stdout"}
-    json.dumps(accepted, allow_nan=False)
+    assert isinstance(value, kind), path
+    assert isinstance(value, bool) is (field["type"] == "bool"), path
+    if isinstance(value, list):
+        for each in value:
+            _assert_is_of(each, {"type": field.get("elements", "str"), "contains": field.get("contains")}, path)
+    elif isinstance(value, dict) and field.get("contains"):
+        assert set(value) <= set(field["contains"]), path
+        for name, each in value.items():
+            _assert_is_of(each, field["contains"][name], f"{path}.{name}")
+    else:
+        _assert_is_plain(value, path)
+
+
+def _assert_is_plain(value: Any, path: str) -> None:
+    if isinstance(value, str):
+        assert visible(value) == value, path
+    elif isinstance(value, dict):
+        for name, each in value.items():
+            _assert_is_plain(name, path)
+            _assert_is_plain(each, path)
+    elif isinstance(value, list):
+        for each in value:
+            _assert_is_plain(each, path)
+    else:
+        assert value is None or isinstance(value, (bool, int, float)), path
+
+
+@pytest.mark.parametrize("module", MODULES)
+@settings(max_examples=60, deadline=2000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(data=st.data())
+def test_whatever_a_host_says_the_gate_gives_its_shape_or_refuses(module: str, data: st.DataObject) -> None:
+    shape = shape_of(module)
+    extra = data.draw(st.dictionaries(st.text() | st.sampled_from(["ansible_facts", "add_host", "diff"]), anything))
+    answer = {**extra, **data.draw(_mappings(shape))}
+    asked = {"subset": data.draw(st.lists(st.sampled_from(["engine_container", "record", "ports", "motd"])))}
+    try:
+        accepted = taken(module, answer, asked)
+    except HostAnswerError as error:
+        assert str(error).isprintable()
+        assert len(str(error)) < 1000
+        return
+    for name, value in accepted.items():
+        if name in shape:
+            _assert_is_of(value, shape[name], name)
+        else:
+            assert name in ("diff", "module_stderr", "module_stdout")
+            assert set(value) <= {"before", "after", "before_header", "after_header"} or isinstance(value, str)
+    assert len(json.dumps(accepted, allow_nan=False)) <= 1024 * 1024
+
+
+@settings(max_examples=150, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_whatever_look_comes_through_the_gate_can_be_decided_about(data: st.DataObject) -> None:
+    """No value in it stops the decision half-way: a host that lies is told so, or has its fate."""
+    shape = shape_of("host_info")
+    look = data.draw(_mappings(shape["slb_host"]["contains"]))
+    for name, states in (("engine_container", ContainerState), ("record", RecordState)):
+        part = look.get(name)
+        if isinstance(part, dict):
+            look[name] = {**part, "state": data.draw(st.sampled_from(get_args(states)))}
+    try:
+        seen = taken("host_info", {"slb_host": look}, {"subset": ["engine_container", "record", "ports"]})["slb_host"]
+    except HostAnswerError:
+        return
+    engine = EngineIdentity("edge-1", "192.0.2.1", "https://node.example")
+    listing = [{"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "running"}]
+    for answer in ("none", "requested", "exists", "port_occupied"):
+        for reading in (None, listing, "the list cannot be read"):
+            progress = Progress(asked=1, answer=answer, asked_at=0)
+            decision = fate("edge-1", seen, engine, reading, Policy(), progress, RunStore.in_memory(), now=5)
+            assert visible(decision.reason) == decision.reason
+            assert all(visible(phrase) == phrase for phrase in decision.evidence)
+
+
+def test_a_whole_number_of_any_size_is_refused_in_words() -> None:
+    with pytest.raises(HostAnswerError, match="restart_count is not a whole number"):
+        taken("host_info", {"slb_host": {"engine_container": {"restart_count": 10**400}}})
+
+
+def test_a_value_of_any_depth_is_refused_in_words() -> None:
+    deep: list[Any] = []
+    for _level in range(100_000):
+        deep = [deep]
+    for answer in ({"slb_host": deep}, {"slb_host": {"addresses": deep}}, {"slb_host": {"motd": {"sources": [deep]}}}):
+        with pytest.raises(HostAnswerError):
+            taken("host_info", answer)
+    with pytest.raises(HostAnswerError):
+        taken("engine_container", {"before": {"a": deep}})
+
+
+def test_many_parts_that_are_each_small_enough_are_too_much() -> None:
+    with pytest.raises(HostAnswerError, match="larger than"):
+        taken("host_info", {"slb_host": {"addresses": ["x" * 8000] * 4000}})
+
+
+@pytest.mark.parametrize(
+    ("look", "where"),
+    [
+        (None, "slb_host.engine_container is not there"),
+        ({}, "slb_host.engine_container is not there"),
+        ({"engine_container": {}}, "slb_host.engine_container.state is not one of absent"),
+        ({"engine_container": {"state": "sleeping"}}, "but 'sleeping'"),
+        ({**LOOK, "record": {"state": "confirmed"}}, "slb_host.record.name is not there"),
+        ({**LOOK, "record": {"state": "none", "age": None}}, "slb_host.record.age is not there"),
+        ({**LOOK, "ports": [{"port": 22}]}, "slb_host.ports[0].process is not there"),
+        ({**LOOK, "set_aside": {"id": "x"}}, "slb_host.set_aside.name is not there"),
+    ],
+)
+def test_what_was_asked_for_has_to_be_there(look: Any, where: str) -> None:
+    with pytest.raises(HostAnswerError) as raised:
+        taken("host_info", {"slb_host": look}, {"subset": ["engine_container", "record"]})
+    assert where in str(raised.value)

@@ -1,0 +1,175 @@
+"""Runs of a playbook over two honest hosts and some that lie; and what the liars may change of it: nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from engine_host import EngineHosts
+from hostile_server import LOGIN, answer, for_session
+from lies import HONEST, Trap
+from operations import PASSWORD
+from outside import MEGABYTE, Watched, tree, watched
+
+from playbooks import Controller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from engine_host import Lie
+
+LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
+PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_license", "try_engine_listing")
+_MOST_MEMORY = 450 * MEGABYTE
+_POLICY = {"slb_settle": 0, "slb_wait_timeout": 5, "slb_stop_timeout": 1, "slb_confirm_timeout": 5, "slb_motd": "aside"}
+
+
+@dataclass
+class Account:
+    """One run, and what was seen of it in all places."""
+
+    run: Watched
+    requests: Counter[str]
+    files: dict[str, str]
+    license: bytes | None
+
+
+@dataclass
+class Fleet:
+    """``start``: starts a management node."""
+
+    folder: Path
+    start: Callable[..., Any]
+    _runs: int = 0
+
+    def __post_init__(self) -> None:
+        self.evil = self.start()
+        folder = self.folder / "trap"
+        folder.mkdir()
+        (folder / "authorized_keys").write_text("ssh-ed25519 AAAA the only key\n")
+        (folder / "program").write_text(f"#!/bin/sh\ntouch {folder}/ran\n")
+        (folder / "program").chmod(0o755)
+        self.trap = Trap(self.evil.base_url, self.evil.certificate.fingerprint, folder)
+        self._as_made = tree(folder)
+
+    def run(
+        self,
+        playbook: str,
+        lies: Mapping[str, Lie] | None = None,
+        *options: str,
+        before: list[dict[str, Any]] | None = None,
+        host_variables: dict[str, Any] | None = None,
+        liars_first: bool = False,
+        seconds: float = 120,
+        controller: Controller | None = None,
+        **environment: str,
+    ) -> Account:
+        """``lies``: a host each. ``before``: plays of somebody else. ``host_variables``: of all hosts."""
+        self._runs += 1
+        folder = self.folder / f"run-{self._runs}"
+        home = folder / "home"
+        home.mkdir(parents=True)
+        controller = controller or Controller(home)
+        engines = [{"name": host, "ip": f"192.0.2.{host[-1]}", "status": "running"} for host in HONEST]
+        listed = for_session(answer(200, json.dumps(engines)))
+        liars = {f"edge-{number}": lie for number, lie in enumerate((lies or {}).values(), 3)}
+        names = [*liars, *HONEST] if liars_first else [*HONEST, *liars]
+        with EngineHosts(folder / "ssh", liars) as hosts:
+            node = self.start({"/engines": [listed]})
+            inventory = self._inventory(hosts, names, node, controller, host_variables or {}, playbook)
+            imported = {"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}
+            settings = ["-e", "slb_serial=100%", "-e", "slb_remediate_all=true"]
+            run = watched(
+                controller, [*(before or []), imported], inventory, *settings, *options, seconds=seconds,
+                **{"ANSIBLE_PIPELINING": "1", "ANSIBLE_SSH_TRANSFER_METHOD": "piped", **environment},
+            )  # fmt: skip
+        requests = Counter(
+            f"{request.method} {request.path} {'' if request.path == LOGIN else request.body.decode()}"
+            for request in node.requests
+        )
+        license_file = controller.folder / "license"
+        text = license_file.read_bytes() if license_file.exists() else None
+        files = tree(controller.folder)
+        return Account(_with_name(run, node.base_url, controller.folder), requests, files, text)
+
+    def _inventory(
+        self,
+        hosts: EngineHosts,
+        names: list[str],
+        node: Any,
+        controller: Controller,
+        more: dict[str, Any],
+        playbook: str,
+    ) -> dict[str, Any]:
+        own = {name: {**hosts.variables(name), "slb_manage_ip": f"192.0.2.{name.rpartition('-')[2]}"} for name in names}
+        common = {
+            "slb_base_url": node.base_url,
+            "slb_username": "admin",
+            "slb_password": PASSWORD,
+            "slb_tls_fingerprint": node.certificate.fingerprint,
+            "slb_license_dest": str(controller.folder / "license"),
+            "slb_engine_listing": LISTING if playbook == "try_engine_listing" else "",
+            "ansible_python_interpreter": "/usr/bin/python3",
+            **_POLICY,
+            **more,
+        }
+        return {"engines": {"hosts": own, "vars": common}}
+
+    def assert_nothing_was_gained(self, account: Account, honest: Account) -> None:
+        """``honest``: the same run without the liars."""
+        run = account.run
+        assert self.evil.connections == 0, "the address of the lie was asked"
+        assert tree(self.trap.folder) == self._as_made
+        assert account.files == honest.files
+        assert account.license == honest.license
+        run.assert_visible()
+        assert "Traceback" not in run.output, run.output[run.output.index("Traceback") - 2000 :][:4000]
+        for host in HONEST:
+            for mine, theirs in zip(run.results.get(host, []), honest.run.results.get(host, []), strict=True):
+                assert mine == theirs, host
+            assert run.report.get(host) == honest.run.report.get(host), host
+            assert _plain(run.lines_of(host)) == _plain(honest.run.lines_of(host)), host
+        # A host that is not there has no line, whatever others say of it.
+        assert set(run.report) <= set(run.results) | set(honest.run.report)
+        assert _of_honest_hosts(account.requests) == _of_honest_hosts(honest.requests)
+        assert run.left == []
+        assert run.memory < max(_MOST_MEMORY, honest.run.memory + 100 * MEGABYTE), run.memory / MEGABYTE
+
+    def assert_each_liar_is_told(self, account: Account, lies: Mapping[str, Lie], harmless: Sequence[str] = ()) -> None:
+        """Each of them ended as failed or unreachable, and in a sentence; of those that are ``harmless`` some may."""
+        for number, name in enumerate(lies, 3):
+            told = account.run.report[f"edge-{number}"]
+            assert name in harmless or told.startswith(("failed", "unreachable")), (name, told)
+            assert len(told) < 3000, name
+
+
+def _of_honest_hosts(requests: Counter[str]) -> Counter[str]:
+    """What a liar may do with its own name and address is to have its engine installed, and the list read once more."""
+    own = re.compile(r'"name": ?"edge-(\d+)".*"manage_ip": ?"192\.0\.2\.\1"')
+    return Counter(
+        {
+            request: 1 if request.startswith("GET /engines ") else count
+            for request, count in requests.items()
+            if not (match := own.search(request)) or f"edge-{match[1]}" in HONEST
+        }
+    )
+
+
+def _plain(lines: list[str]) -> list[str]:
+    """Without times, and without the order in which hosts answered."""
+    return sorted(re.sub(r"\s+", " ", re.sub(r"\b\d+ s\b", "", line)) for line in lines)
+
+
+def _with_name(run: Watched, base_url: str, folder: Path) -> Watched:
+    """With words in the place of what differs between runs."""
+
+    def named(text: str) -> str:
+        text = text.replace(base_url, "https://node.example").replace(str(folder), "/home")
+        return re.sub(r"(slb_license|slb_file)_[0-9a-f]{40}", r"\1", text)
+
+    results = json.loads(named(json.dumps(run.results)))
+    return Watched(run.status, named(run.output), run.seconds, run.memory, run.left, results)

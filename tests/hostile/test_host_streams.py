@@ -1,0 +1,47 @@
+"""Engine hosts whose answers never end, or come too slowly: the run ends, in bounded time and memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import lies
+import pytest
+from fleets import Fleet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+ENDLESS = {
+    "text": lies.going_on(lies.endless),
+    "errors": lies.going_on(lies.endless_errors),
+}
+LATE = {"a byte a second": lies.going_on(lies.slow), "silence": lies.going_on(lies.silent)}
+# In the controller's processes ten seconds go by in one.
+_SOONER = """
+import time
+_monotonic = time.monotonic
+time.monotonic = lambda: 10 * _monotonic()
+"""
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
+    return Fleet(tmp_path, start)
+
+
+def test_what_does_not_end_is_ended_before_it_fills_the_memory(fleet: Fleet) -> None:
+    """And long before the time is up."""
+    account = fleet.run("diagnose", ENDLESS)
+    fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
+    fleet.assert_each_liar_is_told(account, ENDLESS)
+    told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(ENDLESS, 3)]
+    assert all("larger than 4 MB, or does not end" in words for words in told)
+
+
+def test_what_comes_too_late_is_not_waited_for(fleet: Fleet) -> None:
+    (fleet.folder / "sitecustomize.py").write_text(_SOONER)
+    account = fleet.run("diagnose", LATE, PYTHONPATH=str(fleet.folder), seconds=60)
+    fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
+    told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(LATE, 3)]
+    assert all(words.startswith("unreachable") and "did not answer within 90 seconds" in words for words in told)
