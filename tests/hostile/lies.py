@@ -325,7 +325,7 @@ def later_lies(trap: Trap) -> Lies:
         "message": one("motd", moved="yes", backup_file=f"{trap.folder}/authorized_keys"),
         "second-look": when(lambda ask: ask.number > 2, looking(engine_container={"state": trap.template})),
         "interface": one("interface", adopted=[trap.template], pending=[ESCAPES]),
-        "interface-words": one("interface", remarks=["x" * 60 + f" {FORGED} ", trap.template], state=ESCAPES),
+        "interface-words": one("interface", remarks=["x" * 75 + f" {FORGED} ", trap.template], state=ESCAPES),
         "interface-never": answering(
             lambda said: {**said, "pending": ["ens9"], "failed": True, "msg": _FORGED_LINES, "state": "restored"},
             "interface",
