@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ansible import constants as C
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.display import Display
 
@@ -58,7 +58,7 @@ class ActionModule(OnHostAction):
             result = self._confirm(arguments, result, task_vars)
         for remark in result.get("remarks", []):
             # A warning is wrapped, and what a host says could begin a line of its own.
-            display.display(f"[{(task_vars or {}).get('inventory_hostname')}]: {remark}", color=C.COLOR_WARN)
+            display.display(f"[{(task_vars or {}).get('inventory_hostname')}]: {remark}", color=constants.COLOR_WARN)
         return result
 
     def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
