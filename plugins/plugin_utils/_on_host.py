@@ -7,14 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
-import resource
-import signal
-import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from ansible import constants
@@ -23,6 +17,7 @@ from ansible.module_utils.json_utils import _filter_non_json_lines
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import bounded, heard_in_bounds
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, taken
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
@@ -30,10 +25,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_emp
 STEP_SECONDS = 90.0
 """What a step on a host may take that waits for nothing: a connection, Python, and a container runtime that is slow."""
 
-_TICK_SECONDS = 0.25
-_MOST_MEMORY = 96 << 20
-"""What one answer may cost the controller. A module is packed in a tenth of it."""
-_LONGEST_ANSWER = 4 << 20
 _LONGEST_TROUBLE = 1000
 _PYTHON = re.compile(r"/[\w./+-]{1,250}", re.ASCII)
 _ANSWER = "slb_fleet_answer"
@@ -69,7 +60,7 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
         Raises AnsibleConnectionFailure, which makes the host unreachable, after ``seconds``.
         """
         refuse_facts(task_vars or {}, constants.config.get_plugin_vars("connection", self._connection._load_name))
-        with _in_visible_words(), _bounded(seconds):
+        with _in_visible_words(), bounded(seconds):
             given: dict[str, Any] = self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
         result = taken(module.rpartition(".")[2], _answer(given), arguments)
         if self._discovered_interpreter_key:
@@ -79,7 +70,7 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
 
     def _low_level_execute_command(self, *given: Any, **named: Any) -> dict[str, Any]:
         """What the host's shell prints is shown by Ansible in warnings and errors, as it is."""
-        with _heard_in_bounds(self._connection):
+        with heard_in_bounds(self._connection):
             said: dict[str, Any] = super()._low_level_execute_command(*given, **named)
         for stream in ("stdout", "stderr"):
             lines = (visible(line, keep_lines=True) for line in said[stream].replace("\r\n", "\n").split("\n"))
@@ -149,91 +140,3 @@ def _trouble(error: AnsibleError) -> str:
         if cut <= 0
         else f"{visible(words[:_LONGEST_TROUBLE])} … {visible(words[-min(cut, _LONGEST_TROUBLE) :])}"
     )
-
-
-@contextlib.contextmanager
-def _heard_in_bounds(connection: Any) -> Iterator[None]:
-    """What is too much is refused before Ansible makes text of it, and lines, which cost many times its size."""
-    plain = connection.exec_command
-
-    def exec_command(*given: Any, **named: Any) -> Any:
-        status, *streams = plain(*given, **named)
-        if any(isinstance(stream, (bytes, str)) and len(stream) > _LONGEST_ANSWER for stream in streams):
-            raise _too_much()
-        return (status, *streams)
-
-    connection.exec_command = exec_command
-    try:
-        yield
-    finally:
-        connection.exec_command = plain
-
-
-def _too_much() -> HostAnswerError:
-    return HostAnswerError(
-        f"The host's answer cannot be used: it is larger than {_LONGEST_ANSWER >> 20} MB, or does not end.",
-        "Nothing was taken from it. Somebody else may rule this host: look at it before you trust it again.",
-    )
-
-
-class _GiveUp(BaseException):
-    """Not an Exception: connection plugins catch those, and try again."""
-
-
-class _TimeIsUp(_GiveUp):
-    pass
-
-
-class _MemoryIsUp(_GiveUp):
-    pass
-
-
-@contextlib.contextmanager
-def _bounded(seconds: float) -> Iterator[None]:
-    """Nests in the task's own ``timeout``, which uses the same signal.
-
-    Connection plugins keep all that a host says until it ends, and it need not end. The memory is looked at, not
-    limited: a limit would be that of ssh as well, or of whatever else a plugin runs.
-    """
-    begin, memory = time.monotonic(), _memory()
-
-    def look(number: int, frame: FrameType | None) -> None:
-        if time.monotonic() - begin >= seconds:
-            raise _TimeIsUp
-        if _memory() - memory > _MOST_MEMORY:
-            raise _MemoryIsUp
-
-    handler = signal.signal(signal.SIGALRM, look)
-    outer, _interval = signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
-    try:
-        yield
-    except _MemoryIsUp:
-        _end_children()
-        raise _too_much() from None
-    except _TimeIsUp:
-        _end_children()
-        raise AnsibleConnectionFailure(
-            f"The host did not answer within {seconds:.0f} seconds: it is frozen, overloaded, or its network is gone. "
-            "What was begun there may still be done. Look at the host, then run again."
-        ) from None
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if outer:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - begin)))
-
-
-def _memory() -> int:
-    """What this process has of it, in bytes; 0 where the system does not say so."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
-    except OSError:
-        return 0
-
-
-def _end_children() -> None:
-    """An ssh that waits for a host that is gone would go on waiting when its task has ended."""
-    for path in Path("/proc/self/task").glob("*/children"):
-        for child in path.read_text().split():
-            with contextlib.suppress(OSError):
-                os.kill(int(child), signal.SIGTERM)
