@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down test chaos bench environment
+.PHONY: demo demo-down test chaos bench release environment
 
 environment:
 	@tests/tools/environment
@@ -25,3 +25,7 @@ bench: environment
 	@tests/tools/docker-engine up
 	@.venv/bin/python tests/bench/client.py
 	@.venv/bin/python tests/bench/healthy_fleet.py
+
+# make release VERSION=1.0.0 REPOSITORY=https://... [KEY=...]
+release: environment
+	@tests/tools/release "$(VERSION)" "$(REPOSITORY)" "$(KEY)"
