@@ -156,7 +156,7 @@ def test_an_engine_that_the_operator_gave_up_and_the_list_shows_is_put_back_or_t
 # The runtime's command at which the module dies, which the move consists of: policy off, stop, rename.
 STEPS = {"h1": "stop", "h2": "rename", "h3": "rename", "h4": "stop"}
 _DEADLY = """#!/bin/sh
-[ "$1" = {step} ] && kill -9 $PPID
+[ "$1" = {step} ] && kill -9 $PPID && exit 1
 exec /usr/bin/docker.real "$@"
 """
 
