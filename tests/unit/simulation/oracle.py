@@ -304,7 +304,7 @@ class Oracle:
         ):
             return
         expected = _expected(engine, record, holds(seen.look, line), says, policy)
-        another = _shown_of_another(seen, line) if says == "running" else None
+        another = _shown_of_another(seen, line) if says == engine["state"] == "running" else None
         if another:
             # The list's word is about the container of which engine? If the other one has failed, of this one.
             expected = {"running": ("fail",), "failed": ("confirm", "nothing")}.get(another, (*expected, "fail"))
