@@ -268,11 +268,7 @@ class Run:
         return {}
 
     def _put_back(self, line: Line, decision: Any, progress: Any) -> Iterator[float]:
-        """The request that the record is about has begun nothing: the record goes first."""
         self._witness.putting_back(self, line)
-        self._reach(line)
-        line.host.take_record_away()
-        yield 0.2
         mistaken = progress.answer == "exists" or decision.console == "running"
         yield from self._module(line, line.host.put_back(mistaken))
 
@@ -351,11 +347,13 @@ class Run:
             raise UnreachableError("Failed to connect to the host via ssh: timed out")
 
     def _module(
-        self, line: Line, module: Iterator[str], witness: Callable[[str], None] = lambda _: None
+        self, line: Line, module: Generator[str, None, None], witness: Callable[[str], None] = lambda _: None
     ) -> Iterator[float]:
-        """The connection may be lost in between, and the run may end: then see ``_go_on``."""
+        """A step may fail, the connection may be lost in between, and the run may end: then see ``_go_on``."""
         self._reach(line)
         for step in module:
+            if self._chance and self._chance.random() < 0.004:
+                module.throw(RefusedError("a command of docker has failed"))
             witness(step)
             if self._chance and self._chance.random() < 0.004:
                 self._go_on(line, module, witness)
@@ -368,7 +366,7 @@ class Run:
             if not line.host.is_up:
                 raise UnreachableError("the host is down")
 
-    def _go_on(self, line: Line, module: Iterator[str], witness: Callable[[str], None]) -> None:
+    def _go_on(self, line: Line, module: Generator[str, None, None], witness: Callable[[str], None]) -> None:
         """Nobody listens any more: what is under way on the host goes on to its end, or ends with the connection."""
         if line.host.is_up and self.world.chance.random() < 0.5:
             with contextlib.suppress(RefusedError):

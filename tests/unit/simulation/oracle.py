@@ -134,7 +134,7 @@ class Oracle:
             self._judge_row(run, line, seen, decision, says)
         if not decision.evidence or not all(isinstance(words, str) and words for words in decision.evidence):
             self.broke("every result names its evidence", str(decision.evidence), goes_on=True)
-        if phase == 2 and decision.because == "list" and _is_word_alone(seen, line):
+        if phase == 2 and decision.because == "list" and _runs(seen):
             run.book["wishes"] = run.book.get("wishes", 0) + 1
         if self._chance.random() < _COMPARED:
             self._compare(run, line, seen, progress, decision, says)
@@ -291,19 +291,23 @@ class Oracle:
         listed = seen.reading if isinstance(seen.reading, list) else []
         elsewhere = any((one["name"] == line.name) != (one["address"] == line.address) for one in listed)
         own = seen.look["addresses"]
-        another = own is not None and line.address not in own and line.host.own != "NAT"
+        elsewhere_now = own is not None and line.address not in own and line.host.own != "NAT"
         settles = engine["state"] == "running" and (engine["uptime"] < policy.settle or engine["restart_count"])
         if (
             settles
             or rivals
             or elsewhere
-            or another
+            or elsewhere_now
             or not seen.look["root"]
             or record.get("unwritable")
             or seen.look["set_aside"]
         ):
             return
         expected = _expected(engine, record, holds(seen.look, line), says, policy)
+        another = _shown_of_another(seen, line) if says == engine["state"] == "running" else None
+        if another:
+            # The list's word is about the container of which engine? If the other one has failed, of this one.
+            expected = {"running": ("fail",), "failed": ("confirm", "nothing")}.get(another, (*expected, "fail"))
         if not self._world.node(line).is_up and any(action in _DEPLOYS for action in expected):
             # Nothing on a host is touched before everything that the whole act needs is known to be there.
             expected = (*expected, "fail")
@@ -369,7 +373,7 @@ class Oracle:
         self.tell(f"{line.label}: stops {container.id} ({state}{live}) because {decision.because}")
         if run.is_check:
             self.broke("check mode touches nothing")
-        if state == "running" and decision.because == "list" and not is_own_request(seen.look, line):
+        if state == "running" and decision.because == "list":
             self._count_against_budget(run)
         is_word = run.policy_for(line).unrecorded == "replace"
         came_back = state in ("running", "paused", "restarting") and not container.crashes_after
@@ -579,8 +583,20 @@ def _act(decision: Any) -> str:
     return f"{decision.action} ({said})" if said else str(decision.action)
 
 
-def _is_word_alone(seen: Sight, line: Line) -> bool:
-    return _runs(seen) and not is_own_request(seen.look, line)
+def _shown_of_another(seen: Sight, line: Line) -> str | None:
+    """What the list shows of another engine that the record proves this very container for; None if that is not so.
+
+    Where the host knows its addresses, and the inventory's is one of them, it is no other engine's host. Which
+    management node the record names does not matter: the list shows that engine at the recorded address.
+    """
+    record, own = seen.look["record"], seen.look["addresses"]
+    if record["state"] != "confirmed" or record["container_id"] != seen.look["engine_container"]["id"]:
+        return None
+    recorded, is_here = (record["name"], record["manage_ip"]), own is not None and line.address in own
+    if is_here or recorded == (line.name, line.address):
+        return None
+    states = {one["state"] for one in seen.reading if (one["name"], one["address"]) == recorded}
+    return (states.pop() if len(states) == 1 else "unknown") if states else None
 
 
 def _has_failed(says: str) -> bool:

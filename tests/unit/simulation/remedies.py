@@ -107,10 +107,25 @@ class Operator:
         """What the record proves has another name, which a person has given it."""
         host = line.host
         name = host.named(host.record["container_id"]) if isinstance(host.record, dict) else None
-        if name is None or ENGINE in host.containers:
+        if name is None or name == ENGINE:
             return None
+        if host.engine is None:
+            host.containers[ENGINE] = host.containers.pop(name)
+            return f"renames {name} to {ENGINE}"
+        if self._is_live(line) or not self._serves(host.containers[name]):
+            del host.containers[name]
+            return f"removes {name}, which serves nobody"
+        host.stop(host.engine)
         host.containers[ENGINE] = host.containers.pop(name)
-        return f"renames {name} to {ENGINE}"
+        return f"removes {ENGINE}, which serves nobody, and renames {name} to {ENGINE}"
+
+    def swapped(self, line: Line) -> str | None:
+        """The record proves the container for another engine: the inventory is wrong, or else the record is."""
+        done = self.inventory(line)
+        if done is None and isinstance(line.host.record, dict):
+            line.host.record = None
+            done = "finds the inventory right, and removes the record"
+        return done
 
     def runtime(self, line: Line) -> str | None:
         if line.host.runtime_is_down:
@@ -299,7 +314,8 @@ class Operator:
         for name, container in host.containers.items():
             if host.state == "running" and not self._world.is_live(container):
                 continue
-            if container.entry in self._node(line).entries and not container.crashes_after:
+            is_consoles = any(entry.container is container for entry in self._node(line).entries)
+            if is_consoles and not container.crashes_after:
                 del host.containers[name]
                 if engine is not None:
                     host.stop(engine)
@@ -372,6 +388,12 @@ class Operator:
         done = self.remediate(line)
         return f"removes {entry.name} {entry.address} in the console" + (f", {done}" if done else "")
 
+    def clear(self, line: Line) -> str | None:
+        """What the console has of the engine serves nobody: it goes there, and then the container."""
+        removed = self.remove(line)
+        done = self.remediate(line) if removed else None
+        return f"{removed}, {done}" if done else removed
+
     def remediate(self, line: Line) -> str | None:
         if self._is_live(line) or line.host.engine is None:
             return None
@@ -382,6 +404,8 @@ class Operator:
 Remedy = Callable[[Operator, Line], "str | None"]
 _REMEDIES: list[tuple[str, Remedy]] = [
     (r"as failed\b.{0,20}remove it there", Operator.remove_failed),
+    (r"remove what is left of it in the console", Operator.clear),
+    (r"may be swapped", Operator.swapped),
     (r"disk|read-only|full|written", Operator.disk),
     (r"\broot\b|become|permission", Operator.root),
     (r"docker rename|podman rename", Operator.rename),

@@ -5,7 +5,7 @@ What a module does on the host is a generator: each ``yield`` is a moment at whi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -268,8 +268,9 @@ class Host:
         if isinstance(self.record, str):
             return {"state": "invalid", "why": self.record, "unwritable": unwritable}
         seen = dict(self.record, age=self.age(), unwritable=unwritable)
-        if self.record["state"] == "confirmed" and self.state == "absent" and not self.runtime_is_down:
-            name = self.named(self.record["container_id"])
+        engine_id = self.engine.id if self.engine else None
+        if self.record["state"] == "confirmed" and engine_id != self.record["container_id"]:
+            name = None if self.runtime_is_down else self.named(self.record["container_id"])
             seen["container_name"] = name if name and not name.startswith(ASIDE) else None
         return seen
 
@@ -302,7 +303,7 @@ class Host:
             return None
         name = self.named(self.note["id"])
         exists = None if self.runtime_is_down else name is not None
-        keys = ("id", "runtime", "state", "restart_policy", "because", "at", "mistaken")
+        keys = ("id", "runtime", "state", "restart_policy", "because", "at", "mistaken", "going_back")
         shown = {key: self.note[key] for key in keys}
         age = self._age(self.note, self.note["at"])
         return dict(shown, name=name or self.note["name"], age=age, exists=exists)
@@ -311,7 +312,7 @@ class Host:
 
     def take_aside(
         self, container_id: str | None, state: str, allow_established: bool, remove: bool, because: str
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, None]:
         """engine_container state=stopped. Says ``stop`` right before the container is stopped."""
         seen = self._usable()
         if seen is None:
@@ -332,44 +333,65 @@ class Host:
             if unwritable:
                 raise RefusedError(f"cannot be written: {unwritable}")
         yield "begin"
-        was, policy, earlier = now_it_is, seen.policy, self.note
-        if earlier and (earlier["id"], earlier["name"], earlier["mistaken"]) == (seen.id, ENGINE, False):
+        earlier, policy = self.note, seen.policy
+        self.note = noted = self._note_of(seen, now_it_is, because)
+        self.writes += 1
+        try:
+            yield "noted"
+            seen.policy = "no"
+            yield "stop"
+            if self.state_of(seen) in _RUNS:
+                self.stop(seen)
+            yield "stopped"
+            name = self._out_of_the_way(seen, remove)
+        except RefusedError:
+            if now_it_is in _RUNS and self.state_of(seen) in _RUNS:
+                for _ in self._steps_back(seen, noted):
+                    pass
+            if self.named(seen.id) == ENGINE and (self.state_of(seen), seen.policy) == (now_it_is, policy):
+                self.note = earlier  # nothing was changed
+            raise
+        yield "named"
+        if remove:
+            self.note = None
+        elif name and not self.disk:
+            self.note["name"] = name
+
+    def _note_of(self, container: Container, state: str, because: str) -> dict[str, Any]:
+        policy, earlier = container.policy, self.note
+        is_unfinished = earlier is not None and (earlier["going_back"] or not earlier["mistaken"])
+        if earlier is not None and is_unfinished and (earlier["id"], earlier["name"]) == (container.id, ENGINE):
             # The same move, killed half-way: what the note says of the container holds.
-            was = was if earlier["state"] in ("exited", "created") else earlier["state"]
+            state = state if earlier["state"] in ("exited", "created") else earlier["state"]
             policy = earlier["restart_policy"] if policy == "no" else policy
             because = earlier["because"] if because in ("ended", "record") else because
-        self.note = {
-            "id": seen.id,
+        return {
+            "id": container.id,
             "name": ENGINE,
             "runtime": "docker",
-            "state": was,
+            "state": state,
             "restart_policy": policy,
             "because": because,
             "mistaken": False,
+            "going_back": False,
             "at": self.wall,
             "boot_id": self.boot_id,
             "uptime": self.uptime,
         }
-        self.writes += 1
-        yield "noted"
-        seen.policy = "no"
-        yield "stop"
-        if self.state_of(seen) in _RUNS:
-            self.stop(seen)
-        yield "stopped"
-        name = self.named(seen.id)
-        if name == ENGINE:
-            del self.containers[ENGINE]
-            if not remove:
-                name = f"{ASIDE}{len(self.containers)}-{seen.id}-{self.clock.now:.0f}"
-                self.containers[name] = seen
-        yield "named"
-        if remove:
-            self.note = None
-        elif self.note and name and not self.disk:
-            self.note["name"] = name
 
-    def put_back(self, mistaken: bool) -> Iterator[str]:
+    def _out_of_the_way(self, container: Container, remove: bool) -> str | None:
+        """Its new name, if it has one."""
+        name = self.named(container.id)
+        if name != ENGINE:
+            return name
+        del self.containers[ENGINE]
+        if remove:
+            return None
+        name = f"{ASIDE}{len(self.containers)}-{container.id}-{self.clock.now:.0f}"
+        self.containers[name] = container
+        return name
+
+    def put_back(self, mistaken: bool) -> Generator[str, None, None]:
         """engine_container state=restored: the name comes last. ``mistaken``: what took it out of the way was wrong."""
         current = self._usable()
         if self.note is not None and not self.root:
@@ -379,7 +401,9 @@ class Host:
             return
         name = self.named(note["id"])
         aside = self.containers[name] if name else None
-        if mistaken and note["mistaken"] and aside and current is aside and self._is_back(aside, note):
+        mistaken = mistaken or note["mistaken"]
+        is_ended = mistaken and not note["going_back"]
+        if is_ended and aside and current is aside and self._is_back(aside, note):
             return
         if current is not None and current is not aside:
             raise RefusedError("the name slb is taken by another container")
@@ -390,31 +414,35 @@ class Host:
             self.withdraw(self.record["requested_at"])
             yield "withdrawn"
         self.writes += 1
-        note = {**note, "name": ENGINE, "mistaken": True}
         if not self.disk:
-            self.note = note
+            self.note = {**note, "name": ENGINE, "mistaken": mistaken, "going_back": True}
         yield "noted"
-        aside.policy = note["restart_policy"]
-        yield "policy"
-        if note["state"] in _RUNS and self.state_of(aside) not in _RUNS:
-            self.start(aside)
-        yield "started"
-        if note["state"] == "paused":
-            aside.held = "paused"
-        elif note["state"] in _RUNS and aside.held == "paused":
-            aside.held = None
-        yield "paused"
-        name = self.named(aside.id)
-        if name is None or (name != ENGINE and ENGINE in self.containers):
-            raise RefusedError("docker rename fails: somebody else works on this host")
-        if name != ENGINE:
-            self.containers[ENGINE] = self.containers.pop(name)
-        yield "named"
+        yield from self._steps_back(aside, note)
         if not mistaken:
             self._unlink(self._unwritable_note)
             self.note = None
         elif self.disk:
             raise RefusedError(f"the note of what was put back cannot be written: {self._unwritable_note}")
+        else:
+            self.note = {**note, "name": ENGINE, "mistaken": True, "going_back": False}
+
+    def _steps_back(self, container: Container, note: dict[str, Any]) -> Generator[str, None, None]:
+        container.policy = note["restart_policy"]
+        yield "policy"
+        if note["state"] in _RUNS and self.state_of(container) not in _RUNS:
+            self.start(container)
+        yield "started"
+        if note["state"] == "paused":
+            container.held = "paused"
+        elif note["state"] in _RUNS and container.held == "paused":
+            container.held = None
+        yield "paused"
+        name = self.named(container.id)
+        if name is None or (name != ENGINE and ENGINE in self.containers):
+            raise RefusedError("docker rename fails: somebody else works on this host")
+        if name != ENGINE:
+            self.containers[ENGINE] = self.containers.pop(name)
+        yield "named"
 
     def _is_back(self, container: Container, note: dict[str, Any]) -> bool:
         state, was = self.state_of(container), note["state"]
@@ -443,7 +471,7 @@ class Host:
 
     def note_confirmed(
         self, name: str, address: str, base_url: str, container_id: str, verified_by: str
-    ) -> Iterator[str]:
+    ) -> Generator[str, None, None]:
         """engine_record state=confirmed. What was taken out of the way for this engine stays there."""
         proof = {
             "state": "confirmed",
@@ -468,11 +496,6 @@ class Host:
     def withdraw(self, requested_at: float) -> None:
         """engine_record state=absent: of nobody's request but this one."""
         if isinstance(self.record, dict) and abs(self.record["requested_at"] - requested_at) < 0.001:
-            self.take_record_away()
-
-    def take_record_away(self) -> None:
-        """engine_record state=absent, whatever the record is."""
-        if self.record is not None:
             self._unlink(self._unwritable_record)
             self.record = None
             self.writes += 1
