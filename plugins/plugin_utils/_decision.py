@@ -106,12 +106,18 @@ def _to_another_engine(decision: Decision, evidence: Evidence, policy: Policy) -
     if decision.action in ("confirm", "replace") and evidence.is_of_this_container and evidence.is_listed_as_recorded:
         yield (
             "But its record proves the container for another engine, which the list shows as well: two lines of the "
-            "inventory may be swapped. Correct slb_engine_name, slb_manage_ip or ansible_host; or, if the record is "
-            "wrong, remove it on the host (/etc/ansible/facts.d/slb_engine.fact). Then run again."
+            "inventory may be swapped, or this disk be a copy. Correct slb_engine_name, slb_manage_ip or ansible_host; "
+            "or, if the record is wrong, remove it on the host (/etc/ansible/facts.d/slb_engine.fact). Then run again."
         )
 
 
 def _renamed(evidence: Evidence) -> str:
+    if evidence.container != "absent":
+        return (
+            f"But the container that the record proves is there as {evidence.recorded_as}, and another one has the "
+            f"name slb. Find out which one serves, and remove the other one, or rename it (`docker rename slb slb-other`, "
+            f"`docker rename {evidence.recorded_as} slb`); then run again."
+        )
     return (
         f"But the container that the record proves is there as {evidence.recorded_as}. Give it its name back on the "
         f"host (`docker rename {evidence.recorded_as} slb`), or remove it; then run again."
@@ -339,18 +345,18 @@ def _is_put_back(evidence: Evidence, policy: Policy) -> bool:
 
 
 def _put_back(evidence: Evidence, policy: Policy) -> Decision:
-    shown = (
+    alive = (
         "set slb_unrecorded_engine: adopt"
         if evidence.console == "undescribed"
         else "correct slb_engine_listing or the rights of slb_username"
     )
+    again = "then run slb.fleet.remediate for this host, then slb.fleet.rollout."
     exists = (
-        "The console lists the engine as failed: remove it there, then take the container out of the way with "
-        "slb.fleet.remediate for this host, and run slb.fleet.rollout."
+        f"The console lists the engine as failed: remove it there, {again}"
         if evidence.console == "failed"
-        else "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. "
-        f"Where it is shown, {shown}, and run again. "
-        f"Where it is not, remove what is left of it in the console. {_BY_NAME}"
+        else "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. If "
+        f"it is shown as running, and this container serves, {alive}, and run again. If it is shown as failed, or nothing "
+        f"serves, or it is not to be seen, have it removed on the management node; {again}"
     )
     deployment = "Look at the deployment's messages in the web console, then run again."
     remedy = {
