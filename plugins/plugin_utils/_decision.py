@@ -115,8 +115,8 @@ def _renamed(evidence: Evidence) -> str:
     if evidence.container != "absent":
         return (
             f"But the container that the record proves is there as {evidence.recorded_as}, and another one has the "
-            f"name slb. Find out which one serves, and remove the other one, or rename it (`docker rename slb slb-other`, "
-            f"`docker rename {evidence.recorded_as} slb`); then run again."
+            f"name slb. Find out which one serves, and remove the other one, or rename it (`docker rename slb "
+            f"slb-other`, `docker rename {evidence.recorded_as} slb`); then run again."
         )
     return (
         f"But the container that the record proves is there as {evidence.recorded_as}. Give it its name back on the "
@@ -355,8 +355,8 @@ def _put_back(evidence: Evidence, policy: Policy) -> Decision:
         f"The console lists the engine as failed: remove it there, {again}"
         if evidence.console == "failed"
         else "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. If "
-        f"it is shown as running, and this container serves, {alive}, and run again. If it is shown as failed, or nothing "
-        f"serves, or it is not to be seen, have it removed on the management node; {again}"
+        f"it is shown as running, and this container serves, {alive}, and run again. If it is shown as failed, or "
+        f"nothing serves, or it is not to be seen, have it removed on the management node; {again}"
     )
     deployment = "Look at the deployment's messages in the web console, then run again."
     remedy = {
