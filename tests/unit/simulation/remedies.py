@@ -404,7 +404,7 @@ class Operator:
 Remedy = Callable[[Operator, Line], "str | None"]
 _REMEDIES: list[tuple[str, Remedy]] = [
     (r"as failed\b.{0,20}remove it there", Operator.remove_failed),
-    (r"remove what is left of it in the console", Operator.clear),
+    (r"have it removed on the management node", Operator.clear),
     (r"may be swapped", Operator.swapped),
     (r"disk|read-only|full|written", Operator.disk),
     (r"\broot\b|become|permission", Operator.root),
