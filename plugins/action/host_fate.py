@@ -144,7 +144,8 @@ class _Door:
             Console(Connection.from_params(self._params), self._sessions).session()
         except FleetError as error:
             trouble = in_variables(error)
-            told = replace(decision, action="fail", reason=f"{decision.reason} The install was not begun: {trouble}")
+            words = f"{decision.reason} The install was not begun: {trouble}"
+            told = replace(decision, action="fail", code="management_node", reason=words)
             return self._said_once(told, trouble)
         return decision
 

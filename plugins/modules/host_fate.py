@@ -103,6 +103,9 @@ fate:
     reason:
       description: Why, in a sentence or two.
       type: str
+    code:
+      description: The same in one word, such as V(proven), V(absent) or V(unrecorded), of those that docs/report.md lists.
+      type: str
     evidence:
       description: What was seen, a phrase each.
       type: list

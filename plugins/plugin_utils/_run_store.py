@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS wishes (host, container, granted DEFAULT 0, PRIMARY K
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
+CREATE TABLE IF NOT EXISTS waits (host PRIMARY KEY, since, seconds);
 CREATE TABLE IF NOT EXISTS readings (list PRIMARY KEY, number, taken_at, size, uncomparable, trouble);
 CREATE TABLE IF NOT EXISTS engines (list, name, address, comparable, state, console_state);
 CREATE INDEX IF NOT EXISTS by_name ON engines (list, name);
@@ -122,6 +123,20 @@ class RunStore:
         """Whether ``host`` says ``text`` for the first time in this run."""
         with self._open() as database:
             return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
+
+    def wait(self, host: str, since: float, seconds: float) -> None:
+        """``host`` is waited for since then, by the monotonic clock, and so many seconds at most."""
+        with self._open() as database:
+            database.execute("REPLACE INTO waits VALUES (?, ?, ?)", (host, since, seconds))
+
+    def wait_is_over(self, host: str) -> None:
+        with self._open() as database:
+            database.execute("DELETE FROM waits WHERE host = ?", (host,))
+
+    def waits(self) -> list[tuple[str, float, float]]:
+        """The hosts that are waited for: since when, and how many seconds at most."""
+        with self._open() as database:
+            return database.execute("SELECT host, since, seconds FROM waits").fetchall()
 
     def fleet(self, size: int) -> int:
         """The number of the run's hosts: the most that any of its plays has had."""
