@@ -72,6 +72,8 @@ class HostEntry:
     seconds: Mapping[Phase, float] = field(default_factory=dict)
     batch: int | None = None
     next: str = ""
+    console: str = ""
+    """What its list says, where it was asked."""
 
     @property
     def total_seconds(self) -> float:
@@ -146,6 +148,11 @@ class Document:
     plan: Plan | None = None
     unknown_engines: tuple[str, ...] = ()
     """What the console lists and the inventory lacks, where the run has compared them."""
+
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """The hosts whose engines the console's list, where it was read, does not show."""
+        return tuple(host.name for host in self.hosts if host.console in ("not_listed", "elsewhere", "empty"))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -37,7 +37,7 @@ class Story:
     """One host. ``tasks``: those that go on, and since when. ``batch``: of the last play that has come to it."""
 
     fate: Fate | None = None
-    decided: Fate | None = None
+    is_decided: bool = False
     wants: str = ""
     verified_at: float = 0
     trouble: Ending = "ok"
@@ -128,7 +128,7 @@ class Gathering:
             story.fate = seen.fate
             story.verified_at = now if seen.fate.action == "nothing" else story.verified_at
         if seen.fate and not (seen.rounds or story.rounds):
-            story.decided, story.wants = seen.fate, seen.wants or story.wants
+            story.is_decided, story.wants = True, seen.wants
         story.waited = story.waited if seen.waited is None else seen.waited
         story.rounds = story.rounds if seen.rounds is None else seen.rounds
         if seen.deed:
@@ -179,15 +179,14 @@ class Gathering:
             batches=tuple(self._batches),
         )
         hosts = tuple(self._entry(name, story, run) for name, story in self._stories.items())
-        decided = {name: (story.decided, story.wants) for name, story in self._stories.items() if story.decided}
-        plan = plan_of({name: (fate.action, wants) for name, (fate, wants) in decided.items() if fate})
+        decided = {name: story.wants for name, story in self._stories.items() if story.is_decided}
         again = [host.name for host in hosts if host.verdict in AGAIN]
         return Document(
             replace(
                 run, next=self._next.of_run(run, again, [host.name for host in hosts if host.verdict == "planned"])
             ),
             hosts,
-            plan if any(story.decided for story in self._stories.values()) else None,
+            plan_of(decided) if decided else None,
             tuple(self._unknown_engines),
         )
 
@@ -206,6 +205,7 @@ class Gathering:
             tuple(story.deeds) if run.check else (),
             dict(story.seconds),
             story.batch,
+            console=fate.console if fate else "",
         )
         return replace(entry, next=self._next.of_host(entry, run))
 

@@ -34,7 +34,8 @@ class NextStep:
         what = self._what(run)
         if host.reason and host.reason.code in _REMEDIED:
             what = "slb.fleet.remediate"
-        return self._command(what, run, "--limit", host.name)
+        check = ("--check",) if host.reason and host.reason.code == "not_approved" else ()
+        return self._command(what, run, *check, "--limit", host.name)
 
     def of_run(self, run: RunEntry, again: Sequence[str], planned: Sequence[str]) -> str:
         """``again``: hosts that a next run is for. ``planned``: those about which check mode has found work."""

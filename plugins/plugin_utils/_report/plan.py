@@ -8,16 +8,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan
 
 _NO_WORK = ("nothing", "fail", "")
 
 
-def plan_of(decided: Mapping[str, tuple[str, str]]) -> Plan:
-    """``decided``: of each host the action, and what it is about: the engine, its address, and the container there."""
-    work = {host: f"{action}: {wants}" for host, (action, wants) in sorted(decided.items()) if action not in _NO_WORK}
-    return Plan(digest_of(work), work)
+def work_of(action: str, name: str, manage_ip: str, container: Mapping[str, Any]) -> str:
+    """What is to be done about a host, and what about it: the engine, its address, and the container there. Empty where
+    there is nothing to do.
+    """
+    if action in _NO_WORK:
+        return ""
+    return " ".join(filter(None, (f"{action}:", name, manage_ip, str(container.get("id") or ""))))
+
+
+def plan_of(work: Mapping[str, str]) -> Plan:
+    """``work``: of each host, as ``work_of`` has it."""
+    wanted = {host: wants for host, wants in sorted(work.items()) if wants}
+    return Plan(digest_of(wanted), wanted)
 
 
 def digest_of(work: Mapping[str, str]) -> str:

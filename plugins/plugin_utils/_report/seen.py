@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 
 _PREFIX = "slb.fleet."
 _LONGEST_SENTENCE, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
@@ -25,13 +26,13 @@ class Fate:
     reason: str
     evidence: tuple[str, ...]
     verified_by: str | None
-    because: str | None
+    console: str
 
 
 @dataclass(frozen=True)
 class Seen:
-    """``waited`` and ``rounds``: of the run so far; None where the result does not say. ``wants``: what the decision
-    would act on, by which one plan is told from another.
+    """``waited`` and ``rounds``: of the run so far; None where the result does not say. ``wants``: what is to be
+    done, and what about, by which one plan is told from another.
     """
 
     message: str = ""
@@ -78,7 +79,6 @@ def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
     fate, progress = _mapping(result.get("fate")), _mapping(result.get("progress"))
     container = _mapping(_mapping(result.get("slb_host")).get("engine_container"))
     engine = _mapping(result.get("engine"))
-    wants = (engine.get("name"), engine.get("manage_ip"), container.get("id"))
     decided = None
     if fate:
         decided = Fate(
@@ -87,7 +87,7 @@ def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
             reason=_sentence(fate.get("reason")),
             evidence=tuple(_phrase(each) for each in _items(fate.get("evidence"))[:_MOST_PHRASES]),
             verified_by=_phrase(fate["verified_by"]) if fate.get("verified_by") else None,
-            because=_phrase(fate["because"]) if fate.get("because") else None,
+            console=_phrase(fate.get("console")),
         )
     return Seen(
         message,
@@ -95,7 +95,9 @@ def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
         waited=_number(progress.get("waited")),
         rounds=int(_number(progress.get("rounds")) or 0) if progress else None,
         node=_phrase(engine.get("base_url")),
-        wants=" ".join(filter(None, map(_phrase, wants))),
+        wants=work_of(
+            _phrase(fate.get("action")), _phrase(engine.get("name")), _phrase(engine.get("manage_ip")), container
+        ),
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
 

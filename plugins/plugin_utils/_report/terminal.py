@@ -122,6 +122,8 @@ def _unknown_engines(document: Document) -> Iterator[str]:
     if document.unknown_engines:
         number = len(document.unknown_engines)
         yield f"  {number} listed by the console and not in the inventory: {_names(document.unknown_engines)}"
+    if document.run.playbook == "slb.fleet.audit" and document.unlisted:
+        yield f"  {len(document.unlisted)} in the inventory and not listed by the console: {_names(document.unlisted)}"
 
 
 def _names(names: tuple[str, ...]) -> str:
