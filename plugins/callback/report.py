@@ -76,6 +76,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._watcher.play(play)
 
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        if str(task.action).endswith("set_stats"):
+            self._watcher.sum_up()
+
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         self._watcher.begin(host.get_name(), identity(task))
 

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import json
 import os
 import threading
 import time
@@ -25,6 +27,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen, phase_of, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import Told, own_playbook
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
@@ -89,6 +92,15 @@ class Watcher:
         if self._is_ours and self._gathering:
             with self._lock:
                 self._gathering.did(told.host, seen(told.module, told.values, self._gathering.check).deed)
+
+    def sum_up(self) -> None:
+        """What is known by now is what the lookup ``summary`` gives from here on."""
+        if self._is_ours and self._gathering:
+            with self._lock:
+                document = self._gathering.document(time.monotonic())
+            text = json.dumps(summary(document))
+            with contextlib.suppress(OSError):
+                (Path(constants.DEFAULT_LOCAL_TMP) / FILE).write_text(text, encoding="utf-8")
 
     def finish(self, status: Status) -> None:
         """The run has ended: all reports are written, and what it comes to is shown."""
