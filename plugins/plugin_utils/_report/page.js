@@ -3,9 +3,13 @@
 const table = document.getElementById("hosts"), body = table.tBodies[0], rows = Array.from(body.rows);
 const form = document.getElementById("find"), words = document.getElementById("words");
 const verdict = document.getElementById("verdict"), shown = document.getElementById("shown");
-const texts = rows.map(row => row.textContent.toLowerCase());
+let texts;
 form.hidden = false;
+function say(number) {
+  shown.textContent = number + " of " + rows.length + " hosts are shown";
+}
 function find() {
+  texts ||= rows.map(row => row.textContent.toLowerCase());
   const parts = words.value.toLowerCase().split(/\s+/).filter(Boolean);
   let number = 0;
   rows.forEach((row, at) => {
@@ -13,7 +17,7 @@ function find() {
     row.hidden = !fits;
     number += fits;
   });
-  shown.textContent = number + " of " + rows.length + " hosts are shown";
+  say(number);
 }
 form.addEventListener("submit", event => event.preventDefault());
 words.addEventListener("input", find);
@@ -34,4 +38,4 @@ table.tHead.querySelectorAll("th").forEach((head, column) => {
   });
 });
 addEventListener("beforeprint", () => rows.length <= 500 && table.querySelectorAll("details").forEach(each => { each.open = true; }));
-find();
+say(rows.length);
