@@ -30,6 +30,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate
 
 Ending = Literal["ok", "failed", "unreachable"]
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
+_AUDIT = "slb.fleet.audit"
 
 
 @dataclass
@@ -231,6 +232,8 @@ class Gathering:
         """Something is to be done about the host, and no task has failed."""
         if run.is_plan:
             return "planned"
+        if run.playbook == _AUDIT:
+            return "failed"
         if run.playbook != _GOES_ON_UNTIL_PROVEN:
             return "done"
         # Its play goes on until the engine is proven: it was ended before.

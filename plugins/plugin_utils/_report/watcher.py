@@ -95,7 +95,7 @@ class Watcher:
 
     def sum_up(self) -> None:
         """What is known by now is what the lookup ``summary`` gives from here on."""
-        if self._is_ours and self._gathering:
+        if self._gathering:
             with self._lock:
                 document = self._gathering.document(time.monotonic())
             text = json.dumps(summary(document))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,7 @@ class Reported:
 
     @contextmanager
     def started(self, playbook: str, **variables: Any) -> Iterator[subprocess.Popen[str]]:
+        shutil.rmtree(self.folder, ignore_errors=True)
         process = subprocess.Popen(
             self.command(playbook, **variables),
             env=self.environment(),
@@ -140,6 +142,3 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reported]:
         yield Reported(lab, tmp_path_factory.mktemp("report"))
     finally:
         lab.down()
-
-
-Make = Callable[..., Any]

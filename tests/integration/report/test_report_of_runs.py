@@ -124,8 +124,8 @@ def artifact_of(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("strategy", ["linear", "free"])
 def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, strategy: str) -> None:
-    reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
     reported.clean("h3")
+    reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
     port = {"h2": {"ansible_port": 1}}
     extra = reported.fleet.inventory.parent / "closed.yml"
     extra.write_text(yaml.safe_dump({"engines": {"hosts": port}}))

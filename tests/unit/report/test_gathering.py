@@ -169,6 +169,14 @@ def test_the_same_decisions_have_the_same_digest_in_check_mode_and_later() -> No
     assert len(digests) == 1
 
 
+def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("audit", "edge-1", "edge-2")
+    run.look("edge-1", ABSENT)
+    run.look("edge-2", PROVEN)
+    assert [host.verdict for host in run.so_far().hosts] == ["failed", "proven"]
+
+
 def test_the_management_nodes_are_told() -> None:
     run = Happenings()
     run.play("look", "edge-1")

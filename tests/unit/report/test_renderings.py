@@ -24,6 +24,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import jun
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally, Wait, line
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -135,6 +136,18 @@ def test_in_junit_who_was_not_reached_or_not_attempted_has_not_passed() -> None:
         "edge-5": ["failure"],
     }
     assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("5", "2", "2")
+
+
+def test_the_summary_stays_small_however_many_hosts_have_trouble() -> None:
+    run = Happenings()
+    names = [f"edge-{number}.{'site' * 60}" for number in range(5000)]
+    run.play("look", *names)
+    for number, name in enumerate(names):
+        run.fail(name, {"action": "fail", "code": f"code-{number % 40}", "reason": "word " * 500})
+    told = summary(run.ended())
+    assert len(json.dumps(told)) < 100_000
+    assert told["counts"]["failed"] == 5000
+    assert told["again"] is None
 
 
 def samples(text: str) -> dict[str, float]:
