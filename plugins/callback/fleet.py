@@ -29,7 +29,7 @@ from ansible import context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import own_playbook, told
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import is_own, told
 
 
 class CallbackModule(DefaultCallback):  # type: ignore[misc]
@@ -40,7 +40,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     _is_quiet = False
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
-        self._is_quiet = bool(own_playbook(play)) and not self._display.verbosity
+        self._is_quiet = is_own(play) and not self._display.verbosity
         if not self._is_quiet:
             super().v2_playbook_on_play_start(play)
 

@@ -39,9 +39,20 @@ def identity(task: Any) -> str:
 
 
 def own_playbook(play: Any) -> str:
-    """The full name of the playbook of this collection that the play is from; empty where it is somebody else's."""
-    path = Path(str(play.get_path()).rpartition(":")[0])
-    return f"slb.fleet.{path.stem}" if path.name and path.resolve().parent == _PLAYBOOKS else ""
+    """The full name of the playbook of this collection that the play is from; empty where it is somebody else's, or one
+    that is only a part of others and has no hosts of the fleet.
+    """
+    path = _path(play)
+    return f"slb.fleet.{path.stem}" if path.parent == _PLAYBOOKS else ""
+
+
+def is_own(play: Any) -> bool:
+    """The play is of this collection, be it a part of its playbooks."""
+    return _PLAYBOOKS in _path(play).parents
+
+
+def _path(play: Any) -> Path:
+    return Path(str(play.get_path()).rpartition(":")[0]).resolve()
 
 
 def _named(result: Any, name: str) -> Any:

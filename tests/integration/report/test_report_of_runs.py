@@ -175,13 +175,13 @@ def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -
 
 
 def test_a_frozen_host_is_unreachable_and_the_others_are_proven(reported: Reported) -> None:
+    reported.play("slb.fleet.rollout", slb_serial="100%")
     host = reported.lab.hosts["h2"]
-    processes = "pgrep -f 'sshd' | xargs -r kill -{}"
-    host.exec(["sh", "-c", processes.format("STOP")])
+    host.exec(["systemctl", "kill", "--signal=STOP", "ssh.service"])
     try:
         run = reported.play("slb.fleet.rollout", env={"ANSIBLE_TIMEOUT": "5"})
     finally:
-        host.exec(["sh", "-c", processes.format("CONT")])
+        host.exec(["systemctl", "kill", "--signal=CONT", "ssh.service"])
     assert reported.verdicts == {"h1": "proven", "h2": "unreachable", "h3": "proven"}, run.output
     see_that_proofs_are_true(reported)
 
