@@ -111,9 +111,9 @@ def _each(code: str, objections: Iterator[str]) -> Iterator[tuple[str, str]]:
     return ((code, objection) for objection in objections)
 
 
-OBJECTIONS = (
+BESIDE_THE_ROWS = (
     *("unsteady", "asked_too_often", "record_damaged", "record_unwritable", "put_back_before", "started_again"),
-    *("list_contradicted", "may_be_live"),
+    *("list_contradicted", "may_be_live", "another_engine", "half_gone"),
 )
 
 

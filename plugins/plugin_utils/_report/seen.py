@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -156,11 +157,17 @@ def _detail(module: str, result: Mapping[str, Any]) -> str:
 
 
 def _sentence(value: Any) -> str:
-    return in_short(" ".join(str(value).split()), _LONGEST_SENTENCE)
+    return _words(value, _LONGEST_SENTENCE)
 
 
 def _phrase(value: Any) -> str:
-    return "" if value is None else in_short(" ".join(str(value).split()), _LONGEST_PHRASE)
+    return "" if value is None else _words(value, _LONGEST_PHRASE)
+
+
+def _words(value: Any, most: int) -> str:
+    # Cut before as well, so that what is long or deep costs no more than what is shown of it.
+    text = value[: most * 4] if isinstance(value, str) else reprlib.repr(value)
+    return in_short(" ".join(text.split()), most)
 
 
 def _number(value: Any) -> float | None:

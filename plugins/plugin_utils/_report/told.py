@@ -29,7 +29,7 @@ def told(result: Any) -> Told:
     return Told(
         _named(result, "host").get_name(),
         identity(task),
-        str(task.action),
+        _module(task),
         values if isinstance(values, Mapping) else {},
     )
 
@@ -53,6 +53,10 @@ def is_own(play: Any) -> bool:
 
 def _path(play: Any) -> Path:
     return Path(str(play.get_path()).rpartition(":")[0]).resolve()
+
+
+def _module(task: Any) -> str:
+    return str(getattr(task, "resolved_action", None) or task.action)
 
 
 def _named(result: Any, name: str) -> Any:

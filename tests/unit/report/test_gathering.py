@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 from happenings import ABSENT, INSTALL, LIVE, LOOK, NODE, PROVEN, STOP, Happenings, decided, troubled
 
@@ -175,6 +178,23 @@ def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None
     run.look("edge-1", ABSENT)
     run.look("edge-2", PROVEN)
     assert [host.verdict for host in run.so_far().hosts] == ["failed", "proven"]
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["add"], "evidence": 3}]
+)
+def test_no_value_takes_the_report_away(odd: Any) -> None:
+    run = Happenings()
+    run.play("look", "edge-1", "edge-2")
+    result = {"fate": odd, "progress": odd, "engine": odd, "slb_host": odd, "unknown_engines": odd, "msg": odd}
+    run.task("edge-1", LOOK, result)
+    for module in ("engine", "engine_record", "engine_container", "interface", "motd", "license"):
+        odd_result = {"changed": True, "record": odd, "adopted": odd, "quarantined_as": odd, "dest": odd, "msg": odd}
+        run.task("edge-1", f"slb.fleet.{module}", odd_result, ending="failed")
+    run.look("edge-2", PROVEN)
+    document = run.ended()
+    assert [host.verdict for host in document.hosts] == ["failed", "proven"]
+    assert len(json.dumps(document.as_json())) < 20_000
 
 
 def test_the_management_nodes_are_told() -> None:
