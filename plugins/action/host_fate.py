@@ -50,6 +50,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
+_RECORDED = ("state", "name", "manage_ip", "base_url")
 _POLL_SECONDS = 5.0
 
 
@@ -236,6 +237,7 @@ class _Door:
             "fate": {**asdict(decision), "evidence": list(decision.evidence)},
             "progress": asdict(progress),
             "engine": asdict(self._engine),
+            "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
         }
         if self._asked["must_be_proven"]:
             told["unknown_engines"] = self._unknown_engines()

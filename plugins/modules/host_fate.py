@@ -149,6 +149,10 @@ engine:
   description: Which engine is wanted, C(name), C(manage_ip), C(base_url), and in C(trouble) why no install can be asked for.
   returned: where the task does not fail
   type: dict
+recorded:
+  description: What the host's record said, C(state), C(name), C(manage_ip) and C(base_url), as far as there is one.
+  returned: where the variables of the host can be used, also where the task fails
+  type: dict
 unknown_engines:
   description: The engines that the console's list shows and no host of the run wants, told for one host of the run.
   returned: with O(must_be_proven=true)

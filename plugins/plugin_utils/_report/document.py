@@ -14,6 +14,7 @@ FORMAT, VERSION = "slb.fleet.report", 1
 
 Status = Literal["running", "finished", "interrupted"]
 Verdict = Literal["proven", "done", "planned", "needs_you", "failed", "unreachable", "unfinished", "not_attempted"]
+Since = Literal["intended", "corrected", "drifted"]
 Phase = Literal["look", "clear", "adopt", "ask", "wait", "prove"]
 VERDICTS: dict[str, str] = {
     "proven": "proven",
@@ -74,6 +75,8 @@ class HostEntry:
     next: str = ""
     console: str = ""
     """What its list says, where it was asked."""
+    since: Since | None = None
+    """How it has changed since the last run that proved it."""
 
     @property
     def total_seconds(self) -> float:

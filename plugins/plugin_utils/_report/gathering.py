@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Phase,
     Reason,
     RunEntry,
+    Since,
     Status,
     Verdict,
     Verified,
@@ -26,7 +27,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Record, Seen
 
 Ending = Literal["ok", "failed", "unreachable"]
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
@@ -39,6 +40,8 @@ class Story:
 
     fate: Fate | None = None
     is_decided: bool = False
+    record: Record | None = None
+    was_good: bool = False
     wants: str = ""
     verified_at: float = 0
     trouble: Ending = "ok"
@@ -126,6 +129,8 @@ class Gathering:
 
     def _learn(self, story: Story, seen: Seen, now: float) -> None:
         if seen.fate:
+            if story.record is None:
+                story.record, story.was_good = seen.record, seen.fate.action == "nothing"
             story.fate = seen.fate
             story.verified_at = now if seen.fate.action == "nothing" else story.verified_at
         if seen.fate and not (seen.rounds or story.rounds):
@@ -207,6 +212,7 @@ class Gathering:
             dict(story.seconds),
             story.batch,
             console=fate.console if fate else "",
+            since=_since(story, verdict),
         )
         return replace(entry, next=self._next.of_host(entry, run))
 
@@ -248,3 +254,11 @@ class Gathering:
     def _time(self, now: float) -> str:
         at = self._wall + timedelta(seconds=now - self._began)
         return at.astimezone(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _since(story: Story, verdict: Verdict) -> Since | None:
+    """What has changed since the run whose proof the record holds, told from the first look of this one."""
+    is_good = verdict == "proven"
+    if story.record == "this" and not story.was_good:
+        return "corrected" if is_good else "drifted"
+    return "intended" if story.record is not None and is_good and not story.was_good else None

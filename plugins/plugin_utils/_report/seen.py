@@ -8,7 +8,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase
@@ -30,6 +30,10 @@ class Fate:
     console: str
 
 
+Record = Literal["none", "this", "other"]
+"""What the host's record has proven before: nothing, the engine that is wanted, or another one."""
+
+
 @dataclass(frozen=True)
 class Seen:
     """``waited`` and ``rounds``: of the run so far; None where the result does not say. ``wants``: what is to be
@@ -42,6 +46,7 @@ class Seen:
     rounds: int | None = None
     node: str = ""
     wants: str = ""
+    record: Record = "none"
     deed: Deed | None = None
     unknown_engines: tuple[str, ...] = ()
 
@@ -99,8 +104,15 @@ def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
         wants=work_of(
             _phrase(fate.get("action")), _phrase(engine.get("name")), _phrase(engine.get("manage_ip")), container
         ),
+        record=_record(_mapping(result.get("recorded")), engine),
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
+
+
+def _record(recorded: Mapping[str, Any], engine: Mapping[str, Any]) -> Record:
+    if recorded.get("state") != "confirmed":
+        return "none"
+    return "this" if all(recorded.get(key) == engine.get(key) for key in ("name", "manage_ip", "base_url")) else "other"
 
 
 def _deed(module: str, result: Mapping[str, Any], would: bool) -> Deed | None:

@@ -37,6 +37,7 @@ def lines(document: Document) -> Iterator[str]:
     yield f"  {in_plan(document) if run.is_plan else in_numbers(document)}"
     yield from _deeds(document)
     yield from _troubles(document)
+    yield from _drift(document)
     yield from _unknown_engines(document)
     if run.is_plan and document.plan and document.plan.hosts:
         yield f"Plan: {document.plan.digest}"
@@ -124,6 +125,14 @@ def _unknown_engines(document: Document) -> Iterator[str]:
         yield f"  {number} listed by the console and not in the inventory: {_names(document.unknown_engines)}"
     if document.run.playbook == "slb.fleet.audit" and document.unlisted:
         yield f"  {len(document.unlisted)} in the inventory and not listed by the console: {_names(document.unlisted)}"
+
+
+def _drift(document: Document) -> Iterator[str]:
+    for since, words in (("drifted", "changed by somebody else since they were proven"),
+                         ("corrected", "changed by somebody else since they were proven, and corrected")):  # fmt: skip
+        names = tuple(host.name for host in document.hosts if host.since == since)
+        if names:
+            yield f"  {len(names)} {words}: {_names(names)}"
 
 
 def _names(names: tuple[str, ...]) -> str:

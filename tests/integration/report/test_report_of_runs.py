@@ -15,6 +15,7 @@ import pytest
 import yaml
 from conftest import COMMON, RECORD, Reported
 from fleet import BIN, ROOT
+from slb_lab import docker
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
@@ -125,6 +126,7 @@ def artifact_of(folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("strategy", ["linear", "free"])
 def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, strategy: str) -> None:
+    reported.play("slb.fleet.rollout", slb_serial="100%")
     reported.clean("h3")
     reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
     port = {"h2": {"ansible_port": 1}}
@@ -134,6 +136,7 @@ def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, st
                         slb_max_fail_percentage=0)  # fmt: skip
     assert run.status != 0
     assert (reported.verdicts["h1"], reported.host("h1")["reason"]["code"]) == ("failed", "drift"), run.output
+    assert reported.host("h1")["since"] == "drifted"
     assert reported.verdicts["h2"] == "unreachable"
     if strategy == "linear":
         assert reported.verdicts["h3"] == "not_attempted"
@@ -176,12 +179,12 @@ def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -
 
 def test_a_frozen_host_is_unreachable_and_the_others_are_proven(reported: Reported) -> None:
     reported.play("slb.fleet.rollout", slb_serial="100%")
-    host = reported.lab.hosts["h2"]
-    host.exec(["systemctl", "kill", "--signal=STOP", "ssh.service"])
+    container = reported.lab.hosts["h2"].container
+    docker.run(["pause", container])
     try:
         run = reported.play("slb.fleet.rollout", env={"ANSIBLE_TIMEOUT": "5"})
     finally:
-        host.exec(["systemctl", "kill", "--signal=CONT", "ssh.service"])
+        docker.run(["unpause", container])
     assert reported.verdicts == {"h1": "proven", "h2": "unreachable", "h3": "proven"}, run.output
     see_that_proofs_are_true(reported)
 

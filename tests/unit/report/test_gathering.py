@@ -202,3 +202,28 @@ def test_the_management_nodes_are_told() -> None:
     run.play("look", "edge-1")
     run.task("edge-1", LOOK, decided(PROVEN))
     assert run.ended().run.management_nodes == (NODE,)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "first", "last", "since"),
+    [
+        ("edge-1", PROVEN, PROVEN, None),
+        ("edge-1", ABSENT, PROVEN, "corrected"),
+        ("edge-1", LIVE, LIVE, "drifted"),
+        ("west-9", ABSENT, PROVEN, "intended"),
+        (None, ABSENT, PROVEN, "intended"),
+        (None, LIVE, LIVE, None),
+    ],
+)
+def test_who_has_changed_it_since_the_last_run(
+    recorded: str | None, first: dict[str, Any], last: dict[str, Any], since: str | None
+) -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    record = {"state": "confirmed", "name": recorded, "manage_ip": "192.0.2.11", "base_url": NODE} if recorded else {}
+    run.look("edge-1", first, recorded=record)
+    if last is LIVE:
+        run.fail("edge-1", LIVE)
+    else:
+        run.look("edge-1", last, rounds=2, recorded={"state": "confirmed"})
+    assert of(run.ended(), "edge-1").since == since
