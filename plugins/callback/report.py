@@ -24,7 +24,7 @@ options:
       - A folder, which is made where it is not there. C(report.json) and C(retry), the hosts for a next run, are kept
         up to date there during the run; C(report.html), C(junit.xml) and C(slb_fleet.prom) are complete at its end.
       - Each file is replaced as a whole. Empty for none.
-    type: path
+    type: str
     default: ''
     env:
       - name: SLB_REPORT_DIR
