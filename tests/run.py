@@ -33,6 +33,7 @@ CODE = (
     Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
     Stage("changelog", "antsibull-changelog lint"),
     Stage("unit", "pytest tests/unit"),
+    Stage("page", "pytest tests/page"),
     Stage("client", "pytest tests/hostile"),
     Stage("sanity", "tests/tools/sanity"),
 )
@@ -46,6 +47,7 @@ LABS = (
 )
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment"),
+    Stage("report", "pytest tests/integration/report"),
     Stage("histories", "pytest tests/integration/histories"),
     Stage("chaos", "python tests/chaos/run.py --seconds 120 --seed 1"),
 )

@@ -20,6 +20,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import ApprovedPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
@@ -29,6 +30,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import task_
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of, unknown_variables
@@ -43,9 +45,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "wait": {"type": "bool", "default": False},
     "unlisted": {"type": "bool", "default": False},
     "report_only": {"type": "bool", "default": False},
+    "must_be_proven": {"type": "bool", "default": False},
+    "begins": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
+_RECORDED = ("state", "name", "manage_ip", "base_url")
 _POLL_SECONDS = 5.0
 
 
@@ -135,8 +140,21 @@ class _Door:
         if decision.console == "unreadable":
             return self._said_once(decision, decision.console_words)
         if decision.action in ("add", "replace") and not self._asked["unlisted"]:
-            return self._with_a_session(decision)
-        return decision
+            decision = self._with_a_session(decision)
+        # What a run has begun it ends: only the begin is approved.
+        return decision if progress.rounds else self._approved(decision, slb_host)
+
+    def _approved(self, decision: Decision, slb_host: Mapping[str, Any]) -> Decision:
+        """Where a plan was approved, nothing else is done."""
+        wants = work_of(decision.action, self._engine.name, self._engine.manage_ip, slb_host["engine_container"])
+        self._store.note_work(self._host, wants)
+        plan = self._settings["plan"]
+        if plan is None or not wants:
+            return decision
+        objection = ApprovedPlan(plan, self._store).objection(self._host, wants, begins=self._asked["begins"])
+        if not objection:
+            return decision
+        return replace(decision, action="fail", code="not_approved", reason=f"{decision.reason} {objection}")
 
     def _with_a_session(self, decision: Decision) -> Decision:
         """Before anything on a host is touched, it is known that the management node can be asked."""
@@ -144,7 +162,8 @@ class _Door:
             Console(Connection.from_params(self._params), self._sessions).session()
         except FleetError as error:
             trouble = in_variables(error)
-            told = replace(decision, action="fail", reason=f"{decision.reason} The install was not begun: {trouble}")
+            words = f"{decision.reason} The install was not begun: {trouble}"
+            told = replace(decision, action="fail", code="management_node", reason=words)
             return self._said_once(told, trouble)
         return decision
 
@@ -213,18 +232,33 @@ class _Door:
             console_words=visible(decision.console_words),
             evidence=tuple(map(visible, decision.evidence)),
         )
-        told: dict[str, Any] = {"changed": False, "fate": {**asdict(decision), "evidence": list(decision.evidence)}}
-        if decision.action == "fail" and not self._asked["report_only"]:
+        told: dict[str, Any] = {
+            "changed": False,
+            "fate": {**asdict(decision), "evidence": list(decision.evidence)},
+            "progress": asdict(progress),
+            "engine": asdict(self._engine),
+            "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
+        }
+        if self._asked["must_be_proven"]:
+            told["unknown_engines"] = self._unknown_engines()
+        fails = decision.action == "fail" and not self._asked["report_only"]
+        if fails or (self._asked["must_be_proven"] and decision.action != "nothing"):
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
         told.update(
             slb_host=slb_host,
-            progress=asdict(progress),
-            engine=asdict(self._engine),
-            settings={key: value for key, value in self._settings.items() if key != "engine_listing"},
+            settings={key: value for key, value in self._settings.items() if key not in ("engine_listing", "plan")},
         )
         self._say(decision)
         self._join([group for group in self._groups(decision) if group], told)
         return told
+
+    def _unknown_engines(self) -> list[str]:
+        """What the list has and no host of the run wants; told once, and only where the run has the whole fleet."""
+        is_whole = str(self._task_vars.get("ansible_limit") or "all") == "all"
+        if self._list is None or not is_whole:
+            return []
+        is_first = self._store.first_to_say(f"the whole list of {self._engine.base_url}", self._host) == self._host
+        return self._list.unwanted(self._engine.base_url) if is_first else []
 
     def _groups(self, decision: Decision) -> Iterator[str | None]:
         if self._has_work(decision):

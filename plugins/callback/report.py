@@ -1,36 +1,65 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prints, at the end of a run, one line for each engine host."""
+"""Gathers what a run does to each engine host, and tells it, while it goes on and at its end."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: report
 type: aggregate
-short_description: One line for each engine host at the end of a run
+short_description: How the fleet stands, while a run goes on and at its end
 version_added: 0.1.0
 author: slb.fleet contributors (@slb-fleet)
 description:
-  - Says of each host how its engine stands and what proves it, how long the host took, what was seen, what was changed
-    and what went wrong. Hosts that could not be reached, or were not attempted because the run ended before, are
-    listed as such.
-  - It comes after every run, also after one that was ended by failures.
+  - Says at the end how many hosts are proven, what was done, which failed for which reason, the most frequent first,
+    which were not attempted, and what to run next. With C(-v), also one line for each host.
+  - While the run goes on, a line says how far it is, in place on a terminal, elsewhere at most every 30 seconds.
+  - Writes all this to a folder, too, for people and for machines.
+  - It comes after every run of this collection's playbooks, also after one that was ended by failures or interrupted.
+    Runs of other playbooks get none.
+options:
+  report_dir:
+    description:
+      - A folder, which is made where it is not there. C(report.json) and C(retry), the hosts for a next run, are kept
+        up to date there during the run; C(report.html), C(junit.xml) and C(slb_fleet.prom) are complete at its end.
+      - Each file is replaced as a whole. Empty for none.
+    type: str
+    default: ''
+    env:
+      - name: SLB_REPORT_DIR
+    ini:
+      - section: slb_fleet
+        key: report_dir
+  each_host:
+    description: Whether there is a line for each host at the end, too, as with C(-v).
+    type: bool
+    default: false
+    env:
+      - name: SLB_REPORT_EACH_HOST
+    ini:
+      - section: slb_fleet
+        key: report_each_host
+  slice:
+    description: Which part of the inventory this run has, such as V(2/5), where several runs share it out.
+    type: str
+    default: ''
+    env:
+      - name: SLB_REPORT_SLICE
+    ini:
+      - section: slb_fleet
+        key: report_slice
 requirements:
   - Enable it with C(callbacks_enabled = slb.fleet.report) in the section C([defaults]) of C(ansible.cfg), or with
     E(ANSIBLE_CALLBACKS_ENABLED).
 """
 
-import reprlib
-import time
 from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report import Report
-
-_TOLD = ("slb.fleet.host_fate", "slb.fleet.host_info")
-"""The tasks that say how a host stands."""
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import identity, told
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.watcher import Watcher
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
@@ -39,42 +68,35 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     CALLBACK_NAME = "slb.fleet.report"
     CALLBACK_NEEDS_ENABLED = True
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._report = Report()
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        self._watcher = Watcher(
+            self.get_option("report_dir") or "", self.get_option("slice") or "", self.get_option("each_host")
+        )
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
-        inventory = play.get_variable_manager()._inventory
-        # All hosts of the play, and not only those of the batch that begins.
-        hosts = inventory.get_hosts(play.hosts, ignore_restrictions=True)
-        self._report.expect(str(play._uuid), [host.get_name() for host in hosts])
+        self._watcher.play(play)
+
+    def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
+        if str(task.action).endswith("set_stats"):
+            self._watcher.sum_up()
 
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
-        self._report.begin(host.get_name(), time.monotonic())
+        self._watcher.begin(host.get_name(), identity(task))
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        task, values = result._task, result._result
-        if (getattr(task, "resolved_action", None) or task.action) not in _TOLD:
-            # Any other module's result is a host's own words, of which only that something was changed is told.
-            values = {"changed": bool(values.get("changed"))}
-        self._report.end(result._host.get_name(), task.name, values, time.monotonic())
+        self._watcher.end("ok", told(result))
+
+    def v2_runner_on_skipped(self, result: Any) -> None:
+        self._watcher.skip(told(result))
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        if not ignore_errors:
-            self._trouble("failed", result)
+        self._watcher.end("ok" if ignore_errors else "failed", told(result))
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
-        self._trouble("unreachable", result)
+        self._watcher.end("unreachable", told(result))
 
-    def _trouble(self, kind: str, result: Any) -> None:
-        # An include that fails gives its reason under another name.
-        words = result._result.get("msg") or result._result.get("reason") or "it gave no reason"
-        words = words if isinstance(words, str) else reprlib.repr(words)
-        self._report.fail(result._host.get_name(), kind, words, time.monotonic())
+    def v2_runner_item_on_ok(self, result: Any) -> None:
+        self._watcher.item(told(result))
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        lines = list(self._report.lines())
-        if lines:
-            self._display.banner("FLEET REPORT")
-            for line in lines:
-                self._display.display(line)
+        self._watcher.finish("finished")

@@ -68,6 +68,16 @@ options:
     description: Do not fail where nothing safe can be done.
     type: bool
     default: false
+  must_be_proven:
+    description:
+      - Fail unless the engine is proven, whatever would be done about it; and tell which engines the console's list shows
+        that no host of the run wants, where the run is not limited.
+    type: bool
+    default: false
+  begins:
+    description: What is decided is about to be done, and all hosts of the run have been looked at; for C(slb_plan).
+    type: bool
+    default: false
   group:
     description: The group to put the host into if something is to be done about it.
     type: str
@@ -103,6 +113,9 @@ fate:
     reason:
       description: Why, in a sentence or two.
       type: str
+    code:
+      description: The same in one word, such as V(proven), V(absent) or V(unrecorded), of those that docs/report.md lists.
+      type: str
     evidence:
       description: What was seen, a phrase each.
       type: list
@@ -136,6 +149,15 @@ engine:
   description: Which engine is wanted, C(name), C(manage_ip), C(base_url), and in C(trouble) why no install can be asked for.
   returned: where the task does not fail
   type: dict
+recorded:
+  description: What the host's record said, C(state), C(name), C(manage_ip) and C(base_url), as far as there is one.
+  returned: where the variables of the host can be used, also where the task fails
+  type: dict
+unknown_engines:
+  description: The engines that the console's list shows and no host of the run wants, told for one host of the run.
+  returned: with O(must_be_proven=true)
+  type: list
+  elements: str
 settings:
   description: The values of the host's variables, by their names without C(slb_), in their own types.
   returned: where the task does not fail

@@ -29,7 +29,7 @@ class Decision:
 
     With wait go ``wait_seconds`` and ``wait_for``: host, for the engine to come up, or console, for the list of a
     console whose engine is up. With replace goes ``because``: on whose word. ``verified_by``: host or console.
-    ``console``: what its list said.
+    ``console``: what its list said. ``code``: the row that decided, or what spoke against its decision, in a word.
     """
 
     action: Action
@@ -41,6 +41,7 @@ class Decision:
     console: ConsoleState = "undescribed"
     console_words: str = ""
     evidence: tuple[str, ...] = ()
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,18 @@ class Rule:
     applies: Callable[[Evidence, Policy], bool]
     decide: Callable[[Evidence, Policy], Decision]
 
+    @property
+    def code(self) -> str:
+        """One word for the row, which reports and those that read them go by."""
+        return self.decide.__name__.strip("_")
+
 
 def decide(evidence: Evidence, policy: Policy) -> Decision:
     """The fate of one host. Total: every evidence has a decision."""
     rule = next(rule for rule in RULES if rule.applies(evidence, policy))
-    decision = rule.decide(evidence, policy)
+    decision = replace(rule.decide(evidence, policy), code=rule.code)
     if decision.action in ("nothing", "confirm") and evidence.is_half_gone and policy.installs:
-        decision = _finish_the_way_back(decision.reason, evidence)
+        decision = replace(_finish_the_way_back(decision.reason, evidence), code="half_gone")
     decision = _guarded(decision, evidence, policy)
     return replace(
         decision,
@@ -69,34 +75,46 @@ def decide(evidence: Evidence, policy: Policy) -> Decision:
 
 def _guarded(decision: Decision, evidence: Evidence, policy: Policy) -> Decision:
     objection = next(_objections(decision, evidence, policy), None)
-    return _fail(f"{decision.reason} {objection}") if objection else decision
+    return replace(_fail(f"{decision.reason} {objection[1]}"), code=objection[0]) if objection else decision
 
 
-def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:
+def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[tuple[str, str]]:
+    """Each with its code."""
     if decision.action in ("nothing", "fail"):
         return
     if evidence.progress.rounds > policy.most_rounds:
         yield (
+            "unsteady",
             f"But the host is still not in a steady state after {evidence.progress.rounds} rounds. "
-            "Find out who else works on this host, then run again."
+            "Find out who else works on this host, then run again.",
         )
     if decision.action in ("add", "replace") and policy.installs:
-        yield from _to_an_install(evidence, policy)
+        yield from _each("asked_too_often", _to_an_install(evidence, policy))
     if decision.action == "confirm" or policy.installs:
-        yield from _to_a_record(decision, evidence)
-    yield from _to_another_engine(decision, evidence, policy)
-    yield from _to_a_note(decision, evidence)
+        yield from _each("record_damaged", _to_a_record(decision, evidence))
+    yield from _each("another_engine", _to_another_engine(decision, evidence, policy))
+    yield from _each("record_unwritable", _to_a_note(decision, evidence))
     if decision.action == "replace" and not policy.unlisted:
-        yield from _to_another_try(evidence)
+        yield from _each("put_back_before", _to_another_try(evidence))
     if decision.action == "replace" and evidence.progress.has_replaced:
-        yield from _to_stopping_it_again(evidence)
+        yield from _each("started_again", _to_stopping_it_again(evidence))
     if decision.because == "list" and evidence.container in ALIVE:
-        yield from _to_the_lists_word(evidence)
+        yield from _each("list_contradicted", _to_the_lists_word(evidence))
     if decision.action == "replace" and evidence.container in ALIVE:
         inventory = "slb_engine_name, slb_manage_ip or slb_base_url"
         live = f" If the engine is live under another name or address, correct {inventory}."
         for objection in _to_stopping(evidence, policy):
-            yield objection + (live if decision.because == "list" else "")
+            yield "may_be_live", objection + (live if decision.because == "list" else "")
+
+
+def _each(code: str, objections: Iterator[str]) -> Iterator[tuple[str, str]]:
+    return ((code, objection) for objection in objections)
+
+
+BESIDE_THE_ROWS = (
+    *("unsteady", "asked_too_often", "record_damaged", "record_unwritable", "put_back_before", "started_again"),
+    *("list_contradicted", "may_be_live", "another_engine", "half_gone"),
+)
 
 
 def _to_another_engine(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:

@@ -103,6 +103,7 @@ def _within_the_budget(
     return replace(
         decision,
         action="fail",
+        code="too_many_replaced",
         reason=f"{decision.reason} But that would be {len(refused.hosts)} running containers on the list's word alone, "
         f"and slb_max_replaced allows {policy.replacements} of {policy.fleet} hosts: {', '.join(refused.hosts)}. "
         f"{touched}. Is the list right (path, rights, filter), and are slb_engine_name and slb_manage_ip? If so, raise "

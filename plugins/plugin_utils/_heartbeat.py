@@ -5,30 +5,43 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
+from pathlib import Path
 from types import TracebackType
 
+from ansible import constants
 from ansible.utils.display import Display
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 _SECONDS = 15
 
 
 class Heartbeat:
-    """Shows every 15 seconds, for one host, what is waited for and for how long, until the block ends."""
+    """Lets the run's line of progress know of the wait, until the block ends; with -v, tells it every 15 seconds."""
 
     def __init__(self, host: str, what: str, seconds: float) -> None:
+        self._host, self._seconds = host, seconds
         self._text = f"[{host}]: waiting for {what}"
-        self._seconds = seconds
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
+        self._store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
 
     def __enter__(self) -> None:
-        self._thread.start()
+        with contextlib.suppress(FleetError):
+            self._store.wait(self._host, time.monotonic(), self._seconds)
+        if Display().verbosity:
+            self._thread.start()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._over.set()
-        self._thread.join()
+        if self._thread.is_alive():
+            self._thread.join()
+        with contextlib.suppress(FleetError):
+            self._store.wait_is_over(self._host)
 
     def _beat(self) -> None:
         begin = time.monotonic()

@@ -27,6 +27,9 @@ CREATE TABLE IF NOT EXISTS wishes (host, container, granted DEFAULT 0, PRIMARY K
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
+CREATE TABLE IF NOT EXISTS waits (host PRIMARY KEY, since, seconds);
+CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
+CREATE TABLE IF NOT EXISTS approved (source, host, wants, PRIMARY KEY (source, host));
 CREATE TABLE IF NOT EXISTS readings (list PRIMARY KEY, number, taken_at, size, uncomparable, trouble);
 CREATE TABLE IF NOT EXISTS engines (list, name, address, comparable, state, console_state);
 CREATE INDEX IF NOT EXISTS by_name ON engines (list, name);
@@ -122,6 +125,59 @@ class RunStore:
         """Whether ``host`` says ``text`` for the first time in this run."""
         with self._open() as database:
             return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
+
+    def wait(self, host: str, since: float, seconds: float) -> None:
+        """``host`` is waited for since then, by the monotonic clock, and so many seconds at most."""
+        with self._open() as database:
+            database.execute("REPLACE INTO waits VALUES (?, ?, ?)", (host, since, seconds))
+
+    def wait_is_over(self, host: str) -> None:
+        with self._open() as database:
+            database.execute("DELETE FROM waits WHERE host = ?", (host,))
+
+    def waits(self) -> list[tuple[str, float, float]]:
+        """The hosts that are waited for: since when, and how many seconds at most."""
+        with self._open() as database:
+            return database.execute("SELECT host, since, seconds FROM waits").fetchall()
+
+    def note_work(self, host: str, wants: str) -> None:
+        """What is to be done about ``host`` before anything is done; empty for nothing."""
+        with self._open() as database:
+            database.execute("REPLACE INTO work VALUES (?, ?)", (host, wants))
+
+    def work(self) -> dict[str, str]:
+        """The hosts about which something is to be done."""
+        with self._open() as database:
+            return dict(database.execute("SELECT host, wants FROM work WHERE wants != ''").fetchall())
+
+    def keep_approved(self, source: str, work: Mapping[str, str]) -> None:
+        """``source``: names the plan, of which no host is named by an empty text."""
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            rows = [(source, host, wants) for host, wants in {**work, "": ""}.items()]
+            database.executemany("REPLACE INTO approved VALUES (?, ?, ?)", rows)
+            database.execute("COMMIT")
+
+    def approved(self, source: str, host: str) -> str | None:
+        """What the plan has for ``host``, empty for nothing; None where the plan is not kept yet."""
+        with self._open() as database:
+            found = dict(
+                database.execute(
+                    "SELECT host, wants FROM approved WHERE source = ? AND host IN (?, '')", (source, host)
+                ).fetchall()
+            )
+        return found.get(host, "") if found else None
+
+    def unwanted(self, which: str, node: str) -> list[str]:
+        """The engines of that list of which no host wants the name at this node, or the address."""
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT name, address FROM engines WHERE list = ? AND name NOT IN "
+                "(SELECT value FROM claims WHERE kind = 'name' AND node = ?) AND comparable NOT IN "
+                "(SELECT value FROM claims WHERE kind = 'address') ORDER BY name",
+                (which, node),
+            ).fetchall()
+        return [f"{name} ({address})" for name, address in rows]
 
     def fleet(self, size: int) -> int:
         """The number of the run's hosts: the most that any of its plays has had."""

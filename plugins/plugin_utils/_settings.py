@@ -124,6 +124,14 @@ def _seconds(least: float, most: float) -> Callable[[Any], float]:
     return _number(least, most, "a number of seconds")
 
 
+def _plan(value: Any) -> Any:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    if isinstance(value, Mapping) and isinstance(value.get("hosts"), Mapping):
+        return value
+    raise ValueError("the path of a report.json, or the digest of a plan")
+
+
 OF_A_HOST: Mapping[str, Variable] = {
     "engine_name": Variable(_text),
     "manage_ip": Variable(_text),
@@ -144,6 +152,7 @@ OF_A_HOST: Mapping[str, Variable] = {
     "motd_max_bytes": Variable(_whole(0, _MANY), 512),
     "motd_after": Variable(_one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0, _MANY), 0),
+    "plan": Variable(_plan),
     "license_dest": Variable(_text),
     "license_backup": Variable(_truth, True),
     "adopt_interfaces": Variable(_truth, False),

@@ -56,6 +56,10 @@ class SharedList:
             return in_variables(error)
         return ""
 
+    def unwanted(self, base_url: str) -> list[str]:
+        """What the last reading shows and no host of the run wants; ``base_url``: the management node's."""
+        return self._store.unwanted(self._which, base_url)
+
     def _anew(self, name: str, manage_ip: str, not_before: float) -> Excerpt | str:
         try:
             connection = Connection.from_params(self._params)

@@ -89,6 +89,7 @@ def test_a_node_that_fails_is_named_and_the_other_one_is_asked(
     assert f"failed: Not every management node gave its license. {one.base_url}: " in " ".join(report.split())
     assert "HTTP 404" in report
     assert two.base_url not in report
+    assert not (controller.folder / "report.json").exists(), "nobody has named a folder for reports"
     assert (controller.folder / f"license-{two.port}").read_bytes() == LICENSE_TEXT
 
 

@@ -35,7 +35,7 @@ class Run:
     @property
     def report(self) -> dict[str, str]:
         """The line of each host in the report that the collection's callback prints."""
-        lines = self.output.partition("FLEET REPORT")[2].splitlines()[1:]
+        lines = self.output.partition("EACH HOST")[2].splitlines()[1:]
         return dict(line.split(maxsplit=1) for line in lines if line.strip())
 
     def of(self, counter: str) -> dict[str, int]:
@@ -99,6 +99,7 @@ class Fleet:
             os.environ,
             ANSIBLE_COLLECTIONS_PATH=os.environ.get("ANSIBLE_COLLECTIONS_PATH", str(ROOT / ".cache" / "dev")),
             ANSIBLE_CALLBACKS_ENABLED="slb.fleet.report",
+            SLB_REPORT_EACH_HOST="true",
             ANSIBLE_PIPELINING="1",
             ANSIBLE_NOCOLOR="1",
         )

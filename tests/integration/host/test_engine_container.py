@@ -300,7 +300,7 @@ def test_a_long_wait_shows_that_it_is_alive_and_what_it_waits_for(fleet: Fleet, 
     waiting = {"slb.fleet.engine_container": {"state": "running", "timeout": 17}}
     playbook = tmp_path / "wait.json"
     playbook.write_text(json.dumps([{"hosts": HOST, "gather_facts": False, "tasks": [waiting]}]))
-    run = fleet.play(str(playbook))
+    run = fleet.play(str(playbook), "-v")
     assert re.search(rf"\[{HOST}\]: waiting for the container slb to run steadily, 1[5-7] s of 17 s", run.output), (
         run.output
     )

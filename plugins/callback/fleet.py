@@ -1,0 +1,113 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""For people at a terminal: changes, failures, and how far the run is."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: fleet
+type: stdout
+short_description: Changes and failures alone, and how the fleet stands
+version_added: 1.0.0
+author: slb.fleet contributors (@slb-fleet)
+description:
+  - For runs of this collection's playbooks. A line for each change and each failure of a host, the line of progress,
+    and at the end how the fleet stands. With C(-v), and for other playbooks, Ansible's own output.
+  - The report at the end is that of P(slb.fleet.report#callback), which is enabled beside it.
+extends_documentation_fragment:
+  - default_callback
+  - result_format_callback
+requirements:
+  - Set it with C(stdout_callback = slb.fleet.fleet) in the section C([defaults]) of C(ansible.cfg), or with
+    E(ANSIBLE_STDOUT_CALLBACK).
+"""
+
+from typing import Any
+
+from ansible import context
+from ansible.plugins.callback.default import CallbackModule as DefaultCallback
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import is_own, told
+
+
+class CallbackModule(DefaultCallback):  # type: ignore[misc]
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "stdout"
+    CALLBACK_NAME = "slb.fleet.fleet"
+
+    _is_quiet = False
+
+    def v2_playbook_on_play_start(self, play: Any) -> None:
+        self._is_quiet = is_own(play) and not self._display.verbosity
+        if not self._is_quiet:
+            super().v2_playbook_on_play_start(play)
+
+    def v2_runner_on_ok(self, result: Any) -> None:
+        if self._is_quiet:
+            self._tell_a_change(result)
+        else:
+            super().v2_runner_on_ok(result)
+
+    def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
+        if not self._is_quiet:
+            super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
+        elif not ignore_errors:
+            self._tell_trouble("failed", result)
+
+    def v2_runner_on_unreachable(self, result: Any) -> None:
+        if self._is_quiet:
+            self._tell_trouble("unreachable", result)
+        else:
+            super().v2_runner_on_unreachable(result)
+
+    def v2_runner_item_on_ok(self, result: Any) -> None:
+        if self._is_quiet:
+            self._tell_a_change(result)
+        else:
+            super().v2_runner_item_on_ok(result)
+
+    def v2_playbook_on_stats(self, stats: Any) -> None:
+        if not self._is_quiet:
+            super().v2_playbook_on_stats(stats)
+
+    def _tell_a_change(self, result: Any) -> None:
+        each = told(result)
+        deed = seen(each.module, each.values, bool(context.CLIARGS.get("check"))).deed
+        if deed:
+            would = "would " if context.CLIARGS.get("check") else ""
+            self._display.display(f"[{each.host}]: {would}{deed.sentence}", color="yellow")
+
+    def _tell_trouble(self, kind: str, result: Any) -> None:
+        each = told(result)
+        self._display.display(f"[{each.host}]: {kind}: {seen(each.module, each.values).message}", color="red")
+
+
+def _quiet(name: str) -> Any:
+    """What Ansible's own output tells of tasks, and this one does not."""
+
+    def method(self: CallbackModule, *arguments: Any, **named: Any) -> None:
+        if not self._is_quiet:
+            getattr(super(CallbackModule, self), name)(*arguments, **named)
+
+    return method
+
+
+for _name in (
+    "v2_playbook_on_task_start",
+    "v2_playbook_on_cleanup_task_start",
+    "v2_playbook_on_handler_task_start",
+    "v2_playbook_on_include",
+    "v2_playbook_on_no_hosts_matched",
+    "v2_playbook_on_no_hosts_remaining",
+    "v2_playbook_on_start",
+    "v2_runner_on_start",
+    "v2_runner_on_skipped",
+    "v2_runner_on_async_poll",
+    "v2_runner_retry",
+    "v2_runner_item_on_skipped",
+    "v2_runner_item_on_failed",
+    "v2_on_file_diff",
+):
+    setattr(CallbackModule, _name, _quiet(_name))

@@ -1,0 +1,48 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How the fleet stands, for other programs."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: summary
+author: slb.fleet contributors (@slb-fleet)
+version_added: 1.0.0
+short_description: How the fleet stands by now, in this run
+description:
+  - Gives what the callback P(slb.fleet.report#callback) has gathered so far, in less than 100 KB.
+  - Empty where that callback is not enabled. It is as of the begin of the task C(ansible.builtin.set_stats) that asks.
+options: {}
+"""
+
+EXAMPLES = r"""
+- name: Give AWX how the fleet stands
+  ansible.builtin.set_stats:
+    data:
+      slb_fleet: "{{ lookup('slb.fleet.summary') }}"
+"""
+
+RETURN = r"""
+_raw:
+  description: Counts, groups of hosts by reason, the digest of the plan, and the limit for a next run.
+  type: dict
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible.plugins.lookup import LookupBase
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]
+    def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[Any]:
+        try:
+            return [json.loads((Path(constants.DEFAULT_LOCAL_TMP) / FILE).read_text(encoding="utf-8"))]
+        except FileNotFoundError:
+            return [{}]

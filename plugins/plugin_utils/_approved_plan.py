@@ -1,0 +1,76 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A plan that somebody has approved: what differs from it by now is not done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+
+_DIGEST = "sha256:"
+_AGAIN = "Nothing was done. Make a new plan with slb.fleet.rollout --check, and have that approved."
+
+
+class ApprovedPlan:
+    """``plan``: a digest, the path of a report, or what stands in one under plan."""
+
+    def __init__(self, plan: Any, store: RunStore) -> None:
+        self._plan, self._store = plan, store
+
+    def objection(self, host: str, wants: str, *, begins: bool) -> str:
+        """Why what is wanted for ``host`` was not approved; empty if it was. ``begins``: it is about to be done, and
+        all hosts have been looked at, which a digest needs.
+        """
+        if isinstance(self._plan, str) and self._plan.startswith(_DIGEST):
+            if not begins or digest_of(self._store.work()) == self._plan:
+                return ""
+            return f"But what is to be done on the fleet is not what was approved as {self._plan}. {_AGAIN}"
+        approved = self._approved(host)
+        if approved == wants:
+            return ""
+        had = (
+            f"{approved.partition(':')[0]} for this host, or another container" if approved else "nothing for this host"
+        )
+        return f"But the approved plan has {had}. {_AGAIN}"
+
+    def _approved(self, host: str) -> str:
+        source = digest_of(self._plan["hosts"]) if isinstance(self._plan, Mapping) else str(self._plan)
+        found = self._store.approved(source, host)
+        if found is not None:
+            return found
+        work = _work(self._plan if isinstance(self._plan, Mapping) else _in_file(self._plan), str(source))
+        self._store.keep_approved(source, work)
+        return work.get(host, "")
+
+
+def _in_file(path: str) -> Any:
+    try:
+        document = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FleetError(
+            f"The plan {path} cannot be read: {error}.",
+            "Set slb_plan to the report.json of slb.fleet.rollout --check, or to the digest that it has shown.",
+        ) from None
+    return document.get("plan") if isinstance(document, Mapping) else None
+
+
+def _work(plan: Any, source: str) -> dict[str, str]:
+    hosts = plan.get("hosts") if isinstance(plan, Mapping) else None
+    if not isinstance(hosts, Mapping) or not all(isinstance(each, str) for pair in hosts.items() for each in pair):
+        raise FleetError(
+            f"There is no plan in {source}.", "Set slb_plan to the report.json of slb.fleet.rollout --check."
+        )
+    work = {str(host): str(wants) for host, wants in hosts.items()}
+    if digest_of(work) != plan.get("digest"):
+        raise FleetError(
+            f"The plan in {source} is not the one that its digest was made of: it has been changed.",
+            "Make a new plan with slb.fleet.rollout --check, and have that approved.",
+        )
+    return work

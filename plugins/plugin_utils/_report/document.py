@@ -1,0 +1,218 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The document that a run makes of itself, from which every report is rendered. No I/O; docs/report.md describes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
+
+FORMAT, VERSION = "slb.fleet.report", 1
+
+Status = Literal["running", "finished", "interrupted"]
+Verdict = Literal["proven", "done", "planned", "needs_you", "failed", "unreachable", "unfinished", "not_attempted"]
+Since = Literal["intended", "corrected", "drifted"]
+Phase = Literal["look", "clear", "adopt", "ask", "wait", "prove"]
+VERDICTS: dict[str, str] = {
+    "proven": "proven",
+    "done": "done",
+    "planned": "to be changed",
+    "needs_you": "need you",
+    "failed": "failed",
+    "unreachable": "unreachable",
+    "unfinished": "begun and not ended",
+    "not_attempted": "not attempted",
+}
+"""Each with its words after a number of hosts."""
+BAD = ("failed", "unreachable", "unfinished", "needs_you", "not_attempted")
+"""Those after which somebody has to do something."""
+AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
+"""Those that a next run is for."""
+PHASES: tuple[Phase, ...] = ("look", "clear", "adopt", "ask", "wait", "prove")
+
+
+@dataclass(frozen=True)
+class Reason:
+    """``code``: the same for all hosts that have the same trouble; ``sentence``: of this host."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Verified:
+    """``by``: host or console. ``at``: when this run has seen it, in UTC."""
+
+    by: str
+    at: str
+
+
+@dataclass(frozen=True)
+class Deed:
+    """One thing that was done on or for a host, or, in check mode, that would be."""
+
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class HostEntry:
+    """What became of one host. ``action``: what was decided last, empty where nothing was."""
+
+    name: str
+    verdict: Verdict
+    action: str = ""
+    reason: Reason | None = None
+    evidence: tuple[str, ...] = ()
+    verified: Verified | None = None
+    done: tuple[Deed, ...] = ()
+    would_do: tuple[Deed, ...] = ()
+    seconds: Mapping[Phase, float] = field(default_factory=dict)
+    batch: int | None = None
+    next: str = ""
+    console: str = ""
+    """What its list says, where it was asked."""
+    since: Since | None = None
+    """How it has changed since the last run that proved it."""
+
+    @property
+    def total_seconds(self) -> float:
+        return sum(self.seconds.values())
+
+    @property
+    def verdict_in_words(self) -> str:
+        """Of one host."""
+        if self.verdict == "proven":
+            return f"verified by {self.verified.by}" if self.verified else "proven"
+        return "needs you" if self.verdict == "needs_you" else VERDICTS[self.verdict]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Hosts that a play has taken together. ``ended``: None while it goes on, or where the run was ended in it."""
+
+    play: str
+    hosts: int
+    began: str
+    ended: str | None
+    troubled: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Hosts with the same trouble. ``sentence``: that of the first."""
+
+    code: str
+    verdict: Verdict
+    sentence: str
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunEntry:
+    """``began``, ``updated``, ``ended``: in UTC. ``slice``: such as 2/5, where the inventory is shared out."""
+
+    playbook: str
+    check: bool
+    status: Status
+    began: str
+    updated: str
+    ended: str | None
+    seconds: float
+    limit: str | None = None
+    slice: str | None = None
+    awx_job_id: int | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    management_nodes: tuple[str, ...] = ()
+    batches: tuple[Batch, ...] = ()
+    next: str = ""
+
+    @property
+    def is_plan(self) -> bool:
+        """Nothing was to be changed, but said what would be."""
+        return self.check or self.playbook == "slb.fleet.diagnose"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be done, and the digest of it: the same for the same decisions about the same hosts."""
+
+    digest: str
+    hosts: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Document:
+    run: RunEntry
+    hosts: tuple[HostEntry, ...]
+    plan: Plan | None = None
+    unknown_engines: tuple[str, ...] = ()
+    """What the console lists and the inventory lacks, where the run has compared them."""
+
+    @property
+    def unlisted(self) -> tuple[str, ...]:
+        """The hosts whose engines the console's list, where it was read, does not show."""
+        return tuple(host.name for host in self.hosts if host.console in ("not_listed", "elsewhere", "empty"))
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Hosts, and how many of them have which verdict."""
+        found = Counter(host.verdict for host in self.hosts)
+        return {"hosts": len(self.hosts), "changed": sum(1 for host in self.hosts if host.done), **{
+            verdict: found[verdict] for verdict in VERDICTS  # type: ignore[index]
+        }}  # fmt: skip
+
+    def groups(self) -> list[Group]:
+        """The hosts about which something has to be done, by their reasons, the largest group first."""
+        members: dict[tuple[str, Verdict], list[HostEntry]] = {}
+        for host in self.hosts:
+            if host.verdict in BAD:
+                members.setdefault((host.reason.code if host.reason else host.verdict, host.verdict), []).append(host)
+        # Those that were only not attempted come last: the others are why.
+        ordered = sorted(members.items(), key=lambda item: (item[0][1] == "not_attempted", -len(item[1])))
+        return [
+            Group(code, verdict, _of_all(hosts), tuple(host.name for host in hosts))
+            for (code, verdict), hosts in ordered
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """As docs/report.schema.json has it."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "run": {**_plain(self.run), "batches": [_plain(batch) for batch in self.run.batches]},
+            "counts": self.counts,
+            "groups": [_plain(group) for group in self.groups()],
+            "plan": _plain(self.plan) if self.plan else None,
+            "unknown_engines": list(self.unknown_engines),
+            "hosts": [_host(host) for host in self.hosts],
+        }
+
+
+def _of_all(hosts: list[HostEntry]) -> str:
+    first = hosts[0].reason
+    return first.sentence if first else ""
+
+
+def _plain(entry: Any) -> dict[str, Any]:
+    """One level of a dataclass. Written out, because what copies in depth takes ten times as long."""
+    values = {each.name: getattr(entry, each.name) for each in fields(entry)}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def _host(host: HostEntry) -> dict[str, Any]:
+    return {
+        **_plain(host),
+        "reason": _plain(host.reason) if host.reason else None,
+        "verified": _plain(host.verified) if host.verified else None,
+        "done": [_plain(deed) for deed in host.done],
+        "would_do": [_plain(deed) for deed in host.would_do],
+        "seconds": {phase: round(value, 1) for phase, value in _in_order(host.seconds)},
+    }
+
+
+def _in_order(seconds: Mapping[Phase, float]) -> Iterator[tuple[str, float]]:
+    return ((phase, seconds[phase]) for phase in PHASES if phase in seconds)

@@ -1,0 +1,264 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens in a run, gathered event by event into the document. No I/O, and no clock of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from typing import Literal
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    AGAIN,
+    Batch,
+    Deed,
+    Document,
+    HostEntry,
+    Phase,
+    Reason,
+    RunEntry,
+    Since,
+    Status,
+    Verdict,
+    Verified,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Record, Seen
+
+Ending = Literal["ok", "failed", "unreachable"]
+_GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
+_AUDIT = "slb.fleet.audit"
+
+
+@dataclass
+class Story:
+    """One host. ``tasks``: those that go on, and since when. ``batch``: of the last play that has come to it."""
+
+    fate: Fate | None = None
+    is_decided: bool = False
+    record: Record | None = None
+    was_good: bool = False
+    wants: str = ""
+    verified_at: float = 0
+    trouble: Ending = "ok"
+    reason: Reason | None = None
+    deeds: list[Deed] = field(default_factory=list)
+    seconds: dict[Phase, float] = field(default_factory=dict)
+    tasks: dict[str, float] = field(default_factory=dict)
+    waited: float = 0
+    rounds: int = 0
+    play: int = -1
+    has_begun: bool = False
+    batch: int | None = None
+
+    @property
+    def is_settled(self) -> bool:
+        is_proven = self.fate is not None and self.fate.action == "nothing" and not self.tasks
+        return self.trouble != "ok" or is_proven
+
+    def spend(self, phase: Phase | None, seconds: float) -> None:
+        if phase and seconds > 0:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+
+
+class Gathering:
+    """``facts``: what is known of the run when it begins. ``wall``: the time of day then; all other times are by one
+    clock that only goes forward, as ``began`` is.
+    """
+
+    def __init__(self, facts: RunEntry, next_step: NextStep, wall: datetime, began: float) -> None:
+        self._facts, self._next, self._wall, self._began = facts, next_step, wall, began
+        self._stories: dict[str, Story] = {}
+        self._batches: list[Batch] = []
+        self._play, self._name, self._taken, self._play_began = -1, "", set[str](), began
+        self._nodes: dict[str, None] = {}
+        self._unknown_engines: dict[str, None] = {}
+        self._ended: float | None = None
+        self._status: Status = "running"
+
+    @property
+    def check(self) -> bool:
+        return self._facts.check
+
+    def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
+        """A play begins, or its next batch. ``hosts``: all that it names; those that it never comes to are told."""
+        named = list(hosts)
+        taken = set(batch).intersection(named)
+        if not named:
+            return
+        # A play comes once for each batch, under an identity that may be another each time.
+        if name != self._name or taken & self._taken:
+            self._play, self._name, self._taken, self._play_began = self._play + 1, name, set(), now
+            for host in named:
+                story = self._stories.setdefault(host, Story())
+                story.play, story.has_begun = self._play, False
+        self._taken |= taken
+        self._end_batch(now)
+        if taken:
+            self._batches.append(Batch(name, len(taken), self._time(now), None, 0))
+        for host in taken:
+            self._stories.setdefault(host, Story()).batch = len(self._batches) - 1
+
+    def begin(self, host: str, task: str, now: float) -> None:
+        story = self._stories.setdefault(host, Story())
+        story.has_begun = True
+        story.tasks[task] = now
+
+    def end(self, host: str, task: str, ending: Ending, seen: Seen, phase: Phase | None, now: float) -> None:
+        """``phase``: what the task's time is counted for."""
+        story = self._stories.setdefault(host, Story())
+        # What the main process had to do before it came to this host is not the host's time, where that can be told.
+        took = now - story.tasks.pop(task, now)
+        waited = 0.0 if seen.waited is None else max(0.0, min(took, seen.waited - story.waited))
+        story.spend("wait", waited)
+        story.spend(phase, took - waited)
+        self._learn(story, seen, now)
+        if ending != "ok":
+            story.trouble = ending
+            story.reason = self._why(ending, seen)
+        elif seen.fate:
+            story.reason = Reason(seen.fate.code, seen.fate.reason)
+
+    def did(self, host: str, deed: Deed | None) -> None:
+        if deed:
+            self._stories.setdefault(host, Story()).deeds.append(deed)
+
+    def _learn(self, story: Story, seen: Seen, now: float) -> None:
+        if seen.fate:
+            if story.record is None:
+                story.record, story.was_good = seen.record, seen.fate.action == "nothing"
+            story.fate = seen.fate
+            story.verified_at = now if seen.fate.action == "nothing" else story.verified_at
+        if seen.fate and not (seen.rounds or story.rounds):
+            story.is_decided, story.wants = True, seen.wants
+        story.waited = story.waited if seen.waited is None else seen.waited
+        story.rounds = story.rounds if seen.rounds is None else seen.rounds
+        if seen.deed:
+            story.deeds.append(seen.deed)
+        if seen.node:
+            self._nodes.setdefault(seen.node)
+        self._unknown_engines.update(dict.fromkeys(seen.unknown_engines))
+
+    @staticmethod
+    def _why(ending: Ending, seen: Seen) -> Reason:
+        if ending == "unreachable":
+            return Reason("unreachable", seen.message)
+        if seen.fate:
+            return Reason(seen.fate.code, seen.fate.reason)
+        return Reason("task_failed", seen.message)
+
+    def finish(self, status: Status, now: float) -> None:
+        self._ended, self._status = now, status
+        self._end_batch(now, whole=status == "finished")
+
+    def tally(self, now: float) -> Tally:
+        """What a line of progress says, which is made far more often than the document."""
+        stories = self._stories.values()
+        in_play = [story for story in stories if story.play == self._play]
+        proven = sum(1 for each in stories if each.is_settled and each.trouble == "ok" and each.fate)
+        settled = sum(1 for each in in_play if each.is_settled)
+        return Tally(
+            hosts=len(stories),
+            proven=proven,
+            failed=sum(1 for each in stories if each.trouble == "failed"),
+            unreachable=sum(1 for each in stories if each.trouble == "unreachable"),
+            in_play=len(in_play),
+            settled=settled,
+            seconds=now - self._play_began,
+        )
+
+    def document(self, now: float) -> Document:
+        """As far as it is known."""
+        end = now if self._ended is None else self._ended
+        run = replace(
+            self._facts,
+            status=self._status,
+            began=self._time(self._began),
+            updated=self._time(end),
+            ended=None if self._ended is None else self._time(end),
+            seconds=round(end - self._began, 1),
+            management_nodes=tuple(self._nodes),
+            batches=tuple(self._batches),
+        )
+        hosts = tuple(self._entry(name, story, run) for name, story in self._stories.items())
+        decided = {name: story.wants for name, story in self._stories.items() if story.is_decided}
+        again = [host.name for host in hosts if host.verdict in AGAIN]
+        return Document(
+            replace(
+                run, next=self._next.of_run(run, again, [host.name for host in hosts if host.verdict == "planned"])
+            ),
+            hosts,
+            plan_of(decided) if decided else None,
+            tuple(self._unknown_engines),
+        )
+
+    def _entry(self, name: str, story: Story, run: RunEntry) -> HostEntry:
+        verdict = self._verdict(story, run)
+        fate = story.fate
+        by = fate.verified_by if fate and verdict == "proven" else None
+        entry = HostEntry(
+            name,
+            verdict,
+            fate.action if fate else "",
+            story.reason,
+            fate.evidence if fate else (),
+            Verified(by, self._time(story.verified_at)) if by else None,
+            () if run.check else tuple(story.deeds),
+            tuple(story.deeds) if run.check else (),
+            dict(story.seconds),
+            story.batch,
+            console=fate.console if fate else "",
+            since=_since(story, verdict),
+        )
+        return replace(entry, next=self._next.of_host(entry, run))
+
+    def _verdict(self, story: Story, run: RunEntry) -> Verdict:
+        needs_you = story.fate is not None and story.fate.action == "fail" and run.is_plan
+        if story.trouble == "unreachable":
+            return "unreachable"
+        if needs_you:
+            return "needs_you"
+        if story.trouble == "failed":
+            return "failed"
+        if story.tasks and self._status != "finished":
+            return "unfinished"
+        if not story.has_begun:
+            return "not_attempted"
+        if story.fate is None:
+            return "done"
+        if story.fate.action == "nothing":
+            return "proven"
+        return self._of_work(story, run)
+
+    def _of_work(self, story: Story, run: RunEntry) -> Verdict:
+        """Something is to be done about the host, and no task has failed."""
+        if run.is_plan:
+            return "planned"
+        if run.playbook == _AUDIT:
+            return "failed"
+        if run.playbook != _GOES_ON_UNTIL_PROVEN:
+            return "done"
+        # Its play goes on until the engine is proven: it was ended before.
+        return "unfinished" if story.deeds else "not_attempted"
+
+    def _end_batch(self, now: float, whole: bool = True) -> None:
+        if self._batches and self._batches[-1].ended is None and whole:
+            number = len(self._batches) - 1
+            troubled = sum(1 for each in self._stories.values() if each.batch == number and each.trouble != "ok")
+            self._batches[-1] = replace(self._batches[-1], ended=self._time(now), troubled=troubled)
+
+    def _time(self, now: float) -> str:
+        at = self._wall + timedelta(seconds=now - self._began)
+        return at.astimezone(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _since(story: Story, verdict: Verdict) -> Since | None:
+    """What has changed since the run whose proof the record holds, told from the first look of this one."""
+    is_good = verdict == "proven"
+    if story.record == "this" and not story.was_good:
+        return "corrected" if is_good else "drifted"
+    return "intended" if story.record is not None and is_good and not story.was_good else None

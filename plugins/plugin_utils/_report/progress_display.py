@@ -1,0 +1,88 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The line of progress, on a terminal in place, elsewhere as a line now and then."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import threading
+from typing import Any, TextIO
+
+from ansible import constants
+from ansible.utils.display import Display
+
+_ERASE = "\r\x1b[K"
+LINE_SECONDS = 30.0
+
+
+class Lines:
+    """One line at most every 30 seconds, as AWX keeps only so many of a job."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def show(self, line: str, now: float) -> None:
+        self._last = self._last or now
+        if now - self._last >= LINE_SECONDS:
+            self._last = now
+            Display().display(line)
+
+    def end(self) -> None:
+        """Nothing is left behind."""
+
+
+class InPlace:
+    """The last line of the terminal. Whatever else is printed goes where it would be without it."""
+
+    def __init__(self) -> None:
+        self._lock, self._pid, self._is_shown = threading.RLock(), os.getpid(), False
+        self._out, self._error = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = _Around(self._out, self), _Around(self._error, self)
+
+    def show(self, line: str, now: float) -> None:
+        width = shutil.get_terminal_size().columns - 1
+        with self._lock:
+            self._out.write(f"{_ERASE}{line[:width]}")
+            self._out.flush()
+            self._is_shown = True
+
+    def write(self, stream: TextIO, text: str) -> int:
+        if os.getpid() != self._pid:
+            return stream.write(text)  # a worker has no line
+        with self._lock:
+            if self._is_shown and text:
+                self._out.write(_ERASE)
+                self._out.flush()
+                self._is_shown = False
+            return stream.write(text)
+
+    def end(self) -> None:
+        with self._lock:
+            if self._is_shown:
+                self._out.write(_ERASE)
+                self._out.flush()
+                self._is_shown = False
+        sys.stdout, sys.stderr = self._out, self._error
+
+
+class _Around:
+    """A stream that takes the line away before it writes."""
+
+    def __init__(self, stream: TextIO, line: InPlace) -> None:
+        self._stream, self._line = stream, line
+
+    def write(self, text: str) -> int:
+        return self._line.write(self._stream, text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def progress_display() -> Lines | InPlace:
+    # ansible-runner gives its job a terminal that nobody looks at, and reads what is printed there.
+    is_recorded = "awx_display" in str(constants.DEFAULT_STDOUT_CALLBACK) or "AWX_ISOLATED_DATA_DIR" in os.environ
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+    return InPlace() if sys.stdout.isatty() and not (is_recorded or is_dumb) else Lines()

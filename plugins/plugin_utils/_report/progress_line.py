@@ -1,0 +1,56 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One line of life, while a run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_SOONEST_SECONDS = 20
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True)
+class Tally:
+    """``settled``: hosts of the play that goes on about which nothing more is to be done, of ``in_play``."""
+
+    hosts: int
+    proven: int
+    failed: int
+    unreachable: int
+    in_play: int
+    settled: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Seconds for which a host has been waited for, and at most will be."""
+
+    host: str
+    since: float
+    most: float
+
+
+def line(tally: Tally, waits: Sequence[Wait]) -> str:
+    """Such as: 412/500 proven · 3 failed · 20 waiting, longest edge-7 95 s of 180 s · about 6 min left."""
+    parts = [f"{tally.proven}/{tally.hosts} proven"]
+    troubles = ((tally.failed, "failed"), (tally.unreachable, "unreachable"))
+    parts += [f"{number} {words}" for number, words in troubles if number]
+    if waits:
+        longest = max(waits, key=lambda wait: wait.since)
+        name = longest.host[:_LONGEST_NAME]
+        parts.append(f"{len(waits)} waiting, longest {name} {longest.since:.0f} s of {longest.most:.0f} s")
+    parts += [words] if (words := _left(tally)) else []
+    return " · ".join(parts)
+
+
+def _left(tally: Tally) -> str:
+    """By the pace of the play that goes on; nothing, where that is too early to tell."""
+    rest = tally.in_play - tally.settled
+    if tally.seconds < _SOONEST_SECONDS or not tally.settled or rest <= 0:
+        return ""
+    seconds = tally.seconds / tally.settled * rest
+    return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {max(10, round(seconds, -1)):.0f} s left"

@@ -1,0 +1,194 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a report takes from a task's result: named fields, each bounded and visible, and never the result as a whole."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
+
+_PREFIX = "slb.fleet."
+_LONGEST_SENTENCE, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What was decided about a host, and why."""
+
+    action: str
+    code: str
+    reason: str
+    evidence: tuple[str, ...]
+    verified_by: str | None
+    console: str
+
+
+Record = Literal["none", "this", "other"]
+"""What the host's record has proven before: nothing, the engine that is wanted, or another one."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """``waited`` and ``rounds``: of the run so far; None where the result does not say. ``wants``: what is to be
+    done, and what about, by which one plan is told from another.
+    """
+
+    message: str = ""
+    fate: Fate | None = None
+    waited: float | None = None
+    rounds: int | None = None
+    node: str = ""
+    wants: str = ""
+    record: Record = "none"
+    deed: Deed | None = None
+    unknown_engines: tuple[str, ...] = ()
+
+
+def seen(module: str, result: Mapping[str, Any], would: bool = False) -> Seen:
+    """``module``: the full name of the task's module. ``would``: what it calls changed was only foretold."""
+    # An include that fails gives its reason under another name.
+    message = _sentence(result.get("msg") or result.get("reason") or "It gave no reason.")
+    if not module.startswith(_PREFIX):
+        return Seen(message)
+    if module == f"{_PREFIX}host_fate":
+        return _of_a_decision(message, result)
+    return Seen(message, deed=_deed(module.removeprefix(_PREFIX), result, would))
+
+
+def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phase | None:
+    """Which phase of a host's story a task belongs to; None for those that take no time of their own."""
+    if module == f"{_PREFIX}host_fate":
+        return "prove" if rounds else "look"
+    if module == f"{_PREFIX}engine_record":
+        return "prove" if _mapping(_mapping(result).get("record")).get("state") == "confirmed" else "ask"
+    return _PHASES.get(module.removeprefix(_PREFIX)) if module.startswith(_PREFIX) else None
+
+
+_PHASES: Mapping[str, Phase] = {
+    "engine_container": "clear",
+    "motd": "clear",
+    "host_info": "clear",
+    "interface": "adopt",
+    "engine": "ask",
+    "license": "ask",
+}
+
+
+def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
+    fate, progress = _mapping(result.get("fate")), _mapping(result.get("progress"))
+    container = _mapping(_mapping(result.get("slb_host")).get("engine_container"))
+    engine = _mapping(result.get("engine"))
+    decided = None
+    if fate:
+        decided = Fate(
+            action=_phrase(fate.get("action")),
+            code=_phrase(fate.get("code") or fate.get("action")),
+            reason=_sentence(fate.get("reason")),
+            evidence=tuple(_phrase(each) for each in _items(fate.get("evidence"))[:_MOST_PHRASES]),
+            verified_by=_phrase(fate["verified_by"]) if fate.get("verified_by") else None,
+            console=_phrase(fate.get("console")),
+        )
+    return Seen(
+        message,
+        decided,
+        waited=_number(progress.get("waited")),
+        rounds=int(_number(progress.get("rounds")) or 0) if progress else None,
+        node=_phrase(engine.get("base_url")),
+        wants=work_of(
+            _phrase(fate.get("action")), _phrase(engine.get("name")), _phrase(engine.get("manage_ip")), container
+        ),
+        record=_record(_mapping(result.get("recorded")), engine),
+        unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
+    )
+
+
+def _record(recorded: Mapping[str, Any], engine: Mapping[str, Any]) -> Record:
+    if recorded.get("state") != "confirmed":
+        return "none"
+    return "this" if all(recorded.get(key) == engine.get(key) for key in ("name", "manage_ip", "base_url")) else "other"
+
+
+def _deed(module: str, result: Mapping[str, Any], would: bool) -> Deed | None:
+    """``would``: nothing was done, as in check mode."""
+    if module == "engine" and result.get("outcome") == "unknown":
+        return Deed("install_unknown", "asked the management node for the install, and what came of it is not known")
+    code = _code(module, result) if result.get("changed") else ""
+    if not code:
+        return None
+    return Deed(code, _DEEDS[code][would].format(_detail(module, result)).rstrip())
+
+
+def _code(module: str, result: Mapping[str, Any]) -> str:
+    if module == "engine_container":
+        return "container_put_back" if result.get("restored") else "container_set_aside"
+    if module == "engine_record":
+        state = _mapping(result.get("record")).get("state")
+        return f"record_{state}" if state in ("pending", "confirmed") else "record_withdrawn"
+    if module == "motd":
+        return "motd_aside" if result.get("moved") else "motd_restored"
+    if module == "interface":
+        return "interfaces_given_back" if _items(result.get("given_back")) else "interfaces_adopted"
+    return {"engine": "install_requested", "license": "license_downloaded"}.get(module, "")
+
+
+_DEEDS: Mapping[str, tuple[str, str]] = {
+    "install_requested": ("asked the management node for the install", "ask the management node for the install"),
+    "container_set_aside": ("took the container out of the way{}", "take the container out of the way{}"),
+    "container_put_back": ("put the container back as it was", "put the container back as it was"),
+    "record_pending": ("noted the request in the host's record", "note the request in the host's record"),
+    "record_confirmed": (
+        "noted in the host's record that the engine runs",
+        "note in the host's record that the engine runs",
+    ),
+    "record_withdrawn": ("withdrew the note of the request", "withdraw the note of the request"),
+    "motd_aside": ("moved the message of the day aside", "move the message of the day aside"),
+    "motd_restored": ("brought the message of the day back", "bring the message of the day back"),
+    "interfaces_adopted": ("brought interfaces under NetworkManager{}", "bring interfaces under NetworkManager{}"),
+    "interfaces_given_back": ("gave interfaces back{}", "give interfaces back{}"),
+    "license_downloaded": ("downloaded the license{}", "download the license{}"),
+}
+
+
+def _detail(module: str, result: Mapping[str, Any]) -> str:
+    if module == "engine_container":
+        name = _phrase(result.get("quarantined_as"))
+        return f", as {name}" if name else ""
+    if module == "license":
+        return f" to {_phrase(result.get('dest'))}"
+    if module == "interface":
+        each = _items(result.get("given_back")) or _items(result.get("adopted"))
+        return f": {_phrase(', '.join(_phrase(_mapping(one).get('name')) for one in each))}"
+    return ""
+
+
+def _sentence(value: Any) -> str:
+    return _words(value, _LONGEST_SENTENCE)
+
+
+def _phrase(value: Any) -> str:
+    return "" if value is None else _words(value, _LONGEST_PHRASE)
+
+
+def _words(value: Any, most: int) -> str:
+    # Cut before as well, so that what is long or deep costs no more than what is shown of it.
+    text = value[: most * 4] if isinstance(value, str) else reprlib.repr(value)
+    return in_short(" ".join(text.split()), most)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,47 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is left of the document for other programs: small, however large the fleet is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, FORMAT, VERSION, Document
+
+FILE = "slb-fleet-summary.json"
+"""In the run's own temporary folder."""
+_MOST_GROUPS, _MOST_HOSTS, _LONGEST_SENTENCE, _LONGEST_LIMIT = 15, 10, 300, 20_000
+
+
+def summary(document: Document) -> dict[str, Any]:
+    """Less than 100 KB. ``again``: the limit for a next run, null where it would be too long."""
+    run, groups = document.run, document.groups()
+    again = ",".join(host.name for host in document.hosts if host.verdict in AGAIN)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "playbook": run.playbook,
+        "check": run.check,
+        "began": run.began,
+        "updated": run.updated,
+        "seconds": run.seconds,
+        "limit": in_short(run.limit, _LONGEST_SENTENCE) if run.limit else None,
+        "awx_job_id": run.awx_job_id,
+        "counts": document.counts,
+        "groups": [
+            {
+                "code": group.code,
+                "verdict": group.verdict,
+                "count": len(group.hosts),
+                "hosts": list(group.hosts[:_MOST_HOSTS]),
+                "sentence": in_short(group.sentence, _LONGEST_SENTENCE),
+            }
+            for group in groups[:_MOST_GROUPS]
+        ],
+        "groups_left_out": len(groups[_MOST_GROUPS:]),
+        "plan": document.plan.digest if document.plan else None,
+        "unknown_engines": len(document.unknown_engines),
+        "again": again if len(again) <= _LONGEST_LIMIT else None,
+    }

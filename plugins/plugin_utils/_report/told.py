@@ -1,0 +1,64 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What callbacks are told of a task's result and of a play, by names that every supported ansible-core has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PLAYBOOKS = Path(__file__).resolve().parents[3] / "playbooks"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Of a result: the host, the task's identity and module, and the module's own result."""
+
+    host: str
+    task: str
+    module: str
+    values: Mapping[str, Any]
+
+
+def told(result: Any) -> Told:
+    task = _named(result, "task")
+    values = _named(result, "result")
+    return Told(
+        _named(result, "host").get_name(),
+        identity(task),
+        _module(task),
+        values if isinstance(values, Mapping) else {},
+    )
+
+
+def identity(task: Any) -> str:
+    return str(task._uuid)
+
+
+def own_playbook(play: Any) -> str:
+    """The full name of the playbook of this collection that the play is from; empty where it is somebody else's, or one
+    that is only a part of others and has no hosts of the fleet.
+    """
+    path = _path(play)
+    return f"slb.fleet.{path.stem}" if path.parent == _PLAYBOOKS else ""
+
+
+def is_own(play: Any) -> bool:
+    """The play is of this collection, be it a part of its playbooks."""
+    return _PLAYBOOKS in _path(play).parents
+
+
+def _path(play: Any) -> Path:
+    return Path(str(play.get_path()).rpartition(":")[0]).resolve()
+
+
+def _module(task: Any) -> str:
+    return str(getattr(task, "resolved_action", None) or task.action)
+
+
+def _named(result: Any, name: str) -> Any:
+    # Up to ansible-core 2.18 there are only the names with an underscore, which later versions are going to remove.
+    return getattr(result, name) if hasattr(type(result), name) else getattr(result, f"_{name}")

@@ -1,0 +1,179 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Watches a run for a callback: gathers its events, keeps the reports on disk up to date, and shows the progress."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+from ansible.utils.display import Display
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import next_step, run_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Ending, Gathering
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen, phase_of, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import Told, own_playbook
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+
+_TICK_SECONDS = 1.0
+_WRITING_SHARE = 40
+"""What is written takes at most one part in so many of the time."""
+_GRACE_SECONDS = 60.0
+
+
+class Watcher:
+    """``folder``: for the reports, empty for none. ``each_host``: is told in a line of its own at the end."""
+
+    def __init__(self, folder: str, slice_: str, each_host: bool) -> None:
+        self._folder = Path(folder).expanduser().absolute() if folder else None
+        self._slice, self._each_host = slice_, each_host
+        self._gathering: Gathering | None = None
+        self._lock, self._over, self._pid = threading.RLock(), threading.Event(), os.getpid()
+        self._is_ours, self._is_new = False, False
+        self._rounds: dict[str, int] = {}
+
+    def play(self, play: Any) -> bool:
+        """A play begins, or its next batch. Says whether it is one of this collection."""
+        playbook = own_playbook(play)
+        self._is_ours = bool(playbook)
+        if playbook:
+            variables = play.get_variable_manager().get_vars(play=play)
+            now = time.monotonic()
+            with self._lock:
+                gathering = self._gathering or self._begin(playbook, variables, now)
+                gathering.play(
+                    play.get_name(), variables["ansible_play_hosts_all"], variables["ansible_play_batch"], now
+                )
+                self._is_new = True
+        return self._is_ours
+
+    def begin(self, host: str, task: str) -> None:
+        if self._is_ours and self._gathering:
+            with self._lock:
+                self._gathering.begin(host, task, time.monotonic())
+
+    def end(self, ending: Ending, told: Told) -> Seen | None:
+        """A task has ended on a host. Returns what the report takes from its result."""
+        if not (self._is_ours and self._gathering):
+            return None
+        with self._lock:
+            found = seen(told.module, told.values, self._gathering.check)
+            phase = phase_of(told.module, told.values, self._rounds.get(told.host, 0))
+            self._gathering.end(told.host, told.task, ending, found, phase, time.monotonic())
+            if found.rounds is not None:
+                self._rounds[told.host] = found.rounds
+            self._is_new = True
+        return found
+
+    def skip(self, told: Told) -> None:
+        if self._is_ours and self._gathering:
+            with self._lock:
+                self._gathering.end(told.host, told.task, "ok", Seen(), None, time.monotonic())
+
+    def item(self, told: Told) -> None:
+        """One turn of a task's loop has ended well."""
+        if self._is_ours and self._gathering:
+            with self._lock:
+                self._gathering.did(told.host, seen(told.module, told.values, self._gathering.check).deed)
+
+    def sum_up(self) -> None:
+        """What is known by now is what the lookup ``summary`` gives from here on."""
+        if self._gathering:
+            with self._lock:
+                document = self._gathering.document(time.monotonic())
+            text = json.dumps(summary(document))
+            with contextlib.suppress(OSError):
+                (Path(constants.DEFAULT_LOCAL_TMP) / FILE).write_text(text, encoding="utf-8")
+
+    def finish(self, status: Status) -> None:
+        """The run has ended: all reports are written, and what it comes to is shown."""
+        gathering = self._gathering
+        # What ends a worker is not the end of the run.
+        if gathering is None or self._over.is_set() or os.getpid() != self._pid:
+            return
+        self._over.set()
+        self._ticker.join()
+        self._display.end()
+        with self._lock:
+            now = time.monotonic()
+            gathering.finish(status, now)
+            document = gathering.document(now)
+        self._write(document, AT_THE_END)
+        if document.hosts:
+            self._tell("FLEET REPORT", lines(document))
+        if document.hosts and (self._each_host or Display().verbosity):
+            self._tell("EACH HOST", host_lines(document))
+
+    @staticmethod
+    def _tell(title: str, text: Iterable[str]) -> None:
+        Display().banner(title)
+        for each in text:
+            Display().display(each)
+
+    def _begin(self, playbook: str, variables: Mapping[str, Any], now: float) -> Gathering:
+        facts = run_facts(playbook, variables, self._slice)
+        step = next_step(str(self._folder) if self._folder else "")
+        self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now)
+        self._display = progress_display()
+        self._write(self._gathering.document(now), AT_THE_END)
+        self._ticker = threading.Thread(target=self._tick, daemon=True)
+        self._ticker.start()
+        atexit.register(self.finish, "interrupted")
+        return self._gathering
+
+    def _tick(self) -> None:
+        next_writing = 0.0
+        while not self._over.wait(_TICK_SECONDS):
+            now = time.monotonic()
+            if self._folder and self._is_new and now >= next_writing:
+                with self._lock:
+                    self._is_new = False
+                    document = self._gathering.document(now) if self._gathering else None
+                if document:
+                    self._write(document, AT_ANY_MOMENT)
+                next_writing = time.monotonic() + _WRITING_SHARE * (time.monotonic() - now)
+            self._show(now)
+
+    def _show(self, now: float) -> None:
+        with self._lock:
+            tally = self._gathering.tally(now) if self._gathering else None
+        if tally and not self._over.is_set():
+            self._display.show(line(tally, list(self._waits(now))), now)
+
+    @staticmethod
+    def _waits(now: float) -> list[Wait]:
+        try:
+            waits = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP)).waits()
+        except FleetError:
+            return []
+        # A worker that was killed leaves its wait behind.
+        return [Wait(host, now - at, most) for host, at, most in waits if now - at < most + _GRACE_SECONDS]
+
+    def _write(self, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
+        if self._folder is None:
+            return
+        try:
+            write_all(self._folder, document, files)
+        except OSError as error:
+            Display().warning(
+                f"The reports cannot be written to {self._folder}: {error}. The run goes on without them. Make room "
+                "there, or set SLB_REPORT_DIR to a folder that the user that runs Ansible may write to."
+            )
+            self._folder = None

@@ -1,0 +1,144 @@
+"""One lab for all tests of this folder: three hosts and one management node, whose list is described."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slb_lab.lab import Lab
+from slb_lab.topology import Topology
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "deployment"))
+
+from fleet import BIN, Fleet, Run
+from sites import LISTING, wait_until
+
+RECORD = "/etc/ansible/facts.d/slb_engine.fact"
+COMMON = {
+    "slb_engine_listing": LISTING,
+    "slb_engine_listing_may_be_empty": True,
+    "slb_max_replaced": "100%",
+    "slb_settle": 2,
+    "slb_stop_timeout": 1,
+    "slb_wait_timeout": 40,
+}
+CLEAN = f"docker ps -aq | xargs -r docker rm --force; rm -rf {RECORD} /var/lib/slb-fleet"
+
+
+class Reported:
+    """The lab, runs against it, and the reports of the last run. ``folder``: where they are."""
+
+    def __init__(self, lab: Lab, folder: Path) -> None:
+        self.lab, self.folder = lab, folder / "reports"
+        self.fleet = Fleet(lab, folder)
+        self.names = list(lab.hosts)
+
+    # --- what there is, seen from the outside
+
+    def containers(self, host: str) -> dict[str, str]:
+        lines = (
+            self.lab.hosts[host].exec(["docker", "ps", "-a", "--format", "{{.Names}} {{.State}}"]).stdout.splitlines()
+        )
+        return dict(line.split() for line in lines)
+
+    @property
+    def console(self) -> dict[str, str]:
+        return {engine["name"]: engine["status"] for engine in self.lab.management_node.state()["engines"]}
+
+    def runs(self, host: str) -> bool:
+        """On the host and by the console."""
+        return self.containers(host).get("slb") == "running" and self.console.get(host) == "running"
+
+    # --- what happens to it
+
+    def clean(self, *hosts: str) -> None:
+        for host in hosts or self.names:
+            self.lab.hosts[host].exec(["sh", "-c", CLEAN])
+            if host in self.console:
+                self.lab.management_node.forget(host)
+
+    # --- runs
+
+    def environment(self) -> dict[str, str]:
+        return {**self.fleet.environment(), "SLB_REPORT_DIR": str(self.folder)}
+
+    def command(self, playbook: str, *arguments: str, **variables: Any) -> list[str]:
+        extra = ["-e", json.dumps({**COMMON, **variables})]
+        return [str(BIN / "ansible-playbook"), "-i", str(self.fleet.inventory), playbook, *arguments, *extra]
+
+    def play(self, playbook: str, *arguments: str, env: Mapping[str, str] | None = None, **variables: Any) -> Run:
+        done = subprocess.run(
+            self.command(playbook, *arguments, **variables),
+            env={**self.environment(), **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout)
+
+    @contextmanager
+    def started(self, playbook: str, **variables: Any) -> Iterator[subprocess.Popen[str]]:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        process = subprocess.Popen(
+            self.command(playbook, **variables),
+            env=self.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+
+    def has_asked_for(self, host: str) -> bool:
+        return "install_requested" in [deed["code"] for deed in self.host(host)["done"]]
+
+    def wait_for_a_request(self, host: str) -> None:
+        wait_until(lambda: self.has_asked_for(host), f"a request for {host} in the document", 60)
+
+    # --- what the reports say
+
+    @property
+    def document(self) -> dict[str, Any]:
+        path = self.folder / "report.json"
+        return json.loads(path.read_text()) if path.exists() else {"hosts": []}
+
+    def host(self, name: str) -> dict[str, Any]:
+        return next((each for each in self.document["hosts"] if each["name"] == name), {"done": []})
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        return {each["name"]: each["verdict"] for each in self.document["hosts"]}
+
+    @property
+    def retry(self) -> list[str]:
+        return (self.folder / "retry").read_text().split()
+
+
+@pytest.fixture(scope="session")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reported]:
+    lab = Lab("report1")
+    lab.down()
+    hosts: dict[str, Any] = {"h1": {}, "h2": {"release": "bullseye"}, "h3": {"release": "trixie"}}
+    lab.up(Topology.model_validate({"management_node": {"deploy_seconds": 3}, "hosts": hosts}))
+    try:
+        yield Reported(lab, tmp_path_factory.mktemp("report"))
+    finally:
+        lab.down()

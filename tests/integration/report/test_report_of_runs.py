@@ -1,0 +1,210 @@
+"""What a run says of itself, held against what the hosts and the console have. The tests go on from each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+import yaml
+from conftest import COMMON, RECORD, Reported
+from fleet import BIN, ROOT
+from slb_lab import docker
+
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+
+
+def see_that_proofs_are_true(reported: Reported) -> None:
+    """Every rendering has the document's verdicts, and who is proven runs, on the host and in the console."""
+    document = reported.document
+    jsonschema.validate(document, SCHEMA)
+    for name, verdict in reported.verdicts.items():
+        assert verdict != "proven" or reported.runs(name), document
+    if document["run"]["status"] == "running":
+        return
+    cases = ElementTree.fromstring((reported.folder / "junit.xml").read_text()).iter("testcase")
+    good = {case.get("name") for case in cases if case.find("failure") is None and case.find("error") is None}
+    assert good == {name for name, verdict in reported.verdicts.items() if verdict in ("proven", "done", "planned")}
+    metrics = (reported.folder / "slb_fleet.prom").read_text()
+    page = (reported.folder / "report.html").read_text()
+    for name, verdict in reported.verdicts.items():
+        assert f'host="{name}"}} {int(verdict == "proven")}\n' in metrics
+        assert f'<tr data-v="{verdict}"><th scope="row">{name}</th>' in page
+
+
+def see_that_no_secret_is_told(reported: Reported, output: str) -> None:
+    password = reported.lab.management_node.password
+    for path in reported.folder.iterdir():
+        assert password not in path.read_text(), path
+    assert password not in output
+
+
+def test_check_mode_is_a_plan_and_changes_nothing(reported: Reported) -> None:
+    run = reported.play("slb.fleet.rollout", "--check")
+    assert run.status == 0, run.output
+    assert "3 to add. Nothing was changed." in run.output
+    assert reported.console == {}
+    assert [reported.containers(name) for name in reported.names] == [{}] * 3
+    assert [each["done"] for each in reported.document["hosts"]] == [[]] * 3
+    see_that_proofs_are_true(reported)
+
+
+def test_what_was_approved_is_done_and_nothing_else(reported: Reported, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.json"
+    for limit in ("h1,h2", "h1,h2,h3"):
+        run = reported.play("slb.fleet.rollout", "--limit", limit, *(["--check"] if limit == "h1,h2" else []),
+                            slb_serial="100%", **({} if limit == "h1,h2" else {"slb_plan": str(plan)}))  # fmt: skip
+        if limit == "h1,h2":
+            plan.write_text((reported.folder / "report.json").read_text())
+    assert reported.verdicts == {"h1": "proven", "h2": "proven", "h3": "failed"}, run.output
+    assert reported.host("h3")["reason"]["code"] == "not_approved"
+    assert reported.containers("h3") == {}
+    assert "h3" not in reported.console
+    see_that_proofs_are_true(reported)
+
+
+def test_a_digest_is_of_the_whole_fleet(reported: Reported) -> None:
+    run = reported.play("slb.fleet.rollout", slb_plan=f"sha256:{'0' * 64}")
+    assert reported.host("h3")["reason"]["code"] == "not_approved", run.output
+    assert reported.containers("h3") == {}
+    reported.play("slb.fleet.rollout", "--check")
+    run = reported.play("slb.fleet.rollout", slb_plan=reported.document["plan"]["digest"])
+    assert run.status == 0, run.output
+    assert reported.runs("h3")
+
+
+def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has(reported: Reported) -> None:
+    reported.play("slb.fleet.rollout", slb_serial="100%")
+    run = reported.play("slb.fleet.audit")
+    assert run.status == 0, run.output
+    assert reported.document["counts"]["proven"] == 3
+    limited = reported.play("slb.fleet.audit", slb_hosts="h1,h2")
+    assert limited.status == 0, limited.output
+    assert [each.split()[0] for each in reported.document["unknown_engines"]] == ["h3"]
+    assert "1 listed by the console and not in the inventory: h3" in limited.output
+
+
+def test_batches_of_ansible_runner_are_told_as_they_were(reported: Reported, tmp_path: Path) -> None:
+    reported.clean()
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "project").mkdir()
+    (tmp_path / "inventory" / "hosts.yml").write_text(reported.fleet.inventory.read_text())
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "extravars").write_text(yaml.safe_dump({**COMMON, "awx_job_id": 77, "slb_serial": 1}))
+    done = subprocess.run(
+        [BIN / "ansible-runner", "run", tmp_path, "-p", "slb.fleet.rollout"],
+        env={**reported.environment(), "PATH": f"{BIN}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "3 proven (3 by console)" in done.stdout
+    assert "\x1b[K" not in done.stdout, "the line of progress is not drawn in place where nobody looks"
+    batches = [each for each in reported.document["run"]["batches"] if each["play"].startswith("Roll out")]
+    assert [batch["hosts"] for batch in batches] == [1, 1, 1]
+    see_that_proofs_are_true(reported)
+    artifact = artifact_of(tmp_path)
+    assert artifact["slb_fleet_77"]["counts"]["proven"] == 3
+    assert len(json.dumps(artifact)) < 100_000
+
+
+def artifact_of(folder: Path) -> dict[str, Any]:
+    """What AWX takes for the job's artifacts."""
+    events = (json.loads(path.read_text()) for path in folder.glob("artifacts/*/job_events/*.json"))
+    return next(each["event_data"]["artifact_data"] for each in events if each["event"] == "playbook_on_stats")
+
+
+@pytest.mark.parametrize("strategy", ["linear", "free"])
+def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, strategy: str) -> None:
+    reported.play("slb.fleet.rollout", slb_serial="100%")
+    reported.clean("h3")
+    reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
+    port = {"h2": {"ansible_port": 1}}
+    extra = reported.fleet.inventory.parent / "closed.yml"
+    extra.write_text(yaml.safe_dump({"engines": {"hosts": port}}))
+    run = reported.play("slb.fleet.rollout", "-i", str(extra), env={"ANSIBLE_STRATEGY": strategy},
+                        slb_max_fail_percentage=0)  # fmt: skip
+    assert run.status != 0
+    assert (reported.verdicts["h1"], reported.host("h1")["reason"]["code"]) == ("failed", "drift"), run.output
+    assert reported.host("h1")["since"] == "drifted"
+    assert reported.verdicts["h2"] == "unreachable"
+    if strategy == "linear":
+        assert reported.verdicts["h3"] == "not_attempted"
+        assert reported.containers("h3") == {}
+        assert reported.retry == ["h1", "h2", "h3"]
+        assert f"--limit @{reported.folder}/retry" in run.output
+    see_that_proofs_are_true(reported)
+    see_that_no_secret_is_told(reported, run.output)
+
+
+def test_a_run_that_is_cancelled_has_its_report(reported: Reported) -> None:
+    reported.clean()
+    with reported.started("slb.fleet.rollout", slb_serial=1) as process:
+        reported.wait_for_a_request("h1")
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=60)[0]
+    assert process.returncode != 0
+    assert "1 begun and not ended" in output, output
+    assert reported.document["run"]["status"] == "interrupted"
+    assert reported.verdicts == {"h1": "unfinished", "h2": "not_attempted", "h3": "not_attempted"}
+    assert reported.retry == ["h1", "h2", "h3"]
+    see_that_proofs_are_true(reported)
+
+
+def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -> None:
+    reported.clean()
+    with reported.started("slb.fleet.rollout", slb_serial=1) as process:
+        reported.wait_for_a_request("h1")
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert (reported.document["run"]["status"], reported.document["run"]["ended"]) == ("running", None)
+    assert reported.verdicts == {"h1": "unfinished", "h2": "not_attempted", "h3": "not_attempted"}
+    assert json.loads(reported.lab.hosts["h1"].exec(["cat", RECORD]).stdout)["state"] == "pending"
+    see_that_proofs_are_true(reported)
+    run = reported.play("slb.fleet.rollout", "--limit", f"@{reported.folder}/retry", slb_serial="100%")
+    assert run.status == 0, run.output
+    assert reported.verdicts == {"h1": "proven", "h2": "proven", "h3": "proven"}
+    see_that_proofs_are_true(reported)
+
+
+def test_a_frozen_host_is_unreachable_and_the_others_are_proven(reported: Reported) -> None:
+    reported.play("slb.fleet.rollout", slb_serial="100%")
+    container = reported.lab.hosts["h2"].container
+    docker.run(["pause", container])
+    try:
+        run = reported.play("slb.fleet.rollout", env={"ANSIBLE_TIMEOUT": "5"})
+    finally:
+        docker.run(["unpause", container])
+    assert reported.verdicts == {"h1": "proven", "h2": "unreachable", "h3": "proven"}, run.output
+    see_that_proofs_are_true(reported)
+
+
+def test_other_playbooks_have_no_report(reported: Reported, tmp_path: Path) -> None:
+    before = (reported.folder / "report.json").stat().st_mtime_ns
+    other = tmp_path / "other.yml"
+    other.write_text("- hosts: engines\n  gather_facts: false\n  tasks: [{ansible.builtin.ping: {}}]\n")
+    run = reported.play(str(other))
+    assert run.status == 0, run.output
+    assert "FLEET REPORT" not in run.output
+    assert (reported.folder / "report.json").stat().st_mtime_ns == before
+
+
+def test_at_a_terminal_changes_and_failures_alone_are_told(reported: Reported) -> None:
+    reported.clean("h1")
+    quiet = reported.play("slb.fleet.rollout", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})
+    assert quiet.status == 0, quiet.output
+    assert "[h1]: asked the management node for the install" in quiet.output
+    assert "TASK" not in quiet.output
+    assert "PLAY" not in quiet.output
+    loud = reported.play("slb.fleet.rollout", "-v", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})
+    assert "PLAY RECAP" in loud.output

@@ -1,0 +1,229 @@
+"""What a run did to each host, whatever became of it, stands in the document."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from happenings import ABSENT, INSTALL, LIVE, LOOK, NODE, PROVEN, STOP, Happenings, decided, troubled
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry
+
+
+def of(document: Document, name: str) -> HostEntry:
+    (host,) = (each for each in document.hosts if each.name == name)
+    return host
+
+
+def test_each_host_is_in_it_whatever_became_of_it() -> None:
+    document = troubled()
+    assert {host.name: host.verdict for host in document.hosts} == {
+        "edge-1": "proven",
+        "edge-2": "failed",
+        "edge-3": "unreachable",
+        "edge-4": "not_attempted",
+        "edge-5": "failed",
+    }
+    assert document.counts["hosts"] == 5
+    assert sum(document.counts[each] for each in ("proven", "failed", "unreachable", "not_attempted")) == 5
+
+
+def test_a_proof_says_by_what_and_when() -> None:
+    verified = of(troubled(), "edge-1").verified
+    assert verified is not None
+    assert (verified.by, verified.at) == ("console", "2026-11-20T12:00:01Z")
+    assert of(troubled(), "edge-2").verified is None
+
+
+def test_a_reason_is_a_code_and_a_sentence() -> None:
+    document = troubled()
+    reason = of(document, "edge-2").reason
+    assert reason is not None
+    assert (reason.code, reason.sentence) == ("unrecorded", "The container slb is running: it could be live.")
+    assert [(group.code, group.hosts) for group in document.groups()] == [
+        ("unrecorded", ("edge-2",)),
+        ("unreachable", ("edge-3",)),
+        ("task_failed", ("edge-5",)),
+        ("absent", ("edge-4",)),
+    ]
+
+
+def test_the_last_decision_counts_and_what_was_done_is_told() -> None:
+    run = Happenings()
+    run.play("deploy", "edge-1")
+    run.look("edge-1", ABSENT, seconds=2)
+    run.task("edge-1", STOP, {"changed": True, "quarantined_as": "slb-leftover-20261120T120000Z"}, 3)
+    run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"}, 1)
+    assert of(run.so_far(), "edge-1").verdict == "unfinished"
+    run.look("edge-1", PROVEN, seconds=64, waited=60.0, rounds=2)
+    host = of(run.ended(), "edge-1")
+    assert host.verdict == "proven"
+    assert [deed.sentence for deed in host.done] == [
+        "took the container out of the way, as slb-leftover-20261120T120000Z",
+        "asked the management node for the install",
+    ]
+    assert host.seconds == {"look": 6.0, "clear": 3.0, "ask": 1.0, "wait": 60.0}
+
+
+def test_check_mode_has_done_nothing() -> None:
+    run = Happenings(check=True)
+    run.play("deploy", "edge-1", "edge-2")
+    run.look("edge-1", ABSENT)
+    run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
+    run.fail("edge-2", LIVE)
+    document = run.ended()
+    assert of(document, "edge-1").verdict == "planned"
+    assert of(document, "edge-2").verdict == "needs_you"
+    assert of(document, "edge-1").done == ()
+    assert [deed.sentence for deed in of(document, "edge-1").would_do] == ["ask the management node for the install"]
+    assert document.counts["changed"] == 0
+
+
+def test_the_batches_of_a_play_are_one_play_whatever_it_is_called_inside() -> None:
+    run = Happenings()
+    run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-1",))
+    run.look("edge-1", PROVEN)
+    run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-2", "edge-3"))
+    run.look("edge-2", PROVEN)
+    document = run.ended()
+    assert [host.verdict for host in document.hosts] == ["proven", "proven", "not_attempted"]
+    assert [(batch.hosts, batch.troubled) for batch in document.run.batches] == [(1, 0), (2, 0)]
+    assert [host.batch for host in document.hosts] == [0, 1, 1]
+
+
+def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
+    run = Happenings()
+    run.play("look", "edge-1", "edge-2")
+    for host in ("edge-1", "edge-2"):
+        run.look(host, ABSENT)
+    run.play("deploy", "edge-1", "edge-2", batch=("edge-1",))
+    run.fail("edge-1", LIVE, seconds=3)
+    document = run.ended()
+    assert [host.verdict for host in document.hosts] == ["failed", "not_attempted"]
+
+
+def test_a_play_without_hosts_is_no_batch() -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    run.look("edge-1", PROVEN)
+    run.gathering.play("license", [], ["edge-1"], 5.0)
+    document = run.ended()
+    assert [batch.play for batch in document.run.batches] == ["look"]
+    assert document.hosts[0].verdict == "proven"
+
+
+def test_what_is_known_is_known_at_any_moment() -> None:
+    run = Happenings()
+    run.play("look", "edge-1", "edge-2")
+    run.look("edge-1", PROVEN)
+    run.gathering.begin("edge-2", "task", run.now)
+    document = run.so_far()
+    assert document.run.status == "running"
+    assert document.run.ended is None
+    assert [host.verdict for host in document.hosts] == ["proven", "unfinished"]
+    ended = run.ended("interrupted")
+    assert (ended.run.status, ended.run.batches[-1].ended) == ("interrupted", None)
+    assert [host.verdict for host in ended.hosts] == ["proven", "unfinished"]
+
+
+def test_a_look_without_a_decision_claims_nothing() -> None:
+    run = Happenings("slb.fleet.adopt_interfaces")
+    run.play("adopt", "edge-1")
+    run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
+    (host,) = run.ended().hosts
+    assert (host.verdict, host.verified) == ("done", None)
+    assert [deed.sentence for deed in host.done] == ["brought interfaces under NetworkManager: ens9"]
+
+
+@pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.rollout"])
+def test_the_next_command_is_for_those_that_need_it(playbook: str) -> None:
+    run = Happenings(playbook, folder="/reports")
+    run.play("look", "edge-1", "edge-2")
+    run.look("edge-1", PROVEN)
+    run.lose("edge-2")
+    document = run.ended()
+    assert of(document, "edge-1").next == ""
+    assert of(document, "edge-2").next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit edge-2"
+    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
+
+
+def test_an_engine_that_was_proven_and_is_gone_is_remedied_by_name() -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    run.fail("edge-1", {"action": "fail", "code": "gone_from_the_list", "reason": "It is gone."})
+    assert of(run.ended(), "edge-1").next.endswith("slb.fleet.remediate --limit edge-1")
+
+
+def test_the_same_decisions_have_the_same_digest_in_check_mode_and_later() -> None:
+    digests = set()
+    for check in (True, False):
+        run = Happenings(check=check)
+        for name in ("look", "decide"):
+            run.play(name, "edge-1", "edge-2")
+            for host in ("edge-1", "edge-2") if check else ("edge-2", "edge-1"):
+                run.look(host, ABSENT)
+        if not check:
+            run.look("edge-1", PROVEN, rounds=3)
+        plan = run.ended().plan
+        assert plan is not None
+        assert set(plan.hosts) == {"edge-1", "edge-2"}
+        digests.add(plan.digest)
+    assert len(digests) == 1
+
+
+def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("audit", "edge-1", "edge-2")
+    run.look("edge-1", ABSENT)
+    run.look("edge-2", PROVEN)
+    assert [host.verdict for host in run.so_far().hosts] == ["failed", "proven"]
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["add"], "evidence": 3}]
+)
+def test_no_value_takes_the_report_away(odd: Any) -> None:
+    run = Happenings()
+    run.play("look", "edge-1", "edge-2")
+    result = {"fate": odd, "progress": odd, "engine": odd, "slb_host": odd, "unknown_engines": odd, "msg": odd}
+    run.task("edge-1", LOOK, result)
+    for module in ("engine", "engine_record", "engine_container", "interface", "motd", "license"):
+        odd_result = {"changed": True, "record": odd, "adopted": odd, "quarantined_as": odd, "dest": odd, "msg": odd}
+        run.task("edge-1", f"slb.fleet.{module}", odd_result, ending="failed")
+    run.look("edge-2", PROVEN)
+    document = run.ended()
+    assert [host.verdict for host in document.hosts] == ["failed", "proven"]
+    assert len(json.dumps(document.as_json())) < 20_000
+
+
+def test_the_management_nodes_are_told() -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    run.task("edge-1", LOOK, decided(PROVEN))
+    assert run.ended().run.management_nodes == (NODE,)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "first", "last", "since"),
+    [
+        ("edge-1", PROVEN, PROVEN, None),
+        ("edge-1", ABSENT, PROVEN, "corrected"),
+        ("edge-1", LIVE, LIVE, "drifted"),
+        ("west-9", ABSENT, PROVEN, "intended"),
+        (None, ABSENT, PROVEN, "intended"),
+        (None, LIVE, LIVE, None),
+    ],
+)
+def test_who_has_changed_it_since_the_last_run(
+    recorded: str | None, first: dict[str, Any], last: dict[str, Any], since: str | None
+) -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    record = {"state": "confirmed", "name": recorded, "manage_ip": "192.0.2.11", "base_url": NODE} if recorded else {}
+    run.look("edge-1", first, recorded=record)
+    if last is LIVE:
+        run.fail("edge-1", LIVE)
+    else:
+        run.look("edge-1", last, rounds=2, recorded={"state": "confirmed"})
+    assert of(run.ended(), "edge-1").since == since

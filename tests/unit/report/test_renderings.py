@@ -1,0 +1,234 @@
+"""Each rendering is made from the document alone, and says what is in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from happenings import ABSENT, LIVE, NODE, PROVEN, Happenings, decided, troubled
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
+    AT_THE_END,
+    as_text,
+    retry,
+    write_all,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally, Wait, line
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+SCHEMA = json.loads((DOCS / "report.schema.json").read_text())
+HOSTILE = '</script><script>alert(1)</script>"\x1b[31m]]>&{{ 7 * 7 }}\u202e\n# EOF'
+
+
+def healthy(number: int) -> Document:
+    run = Happenings()
+    names = [f"edge-{each}" for each in range(number)]
+    run.play("look", *names)
+    for name in names:
+        run.look(name, PROVEN, seconds=0.01)
+    return run.ended()
+
+
+def hostile() -> Document:
+    run = Happenings()
+    run.play("look", "edge-1", "edge-2")
+    run.fail("edge-1", {"action": "fail", "code": "drift", "reason": HOSTILE, "evidence": [HOSTILE]})
+    run.lose("edge-2", HOSTILE)
+    return run.ended()
+
+
+@pytest.mark.parametrize("document", [troubled(), healthy(3), hostile(), Happenings().ended()])
+def test_the_document_is_as_its_schema_has_it(document: Document) -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.validate(json.loads(as_text(document)), SCHEMA)
+
+
+def test_no_secret_can_come_in_because_fields_are_taken_by_name() -> None:
+    secret = "s3cret-never-shown"
+    run = Happenings()
+    run.play("look", "edge-1")
+    result = decided({**PROVEN, "password": secret}, password=secret, invocation={"module_args": {"password": secret}})
+    result["engine"]["session"] = secret
+    run.task("edge-1", "slb.fleet.host_fate", result)
+    run.task("edge-1", "slb.fleet.login", {"sessionid": secret, "changed": True})
+    run.task("edge-1", "ansible.builtin.command", {"stdout": secret, "changed": True})
+    document = run.ended()
+    assert all(secret not in render(document) for render in AT_THE_END.values())
+
+
+@pytest.mark.parametrize("number", [1, 20, 5000])
+def test_a_healthy_fleet_of_any_size_has_few_lines(number: int) -> None:
+    told = list(lines(healthy(number)))
+    assert len(told) <= 20
+    assert f"{number} proven ({number} by console)" in "\n".join(told)
+
+
+def test_failures_are_grouped_by_reason_the_largest_first_and_the_next_command_is_last() -> None:
+    run = Happenings(folder="/reports")
+    names = [f"edge-{number}" for number in range(1, 31)]
+    run.play("look", *names)
+    run.lose("edge-1")
+    for name in names[1:21]:
+        run.fail(name, LIVE)
+    told = list(lines(run.ended()))
+    text = "\n".join(told)
+    assert text.index("20 failed (unrecorded)") < text.index("1 unreachable: Connection timed out")
+    assert text.index("1 unreachable") < text.index("9 not attempted")
+    assert "edge-2, edge-3, edge-4, edge-5, edge-6, edge-7 and 14 more" in text
+    assert told[-1] == "Next: ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
+
+
+def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
+    run = Happenings(check=True, folder="/reports")
+    run.play("look", *"abcdefg")
+    for name in "abc":
+        run.look(name, ABSENT)
+    run.look("d", {**ABSENT, "action": "replace"})
+    run.look("e", PROVEN)
+    for name in "fg":
+        run.fail(name, LIVE)
+    text = "\n".join(lines(run.ended()))
+    assert "3 to add, 1 to replace, 1 nothing, 2 need you. Nothing was changed." in text
+    assert "Done" not in text
+    assert "Plan: sha256:" in text
+    assert text.endswith("slb.fleet.rollout -e slb_plan=/reports/report.json")
+
+
+def test_each_host_has_one_line_for_those_who_ask() -> None:
+    first, second, *_rest = host_lines(troubled())
+    assert first == "edge-1  verified by console     1 s  container slb: running for 70 s; record: confirmed"
+    assert second == "edge-2  failed                  1 s  The container slb is running: it could be live."
+
+
+def test_the_line_of_progress() -> None:
+    tally = Tally(hosts=500, proven=412, failed=3, unreachable=0, in_play=500, settled=415, seconds=1800)
+    waits = [Wait("edge-9", 12, 180), Wait("edge-7", 95, 180)]
+    assert line(tally, waits) == (
+        "412/500 proven · 3 failed · 2 waiting, longest edge-7 95 s of 180 s · about 6 min left"
+    )
+    assert line(Tally(3, 0, 0, 0, 3, 0, 5), []) == "0/3 proven"
+
+
+def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
+    assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
+
+
+def test_in_junit_who_was_not_reached_or_not_attempted_has_not_passed() -> None:
+    suites = ElementTree.fromstring(junit(troubled()))
+    kinds = {case.get("name"): [child.tag for child in case] for case in suites.iter("testcase")}
+    assert kinds == {
+        "edge-1": ["system-out"],
+        "edge-2": ["failure"],
+        "edge-3": ["error"],
+        "edge-4": ["error"],
+        "edge-5": ["failure"],
+    }
+    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("5", "2", "2")
+
+
+def test_the_summary_stays_small_however_many_hosts_have_trouble() -> None:
+    run = Happenings()
+    names = [f"edge-{number}.{'site' * 60}" for number in range(5000)]
+    run.play("look", *names)
+    for number, name in enumerate(names):
+        run.fail(name, {"action": "fail", "code": f"code-{number % 40}", "reason": "word " * 500})
+    told = summary(run.ended())
+    assert len(json.dumps(told)) < 100_000
+    assert told["counts"]["failed"] == 5000
+    assert told["again"] is None
+
+
+def samples(text: str) -> dict[str, float]:
+    found = {}
+    for each in text.splitlines():
+        if not each.startswith("#"):
+            name, value = re.fullmatch(r'(\w+\{(?:\w+="(?:[^"\\\n]|\\["\\n])*",?)*\}) (\S+)', each).groups()
+            found[name] = float(value)
+    return found
+
+
+def test_metrics_count_what_the_document_counts() -> None:
+    text = metrics(troubled())
+    found = samples(text)
+    about = 'playbook="slb.fleet.rollout",check="false"'
+    assert found[f'slb_fleet_hosts{{{about},verdict="not_attempted"}}'] == 1
+    assert found[f'slb_fleet_host_proven{{{about},host="edge-1"}}'] == 1
+    assert found[f'slb_fleet_host_proven{{{about},host="edge-2"}}'] == 0
+    assert text.endswith("# EOF\n")
+
+
+def test_others_words_break_out_of_no_rendering() -> None:
+    document = hostile()
+    for render in AT_THE_END.values():
+        assert "\x1b" not in render(document)
+        assert "\u202e" not in render(document)
+    ElementTree.fromstring(junit(document))
+    samples(metrics(document))
+    assert "<script>alert" not in page(document)
+    assert "49" not in re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z|sha256-\S+", "", page(document).partition("<body>")[2])
+    assert all("\n" not in each for each in lines(document))
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.links += [str(value) for name, value in attributes if name in ("src", "href", "action", "srcset")]
+
+
+def test_the_page_needs_nothing_from_elsewhere_and_is_small_enough() -> None:
+    text = page(healthy(5000))
+    tags = Tags()
+    tags.feed(text)
+    assert tags.links == []
+    assert "url(" not in text
+    assert "@import" not in text
+    assert len(text.encode()) < 5_000_000
+
+
+def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    write_all(folder, healthy(2), AT_THE_END)
+    before = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    with (folder / "report.json").open() as opened:
+        write_all(folder, troubled(), AT_THE_END)
+        old = json.load(opened)
+    assert set(before) == {"report.json", "report.html", "junit.xml", "slb_fleet.prom", "retry"}
+    assert old["counts"]["hosts"] == 2
+    assert json.loads((folder / "report.json").read_text())["counts"]["hosts"] == 5
+    assert {path.name for path in folder.iterdir()} == set(before)
+
+
+def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    (folder / "report.json").symlink_to(victim)
+    write_all(folder, healthy(1), AT_THE_END)
+    assert victim.read_text() == "mine"
+    assert not (folder / "report.json").is_symlink()
+
+
+def test_the_docs_name_every_code() -> None:
+    from ansible_collections.slb.fleet.plugins.plugin_utils._decision import BESIDE_THE_ROWS, RULES
+
+    others = ("not_approved", "too_many_replaced", "management_node", "unreachable", "task_failed")
+    codes: set[Any] = {rule.code for rule in RULES} | set(BESIDE_THE_ROWS) | set(others)
+    text = (DOCS / "report.md").read_text().partition("## Codes")[2]
+    assert set(re.findall(r"^\| `(\w+)` ", text, re.MULTILINE)) == codes
+    assert NODE
