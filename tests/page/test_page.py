@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from browser import Browser
-from happenings import troubled
+from told_runs import troubled
 from test_renderings import healthy, hostile
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document

@@ -6,7 +6,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from happenings import ABSENT, LIVE, PROVEN, Happenings
+from told_runs import ABSENT, LIVE, PROVEN, Happenings
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from happenings import ABSENT, INSTALL, LIVE, LOOK, NODE, PROVEN, STOP, Happenings, decided, troubled
+from told_runs import ABSENT, INSTALL, LIVE, LOOK, NODE, PROVEN, STOP, Happenings, decided, troubled
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry
 

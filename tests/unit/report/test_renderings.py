@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from happenings import ABSENT, LIVE, NODE, PROVEN, Happenings, decided, troubled
+from told_runs import ABSENT, LIVE, NODE, PROVEN, Happenings, decided, troubled
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
