@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from browser import Browser
-from told_runs import troubled
 from test_renderings import healthy, hostile
+from told_runs import troubled
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page as rendered
