@@ -117,7 +117,8 @@ class _Door:
         # A wait was counted where it was made.
         if not self._asked["look"] or before["fate"]["action"] in ("wait", "nothing"):
             return progress
-        return progress.after(before["fate"]["action"], self._asked["done"], time.monotonic())
+        done = {**self._asked["done"], "reason": before["fate"]["reason"]}
+        return progress.after(before["fate"]["action"], done, time.monotonic())
 
     def _look(self) -> dict[str, Any]:
         subset = ["engine_container", "record", "ports"] + (["motd"] if self._asked["measure_motd"] else [])
@@ -127,16 +128,11 @@ class _Door:
         return dict(answer["slb_host"])
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:
-        decision = fate(
-            self._host,
-            slb_host,
-            self._engine,
-            self._excerpt if self._list is not None else None,
-            self._policy(),
-            progress,
-            self._store,
-            counts_only=self._asked["so_far"] is None,
-        )
+        decision = self._fate(slb_host, progress, self._asked["max_reading_age"])
+        is_act = self._asked["max_reading_age"] is not None and decision.because == "list"
+        if is_act and self._list is not None and self._list.is_paged:
+            # What is on no page may have moved from one to another while they were read.
+            decision = self._fate(slb_host, progress, 0.0)
         if decision.console == "unreadable":
             return self._said_once(decision, decision.console_words)
         if decision.action in ("add", "replace") and not self._asked["unlisted"]:
@@ -174,8 +170,20 @@ class _Door:
             return decision
         return replace(decision, reason=decision.reason.replace(trouble, f"the same as is said of {first}."))
 
-    def _excerpt(self, name: str, manage_ip: str) -> Excerpt | str:
-        return self._list.shows(name, manage_ip, self._asked["max_reading_age"]) if self._list else ""
+    def _fate(self, slb_host: Mapping[str, Any], progress: Progress, max_age: float | None) -> Decision:
+        def excerpt(name: str, manage_ip: str) -> Excerpt | str:
+            return self._list.shows(name, manage_ip, max_age) if self._list else ""
+
+        return fate(
+            self._host,
+            slb_host,
+            self._engine,
+            excerpt if self._list is not None else None,
+            self._policy(),
+            progress,
+            self._store,
+            counts_only=self._asked["so_far"] is None,
+        )
 
     def _policy(self) -> Policy:
         settings, is_named = self._settings, self._asked["unlisted"]
@@ -228,9 +236,9 @@ class _Door:
         # The operator's own words are in it, too, and a name may hold what nobody sees.
         decision = replace(
             decision,
-            reason=visible(decision.reason),
-            console_words=visible(decision.console_words),
-            evidence=tuple(map(visible, decision.evidence)),
+            reason=_in_one_line(decision.reason),
+            console_words=_in_one_line(decision.console_words),
+            evidence=tuple(map(_in_one_line, decision.evidence)),
         )
         told: dict[str, Any] = {
             "changed": False,
@@ -238,6 +246,7 @@ class _Door:
             "progress": asdict(progress),
             "engine": asdict(self._engine),
             "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
+            "batch": (self._asked["so_far"] or {}).get("batch") or len(self._task_vars.get("ansible_play_batch", ())),
         }
         if self._asked["must_be_proven"]:
             told["unknown_engines"] = self._unknown_engines()
@@ -291,6 +300,11 @@ class _Door:
             if self._store.first_to_say(f"variable {name}", self._host) == self._host:
                 meant = f" Is {nearest} meant?" if nearest else ""
                 Display().warning(f"The variable {name} (of {self._host}, at least) is not known to slb.fleet.{meant}")
+
+
+def _in_one_line(words: str) -> str:
+    """Many blanks could push what follows to where a line of the report begins."""
+    return " ".join(visible(words).split())
 
 
 _ENGINE = ("engine_name", "manage_ip", "user_credential_id", "is_change_hostname")

@@ -27,6 +27,8 @@ def in_short(text: str, most: int) -> str:
 def _shown(character: str, keep_lines: bool) -> str:
     if character in "\n\t":
         return character if keep_lines else " "
+    if unicodedata.category(character) == "Zs":
+        return " "
     if unicodedata.category(character) in _HIDDEN:
         return character.encode("unicode_escape").decode("ascii") if character != "\r" else "\\r"
     return character

@@ -36,7 +36,10 @@ options:
     type: path
     required: true
   owner:
-    description: The name or number of the user that shall own the file. A file that is there keeps its owner by default.
+    description:
+      - The name or number of the user that shall own the file.
+      - By default, a file that is there keeps its owner and its group, unless another user can have put it there. Then
+        they are those of the user that runs the task.
     type: str
   group:
     description: The name or number of the group that shall own the file. A file that is there keeps its group by default.

@@ -65,12 +65,27 @@ def decide(evidence: Evidence, policy: Policy) -> Decision:
     if decision.action in ("nothing", "confirm") and evidence.is_half_gone and policy.installs:
         decision = replace(_finish_the_way_back(decision.reason, evidence), code="half_gone")
     decision = _guarded(decision, evidence, policy)
+    if decision.action == "fail" and _is_taken_for_nothing(decision, evidence, policy):
+        words = f"{decision.reason} So the container that was taken out of the way goes back as it was."
+        decision = Decision("put_back", words, code=decision.code)
     return replace(
         decision,
         console=evidence.console,
         console_words=evidence.console_words,
         evidence=tuple(evidence.in_words()),
     )
+
+
+def _is_taken_for_nothing(decision: Decision, evidence: Evidence, policy: Policy) -> bool:
+    """Between the stop and the request, whatever ends the work leaves the host as it was."""
+    aside, progress = evidence.set_aside, evidence.progress
+    if not policy.installs or evidence.container != "absent" or aside is None or not aside.exists:
+        return False
+    is_under_way = evidence.record == "pending" or evidence.console == "deploying"
+    if is_under_way or progress.has_put_back or aside.state not in ALIVE or aside.because not in ("list", "operator"):
+        return False
+    # Of an earlier run: what an operator has called a leftover is one, and this may be another machine.
+    return progress.has_replaced or (aside.because == "list" and decision.code not in ("another_machine", "disputed"))
 
 
 def _guarded(decision: Decision, evidence: Evidence, policy: Policy) -> Decision:
@@ -88,15 +103,16 @@ def _objections(decision: Decision, evidence: Evidence, policy: Policy) -> Itera
             f"But the host is still not in a steady state after {evidence.progress.rounds} rounds. "
             "Find out who else works on this host, then run again.",
         )
+    if decision.action == "confirm":
+        yield from _each("record_contradicts", _to_another_note(evidence))
     if decision.action in ("add", "replace") and policy.installs:
         yield from _each("asked_too_often", _to_an_install(evidence, policy))
     if decision.action == "confirm" or policy.installs:
         yield from _each("record_damaged", _to_a_record(decision, evidence))
     yield from _each("another_engine", _to_another_engine(decision, evidence, policy))
     yield from _each("record_unwritable", _to_a_note(decision, evidence))
-    if decision.action == "replace" and not policy.unlisted:
-        yield from _each("put_back_before", _to_another_try(evidence))
-    if decision.action == "replace" and evidence.progress.has_replaced:
+    if decision.action == "replace":
+        yield from _each("put_back_before", _to_another_try(evidence, policy))
         yield from _each("started_again", _to_stopping_it_again(evidence))
     if decision.because == "list" and evidence.container in ALIVE:
         yield from _each("list_contradicted", _to_the_lists_word(evidence))
@@ -112,6 +128,7 @@ def _each(code: str, objections: Iterator[str]) -> Iterator[tuple[str, str]]:
 
 
 BESIDE_THE_ROWS = (
+    "record_contradicts",
     *("unsteady", "asked_too_often", "record_damaged", "record_unwritable", "put_back_before", "started_again"),
     *("list_contradicted", "may_be_live", "another_engine", "half_gone"),
 )
@@ -190,7 +207,17 @@ def _to_stopping(evidence: Evidence, policy: Policy) -> Iterator[str]:
         )
 
 
-def _to_another_try(evidence: Evidence) -> Iterator[str]:
+def _to_another_note(evidence: Evidence) -> Iterator[str]:
+    if evidence.progress.confirmed > 1:
+        yield (
+            f"But that was noted {evidence.progress.confirmed} times in this run, and the record on the host says "
+            "something else each time. Find out who else writes it, then run again."
+        )
+
+
+def _to_another_try(evidence: Evidence, policy: Policy) -> Iterator[str]:
+    if policy.unlisted:
+        return
     if evidence.set_aside and evidence.set_aside.mistaken and evidence.set_aside.id == evidence.container_id:
         yield (
             "But it was taken out of the way before and put back, because the management node said that the engine "
@@ -200,6 +227,8 @@ def _to_another_try(evidence: Evidence) -> Iterator[str]:
 
 
 def _to_stopping_it_again(evidence: Evidence) -> Iterator[str]:
+    if not evidence.progress.has_replaced:
+        return
     if evidence.set_aside and evidence.set_aside.id == evidence.container_id and evidence.container in ALIVE:
         yield (
             "But this run has taken this very container out of the way, and somebody has put it back and started it "
@@ -382,6 +411,8 @@ def _put_back(evidence: Evidence, policy: Policy) -> Decision:
         "refused": "Mend what it complains about, then run again.",
         "port_occupied": "Mend what it complains about, then run again.",
     }.get(evidence.progress.answer, deployment if evidence.progress.asked else "Run again.")
+    if evidence.progress.answer == "none" and evidence.progress.put_back_words:
+        return _fail(f"{evidence.progress.put_back_words} It is {evidence.container} now.")
     return _fail(
         f"{_what_was_said(evidence)} The container that was taken out of the way was put back as it was, and is "
         f"{evidence.container} now. {remedy}"

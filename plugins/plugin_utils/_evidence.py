@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState, Listed, comparable
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
@@ -158,7 +159,11 @@ class Evidence:
 
     def remaining(self, policy: Policy) -> float:
         """What is left of the wait for our own request; 0 where there is none."""
-        return max(0.0, policy.wait - self.record_age) if self.record == "pending" else 0.0
+        if self.record != "pending":
+            return 0.0
+        # The note is older than the request; by how much, only the run that has asked knows.
+        ahead = policy.settle if self.progress.asked_at is None else 0.0
+        return max(0.0, policy.wait + ahead - self.record_age)
 
     def in_words(self) -> list[str]:
         """One short phrase for each thing that was seen."""
@@ -260,19 +265,25 @@ def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine
     if record["state"] not in ("pending", "confirmed"):
         return
     if record["name"] != engine.name:
-        yield f"it is of the engine {record['name']}, not {engine.name}"
+        yield f"it is of the engine {_quoted(record['name'])}, not {engine.name}"
     if comparable(record["manage_ip"]) != comparable(engine.manage_ip):
-        yield f"it is of the address {record['manage_ip']}, not {engine.manage_ip}"
+        yield f"it is of the address {_quoted(record['manage_ip'])}, not {engine.manage_ip}"
     if not record.get("base_url"):
         yield EARLIER_FORM
     elif not engine.base_url:
-        yield f"it is of {record['base_url']}, and slb_base_url is not set"
+        yield f"it is of {_quoted(record['base_url'])}, and slb_base_url is not set"
     elif record["base_url"] != engine.base_url:
-        yield f"it is of {record['base_url']}, not {engine.base_url}"
+        yield f"it is of {_quoted(record['base_url'])}, not {engine.base_url}"
     if container["state"] == "unknown":
         return
     if record["state"] == "confirmed" and not _is_of_this_container(record, container):
         yield "its container is gone" if container["state"] == "absent" else "it is of another container"
+
+
+def _quoted(words: str) -> str:
+    """A host's own words, short, and told from ours where they are more than one."""
+    short = in_short(" ".join(str(words).split()), 80)
+    return f"'{short}'" if " " in short or ";" in short else short
 
 
 def _is_of_this_container(record: Mapping[str, Any], container: Mapping[str, Any]) -> bool:

@@ -105,7 +105,7 @@ def _within_the_budget(
         action="fail",
         code="too_many_replaced",
         reason=f"{decision.reason} But that would be {len(refused.hosts)} running containers on the list's word alone, "
-        f"and slb_max_replaced allows {policy.replacements} of {policy.fleet} hosts: {', '.join(refused.hosts)}. "
+        f"and slb_max_replaced allows {refused.most} of {policy.fleet} hosts: {', '.join(refused.hosts)}. "
         f"{touched}. Is the list right (path, rights, filter), and are slb_engine_name and slb_manage_ip? If so, raise "
         "slb_max_replaced, or run slb.fleet.remediate for these hosts by name.",
     )

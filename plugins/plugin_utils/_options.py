@@ -130,9 +130,10 @@ def refuse_facts(task_vars: Mapping[str, Any], of_connection: Iterable[str] = ()
     connection = {variable.removeprefix("ansible_") for variable in of_connection}
     for name in map(str, task_vars.get("ansible_facts") or ()):
         if name.startswith(_PREFIXES) or name in connection:
+            shown = in_short(f"ansible_{name}" if name in connection else name, 60)
             raise HostAnswerError(
-                f"The variable {in_short(name, 60)} of this host is one of its facts, and no host decides where "
-                "credentials go or what is done.",
+                f"The variable {shown} of this host is one of its facts, and no host decides where credentials go or "
+                "what is done.",
                 "Set it in the inventory or in the play, and clear the kept facts of this host (--flush-cache).",
             )
 

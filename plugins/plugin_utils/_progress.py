@@ -15,7 +15,8 @@ Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unk
 @dataclass(frozen=True)
 class Progress:
     """``asked``: how often this run has asked for an install. ``asked_at``: when, by the controller's monotonic clock.
-    ``waited``: seconds for which this run has waited for the engine.
+    ``confirmed``: how often it has noted the engine in the record. ``waited``: seconds for which it has waited for the
+    engine.
     """
 
     rounds: int = 0
@@ -24,8 +25,10 @@ class Progress:
     waited: float = 0
     answer: Answer = "none"
     answer_words: str = ""
+    confirmed: int = 0
     has_replaced: bool = False
     has_put_back: bool = False
+    put_back_words: str = ""
 
     @classmethod
     def from_result(cls, values: Mapping[str, Any]) -> Progress:
@@ -33,12 +36,16 @@ class Progress:
         return cls(**{field.name: values[field.name] for field in fields(cls) if field.name in values})
 
     def after(self, action: str, result: Mapping[str, Any], now: float) -> Progress:
-        """``result``: of the task that did what was decided; of a wait, ``waited``; of a request, ``outcome``."""
+        """``result``: of the task that did what was decided; of a wait, ``waited``; of a request, ``outcome``;
+        of a way back, the ``reason`` for it.
+        """
         progress = replace(self, rounds=self.rounds + 1)
         if action == "wait":
             return replace(progress, waited=self.waited + float(result["waited"]))
+        if action == "confirm":
+            return replace(progress, confirmed=self.confirmed + 1)
         if action == "put_back":
-            return replace(progress, has_put_back=True)
+            return replace(progress, has_put_back=True, put_back_words=str(result.get("reason", "")))
         if action == "replace" and not result.get("overtaken"):
             # The last answer was about the container that is out of the way now.
             return replace(progress, answer="none", answer_words="", has_replaced=True)

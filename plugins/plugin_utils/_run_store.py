@@ -23,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, 
 _BUSY_SECONDS = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, kind, value, host));
-CREATE TABLE IF NOT EXISTS wishes (host, container, granted DEFAULT 0, PRIMARY KEY (host, container));
+CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
@@ -39,11 +39,12 @@ CREATE INDEX IF NOT EXISTS by_address ON engines (list, comparable);
 
 class Wishes(NamedTuple):
     """Hosts with a running container that the list's word alone would have taken away; ``granted``: those that was
-    granted for.
+    granted for. ``most``: how many may be.
     """
 
     hosts: tuple[str, ...]
     granted: tuple[str, ...]
+    most: int
 
 
 class RunStore:
@@ -83,21 +84,24 @@ class RunStore:
         """``host`` would have this running container taken out of the way on the list's word alone.
 
         With ``counts_only`` this is only noted, so that all can be counted. Otherwise it is granted, or, where the run
-        has more than ``limit`` such containers, refused: then it is said which hosts have them.
+        has more than ``limit`` such containers, refused: then it is said which hosts have them. Of several limits the
+        smallest holds.
         """
         with self._open() as database:
             database.execute("BEGIN IMMEDIATE")
             database.execute("DELETE FROM wishes WHERE host = ? AND container != ? AND NOT granted", (host, container))
-            database.execute("INSERT OR IGNORE INTO wishes (host, container) VALUES (?, ?)", (host, container))
+            wish = (host, container, limit)
+            database.execute("INSERT OR IGNORE INTO wishes (host, container, most) VALUES (?, ?, ?)", wish)
             rows = database.execute("SELECT host, container, granted FROM wishes ORDER BY host, container").fetchall()
+            most = min(limit, *(row[0] for row in database.execute("SELECT most FROM wishes")))
             is_granted = (host, container, 1) in rows
-            is_refused = not counts_only and not is_granted and len(rows) > limit
+            is_refused = not counts_only and not is_granted and len(rows) > most
             if not counts_only and not is_refused:
                 database.execute("UPDATE wishes SET granted = 1 WHERE host = ? AND container = ?", (host, container))
             database.execute("COMMIT")
         if not is_refused:
             return None
-        return Wishes(tuple(host for host, _, _ in rows), tuple(host for host, _, granted in rows if granted))
+        return Wishes(tuple(host for host, _, _ in rows), tuple(host for host, _, granted in rows if granted), most)
 
     def unwish(self, host: str) -> None:
         """Takes back a wish that was not granted."""

@@ -26,6 +26,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunS
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 _GRACE_SECONDS = 30
+_MOST_WORDS = 20
 
 
 class SharedList:
@@ -37,6 +38,11 @@ class SharedList:
         self._store = RunStore.of_run(folder)
         which = [params["base_url"], params["username"], params["tls_fingerprint"], listing]
         self._which = hashlib.sha256(json.dumps(which, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+    @property
+    def is_paged(self) -> bool:
+        listing = self._params["listing"]
+        return isinstance(listing, Mapping) and bool(listing.get("page_parameter"))
 
     def shows(self, name: str, manage_ip: str, max_age: float | None) -> Excerpt | str:
         """What the list shows of one engine, or why it cannot be read. ``max_age``: of the reading, in seconds;
@@ -83,7 +89,7 @@ class SharedList:
             self._store.keep_reading(self._which, [], trouble, at)
             return trouble
         self._store.keep_reading(self._which, values["engines"], "", at)
-        for word in values["undescribed"]:
+        for word in values["undescribed"][:_MOST_WORDS]:
             words = f"The list of {base_url} has a word that slb_engine_listing does not describe: {visible(word)}."
             if self._store.is_news(words, ""):
                 Display().warning(f"{words} Say there what it means: running, deploying or failed.")

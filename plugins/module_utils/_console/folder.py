@@ -44,6 +44,12 @@ class Folder:
         finally:
             os.close(descriptor)
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether no other user can have put a file there."""
+        status = os.fstat(self._descriptor)
+        return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
     @contextlib.contextmanager
     def file(self, name: str) -> Iterator[int | None]:
         """The regular file of that name, open for reading; None for a link, or where nothing is."""
@@ -92,9 +98,13 @@ class Folder:
                 raise
 
 
-def read_file(descriptor: int) -> bytes:
+def read_file(descriptor: int, most: int) -> bytes:
+    """Raises OSError where it has more than ``most`` bytes: another user's file may be as large as it likes."""
     with os.fdopen(os.dup(descriptor), "rb") as stream:
-        return stream.read()
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"the file that is there has more than {most} bytes and is no license; move it away")
+    return content
 
 
 def write_file(descriptor: int, content: bytes) -> None:

@@ -34,11 +34,12 @@ class LicenseFile:
     path: Path
     attributes: FileAttributes
     backup: bool
+    max_size: int
 
     @classmethod
     def from_params(cls, params: dict[str, Any]) -> LicenseFile:
         """Raises OptionError for a value that cannot be used."""
-        return cls(_path(params["dest"]), FileAttributes.from_params(params), params["backup"])
+        return cls(_path(params["dest"]), FileAttributes.from_params(params), params["backup"], params["max_size"])
 
     def update(self, content: bytes, check_mode: bool) -> Result:
         """Makes the file hold ``content``. Raises FleetError, whose words say whether the file is as it was."""
@@ -53,8 +54,10 @@ class LicenseFile:
     def _update(self, content: bytes, check_mode: bool) -> Result:
         with Folder.opened(self.path.parent) as folder, folder.file(self.path.name) as file:
             present = os.fstat(file) if file is not None else None
-            old = read_file(file) if file is not None else None
-            wanted = self.attributes.wanted(present)
+            old = read_file(file, self.max_size) if file is not None else None
+            # Who has put a file there beforehand shall not have the license with it.
+            keeps = present if present and (folder.is_ours or present.st_uid in (0, os.geteuid())) else None
+            wanted = self.attributes.wanted(keeps)
             before = {**_summary(old), **_shown(present_attributes(present))} if present and old is not None else {}
             after = {**_summary(content), **_shown(wanted)}
             values: dict[str, Any] = {"dest": str(self.path), **_summary(content)}

@@ -157,15 +157,21 @@ def _take_aside(before: Container, stop_seconds: int, remove: bool, because: str
 
 
 def _undo(before: Container, note: Note) -> None:
-    """What still runs gets its restart policy back at once."""
+    """What ran gets its restart policy back at once, and runs again."""
     seen = containers.inspect(note.runtime, note.id)
-    if before.state in moves.LIVE and seen.state in moves.LIVE:
+    if before.state in moves.LIVE and seen.state != "absent":
         with contextlib.suppress(HostError):
             moves.put_back(seen, note)
 
 
 def _half_done(error: HostError, before: Container, note: Note, earlier: Optional[Note]) -> HostError:
     seen = containers.inspect(note.runtime, note.id)
+    if before.state in moves.LIVE and seen.state == before.state and moves.is_back(seen, note):
+        with contextlib.suppress(HostError):
+            set_aside.forget() if earlier is None else set_aside.write(earlier)
+        is_same = seen.started_at == before.started_at
+        done = "Nothing was changed." if is_same else "It had been stopped, and was started again as it was."
+        return HostError(error.what, "{} {}".format(done, error.remedy), **error.values)
     if _is_untouched(before, seen):
         with contextlib.suppress(HostError):
             set_aside.forget() if earlier is None else set_aside.write(earlier)

@@ -4,14 +4,19 @@
 """Whether a file could be written: told without writing, and tried for real."""
 
 import contextlib
+import fcntl
 import os
 import stat
+import sys
 import tempfile
 from typing import Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._host import folders
 from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors
 
+_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
+_UNCHANGEABLE = 0x30  # immutable, append only
+_INODES = 6  # both notes, their folders, and a temporary file of each
 _ROOM = 16384  # bytes: more than any of our files needs, and its temporary one beside it
 
 
@@ -31,6 +36,8 @@ def unwritable(path: str) -> Optional[str]:
     try:
         if not is_replaceable(path):
             return "{} is no regular file".format(path)
+        if os.path.lexists(path) and _is_fixed(path):
+            return "{} is immutable, or a mount (lsattr, findmnt)".format(path)
     except OSError as error:
         return "{} cannot be looked at: {}".format(path, error.strerror)
     folder = os.path.dirname(path)
@@ -44,18 +51,42 @@ def unwritable(path: str) -> Optional[str]:
         return "{} cannot be looked at: {}".format(folder, error.strerror)
 
 
+def _is_fixed(path: str) -> bool:
+    """Whether a file cannot be replaced, though its folder can be written."""
+    with open("/proc/self/mountinfo", "rb") as stream:
+        if any(line.split()[4] == os.fsencode(path) for line in stream):
+            return True
+    return _flags(path) & _UNCHANGEABLE != 0
+
+
+def _flags(path: str) -> int:
+    """As lsattr shows them; 0 where the file system has none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        return int.from_bytes(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))[:4], sys.byteorder)
+    except OSError:
+        return 0
+    finally:
+        os.close(descriptor)
+
+
 def _no_room(folder: str) -> Optional[str]:
     system = os.statvfs(folder)
     free = (system.f_bfree if os.geteuid() == 0 else system.f_bavail) * system.f_frsize
     if system.f_flag & os.ST_RDONLY:
         return "the file system of {} is read-only".format(folder)
+    if _flags(folder) & _UNCHANGEABLE:
+        return "{} is immutable (lsattr -d)".format(folder)
     if not os.access(folder, os.W_OK | os.X_OK):
         return "this user has no permission to write in {}".format(folder)
     # Some file systems have no limit of blocks, or count no inodes: then the total is 0.
     if system.f_blocks and free < _ROOM:
         return "the file system of {} is full".format(folder)
-    if system.f_files and not system.f_ffree:
-        return "the file system of {} has no inodes left".format(folder)
+    if system.f_files and system.f_ffree < _INODES:
+        return "the file system of {} has too few inodes left".format(folder)
     return None
 
 

@@ -30,7 +30,15 @@ OLD, NEW = b"old" * 1000, b"new" * 2000
 
 
 def update(dest: Path, content: bytes, check_mode: bool = False, **params: Any) -> Result:
-    given_params = {"dest": str(dest), "owner": None, "group": None, "mode": "0600", "backup": False, **params}
+    given_params = {
+        "dest": str(dest),
+        "owner": None,
+        "group": None,
+        "mode": "0600",
+        "backup": False,
+        "max_size": 10_000,
+        **params,
+    }
     return LicenseFile.from_params(given_params).update(content, check_mode)
 
 
@@ -344,3 +352,25 @@ def test_killed_at_any_moment(tmp_path: Path, backup: bool) -> None:
         killed += 1
     assert killed > 20
     assert dest.read_bytes() == NEW
+
+
+def test_a_file_that_is_no_license_is_neither_read_whole_nor_copied(tmp_path: Path) -> None:
+    dest = tmp_path / "license"
+    with dest.open("wb") as file:
+        file.truncate(50 << 30)
+    with pytest.raises(FleetError, match="more than 10000 bytes and is no license; move it away"):
+        update(dest, NEW, backup=True)
+    assert os.listdir(tmp_path) == ["license"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+@pytest.mark.parametrize(("folder_mode", "keeps"), [(0o755, True), (0o1777, False), (0o775, False)])
+def test_who_has_put_a_file_there_does_not_get_the_license(tmp_path: Path, folder_mode: int, keeps: bool) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    place.chmod(folder_mode)
+    dest = place / "license"
+    dest.write_bytes(OLD)
+    os.chown(dest, 4321, 4321)
+    update(dest, NEW)
+    assert (dest.stat().st_uid, dest.stat().st_gid) == ((4321, 4321) if keeps else (0, 0))

@@ -26,8 +26,8 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make anoth
 
 
 def update(dest: Path, content: bytes = LICENSE, **params: Any) -> bool:
-    given = {"dest": str(dest), "owner": None, "group": None, "mode": "0666", "backup": True, **params}
-    return LicenseFile.from_params(given).update(content, False).changed
+    given = {"dest": str(dest), "owner": None, "group": None, "mode": "0666", "backup": True, "max_size": 10_000}
+    return LicenseFile.from_params({**given, **params}).update(content, False).changed
 
 
 class Scene:
@@ -163,7 +163,7 @@ def test_a_link_of_ones_own_on_the_way_is_followed(tmp_path: Path) -> None:
 
 
 def test_links_in_a_circle(tmp_path: Path) -> None:
-    file = LicenseFile(tmp_path / "a/license", file_attributes.FileAttributes(None, None, None), backup=False)
+    file = LicenseFile(tmp_path / "a/license", file_attributes.FileAttributes(None, None, None), False, 10_000)
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     with pytest.raises(FleetError, match="Too many levels"):

@@ -201,7 +201,7 @@ def test_that_it_could_be_written_is_told_without_writing(path: Path, monkeypatc
 
     assert says() is None
     assert "is full" in str(says(f_bfree=0, f_bavail=0))
-    assert "no inodes" in str(says(f_ffree=0))
+    assert "too few inodes" in str(says(f_ffree=0))
     assert "read-only" in str(says(f_flag=real.f_flag | os.ST_RDONLY))
     assert says(f_blocks=0, f_bfree=0, f_bavail=0, f_files=0, f_ffree=0) is None, "some file systems count nothing"
     monkeypatch.setattr(os, "access", lambda folder, mode: False)

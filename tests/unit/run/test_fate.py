@@ -87,7 +87,7 @@ def test_those_that_are_waited_for_count_before_the_first_wait_ends() -> None:
     for number in (1, 2, 3):
         young = {**pending(150.0), "name": f"edge-{number}", "manage_ip": f"192.0.2.{number}"}
         assert run.decide(f"edge-{number}", look(young, after_request=True), counts_only=True).action == "wait"
-    over = look(pending(181.0), after_request=True)
+    over = look(pending(190.0), after_request=True)
     decided = run.decide("edge-1", over)
     assert decided.action == "fail"
     assert "edge-1, edge-2, edge-3. Nothing was touched on any of them" in decided.reason

@@ -26,17 +26,24 @@ def test_two_hosts_that_want_one_name_or_one_address_are_told_of_each_other(tmp_
 def test_nothing_is_granted_before_all_were_counted(tmp_path: Path) -> None:
     store = RunStore.of_run(tmp_path)
     assert [store.wish(host, "c1", 2, counts_only=True) for host in "abc"] == [None] * 3
-    assert [store.wish(host, "c1", 2, counts_only=False) for host in "abc"] == [(("a", "b", "c"), ())] * 3
+    assert [store.wish(host, "c1", 2, counts_only=False) for host in "abc"] == [(("a", "b", "c"), (), 2)] * 3
     store.unwish("c")
     assert [store.wish(host, "c1", 2, counts_only=False) for host in "ab"] == [None, None]
-    assert store.wish("d", "c1", 2, counts_only=False) == (("a", "b", "d"), ("a", "b"))
+    assert store.wish("d", "c1", 2, counts_only=False) == (("a", "b", "d"), ("a", "b"), 2)
     assert store.wish("a", "c1", 2, counts_only=False) is None, "what was granted stays so"
+
+
+def test_of_several_limits_the_smallest_holds() -> None:
+    store = RunStore.in_memory()
+    for host, limit in (("a", 0), ("b", 5)):
+        assert store.wish(host, "c1", limit, counts_only=True) is None
+    assert store.wish("b", "c1", 5, counts_only=False) == (("a", "b"), (), 0)
 
 
 def test_a_grant_is_for_one_container() -> None:
     store = RunStore.in_memory()
     assert store.wish("a", "c1", 1, counts_only=False) is None
-    assert store.wish("a", "c2", 1, counts_only=False) == (("a", "a"), ("a",))
+    assert store.wish("a", "c2", 1, counts_only=False) == (("a", "a"), ("a",), 1)
     counted = RunStore.in_memory()
     assert counted.wish("a", "c1", 1, counts_only=True) is None
     assert counted.wish("a", "c2", 1, counts_only=False) is None, "the one that was counted is no more"
