@@ -163,7 +163,7 @@ class Evidence:
             return 0.0
         # The note is older than the request; by how much, only the run that has asked knows.
         ahead = policy.settle if self.progress.asked_at is None else 0.0
-        return max(0.0, policy.wait + ahead - self.record_age)
+        return min(policy.wait, max(0.0, policy.wait + ahead - self.record_age))
 
     def in_words(self) -> list[str]:
         """One short phrase for each thing that was seen."""
