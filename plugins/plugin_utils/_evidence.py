@@ -159,11 +159,7 @@ class Evidence:
 
     def remaining(self, policy: Policy) -> float:
         """What is left of the wait for our own request; 0 where there is none."""
-        if self.record != "pending":
-            return 0.0
-        # The note is older than the request; by how much, only the run that has asked knows.
-        ahead = policy.settle if self.progress.asked_at is None else 0.0
-        return min(policy.wait, max(0.0, policy.wait + ahead - self.record_age))
+        return max(0.0, policy.wait - self.record_age) if self.record == "pending" else 0.0
 
     def in_words(self) -> list[str]:
         """One short phrase for each thing that was seen."""

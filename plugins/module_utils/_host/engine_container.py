@@ -40,6 +40,7 @@ def stopped(
     _refuse_revived(before, container_state)
     _refuse_self_deleting(before, remove)
     _refuse_traffic(before, allow_established)
+    _refuse_what_was_put_back(before, because)
     # A disk that takes no record would leave the host without an engine and without a way to ask for one.
     record.require_writable(check_mode)
     if check_mode:
@@ -245,6 +246,20 @@ def _known(seen: Container) -> Container:
             "Nothing was changed. {}".format(remedy),
         )
     return seen
+
+
+def _refuse_what_was_put_back(before: Container, because: str) -> None:
+    """Another run may have found out meanwhile that the list is wrong about it."""
+    with contextlib.suppress(notes.NoteError):
+        note = set_aside.read()
+        if note is not None and because == "list" and note.mistaken and note.id == before.id:
+            raise HostError(
+                "The container {} was taken out of the way before and put back, because the list was wrong.".format(
+                    before.name
+                ),
+                "Nothing was changed. Run again to look anew.",
+                before=before.summary(),
+            )
 
 
 def _refuse_another(before: Container, container_id: Optional[str]) -> None:

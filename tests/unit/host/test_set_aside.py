@@ -227,6 +227,8 @@ def test_what_was_put_back_for_a_mistake_is_remembered(docker: Docker) -> None:
         noted = set_aside.look()
         assert noted is not None
         assert (noted["name"], noted["mistaken"], docker.seen[:2]) == ("slb", True, ("slb", "running"))
+    with pytest.raises(HostError, match="because the list was wrong"):
+        stop(because="list")
     stop(because="operator")
     noted = set_aside.look()
     assert noted is not None

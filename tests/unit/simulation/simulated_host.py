@@ -329,6 +329,8 @@ class Host:
             raise RefusedError("established connections cannot be seen without root: become")
         if established:
             raise RefusedError("it carries established connections: slb_allow_established")
+        if self.note and because == "list" and self.note["mistaken"] and self.note["id"] == seen.id:
+            raise RefusedError("it was put back before, because the list was wrong")
         for unwritable in (self._unwritable_record, self._unwritable_note):
             if unwritable:
                 raise RefusedError(f"cannot be written: {unwritable}")
@@ -345,7 +347,7 @@ class Host:
             yield "stopped"
             name = self._out_of_the_way(seen, remove)
         except RefusedError:
-            if now_it_is in _RUNS and self.state_of(seen) in _RUNS:
+            if now_it_is in _RUNS:
                 for _ in self._steps_back(seen, noted):
                     pass
             if self.named(seen.id) == ENGINE and (self.state_of(seen), seen.policy) == (now_it_is, policy):
