@@ -101,7 +101,7 @@ class RunStore:
             database.execute("COMMIT")
         if not is_refused:
             return None
-        return Wishes(tuple(host for host, _, _ in rows), tuple(host for host, _, granted in rows if granted), most)
+        return Wishes(tuple(row[0] for row in rows), tuple(row[0] for row in rows if row[2]), most)
 
     def unwish(self, host: str) -> None:
         """Takes back a wish that was not granted."""

@@ -38,7 +38,7 @@ class Watched(Run):
     @property
     def report(self) -> dict[str, str]:
         """What the report says of each host, without its times."""
-        lines = self.output.partition("FLEET REPORT")[2].splitlines()[1:]
+        lines = self.output.partition("EACH HOST")[2].splitlines()[1:]
         told = (line.split(maxsplit=1) for line in lines if line.strip())
         return {host: re.sub(r"\b\d+ s\b", "", " ".join("".join(rest).split())) for host, *rest in told}
 
@@ -67,6 +67,7 @@ def watched(
         "SLB_TEST_RESULTS": str(results),
         "ANSIBLE_CALLBACK_PLUGINS": str(Path(__file__).parent / "callback_plugins"),
         "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,results",
+        "SLB_REPORT_EACH_HOST": "true",
         "ANSIBLE_FORKS": "12",
         **environment,
     }

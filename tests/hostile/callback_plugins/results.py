@@ -17,8 +17,8 @@ description: To the file that the environment variable SLB_TEST_RESULTS names.
 author: slb.fleet contributors
 """
 
-# By a clock, or by chance.
-_DIFFER = ("noted_at", "asked_at", "waited", "warnings", "deprecations", "invocation", "exception")
+# By a clock, by chance, or by how many hosts there are beside.
+_DIFFER = ("batch", "noted_at", "asked_at", "waited", "warnings", "deprecations", "invocation", "exception")
 
 
 class CallbackModule(CallbackBase):
