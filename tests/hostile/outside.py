@@ -44,7 +44,8 @@ class Watched(Run):
 
     def lines_of(self, host: str) -> list[str]:
         """Every line that begins as one about that host does."""
-        about = re.compile(rf"(?:[\w]+: \[{host}\]|\[{host}\]|{host})(?![\w-])")
+        # Not those that name several.
+        about = re.compile(rf"(?:[\w]+: \[{host}\]|\[{host}\]|{host})(?![\w,-]| and )")
         return [line for line in self.output.splitlines() if about.match(line.strip())]
 
     def assert_visible(self) -> None:

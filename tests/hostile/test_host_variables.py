@@ -99,7 +99,7 @@ def test_what_is_not_a_fact_sets_no_variable(fleet: Fleet) -> None:
     told = harmless_ways(fleet.trap)
     account = fleet.run("diagnose", told, before=GATHER)
     fleet.assert_nothing_was_gained(account, fleet.run("diagnose", before=GATHER))
-    assert all(account.run.report[f"edge-{number}"].startswith("not proven") for number, _ in enumerate(told, 3))
+    assert not any(account.run.report[f"edge-{number}"].startswith("verified") for number, _ in enumerate(told, 3))
 
 
 def test_a_fact_cache_keeps_no_lie(fleet: Fleet) -> None:
@@ -160,7 +160,9 @@ def test_words_of_other_modules_are_shown_in_the_report_as_they_can_be(fleet: Fl
     honest = fleet.run("diagnose", before=plays).run.report
     assert {host: account.run.report[host] for host in HONEST} == {host: honest[host] for host in HONEST}
     assert "console" not in account.run.report["edge-8"].split("  ")[0]
-    fleet.assert_each_liar_is_told(account, dict(list(told.items())[:3]))
+    for number in (3, 4, 5):
+        # They failed in somebody else's play, and never came to ours.
+        assert account.run.report[f"edge-{number}"].startswith(("failed", "not attempted"))
 
 
 def test_no_file_is_sent_by_a_program_that_the_host_has_named(fleet: Fleet) -> None:
