@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from pathlib import Path
@@ -14,8 +13,7 @@ from types import TracebackType
 from ansible import constants
 from ansible.utils.display import Display
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _SECONDS = 15
 
@@ -28,11 +26,10 @@ class Heartbeat:
         self._text = f"[{host}]: waiting for {what}"
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
-        self._store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
+        self._waits = Waits(Path(constants.DEFAULT_LOCAL_TMP))
 
     def __enter__(self) -> None:
-        with contextlib.suppress(FleetError):
-            self._store.wait(self._host, time.monotonic(), self._seconds)
+        self._waits.begin(self._host, time.monotonic(), self._seconds)
         if Display().verbosity:
             self._thread.start()
 
@@ -40,8 +37,7 @@ class Heartbeat:
         self._over.set()
         if self._thread.is_alive():
             self._thread.join()
-        with contextlib.suppress(FleetError):
-            self._store.wait_is_over(self._host)
+        self._waits.end(self._host)
 
     def _beat(self) -> None:
         begin = time.monotonic()

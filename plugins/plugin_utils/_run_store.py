@@ -27,7 +27,6 @@ CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRI
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
-CREATE TABLE IF NOT EXISTS waits (host PRIMARY KEY, since, seconds);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
 CREATE TABLE IF NOT EXISTS approved (source, host, wants, PRIMARY KEY (source, host));
 CREATE TABLE IF NOT EXISTS readings (list PRIMARY KEY, number, taken_at, size, uncomparable, trouble);
@@ -129,20 +128,6 @@ class RunStore:
         """Whether ``host`` says ``text`` for the first time in this run."""
         with self._open() as database:
             return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
-
-    def wait(self, host: str, since: float, seconds: float) -> None:
-        """``host`` is waited for since then, by the monotonic clock, and so many seconds at most."""
-        with self._open() as database:
-            database.execute("REPLACE INTO waits VALUES (?, ?, ?)", (host, since, seconds))
-
-    def wait_is_over(self, host: str) -> None:
-        with self._open() as database:
-            database.execute("DELETE FROM waits WHERE host = ?", (host,))
-
-    def waits(self) -> list[tuple[str, float, float]]:
-        """The hosts that are waited for: since when, and how many seconds at most."""
-        with self._open() as database:
-            return database.execute("SELECT host, since, seconds FROM waits").fetchall()
 
     def note_work(self, host: str, wants: str) -> None:
         """What is to be done about ``host`` before anything is done; empty for nothing."""

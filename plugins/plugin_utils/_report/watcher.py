@@ -19,7 +19,6 @@ from typing import Any
 from ansible import constants
 from ansible.utils.display import Display
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import next_step, run_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
@@ -30,7 +29,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import Told, own_playbook
-from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _TICK_SECONDS = 1.0
 _WRITING_SHARE = 40
@@ -159,10 +158,7 @@ class Watcher:
 
     @staticmethod
     def _waits(now: float) -> list[Wait]:
-        try:
-            waits = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP)).waits()
-        except FleetError:
-            return []
+        waits = Waits(Path(constants.DEFAULT_LOCAL_TMP)).all()
         # A worker that was killed leaves its wait behind.
         return [Wait(host, now - at, most) for host, at, most in waits if now - at < most + _GRACE_SECONDS]
 
