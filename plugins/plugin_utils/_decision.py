@@ -30,6 +30,7 @@ class Decision:
     With wait go ``wait_seconds`` and ``wait_for``: host, for the engine to come up, or console, for the list of a
     console whose engine is up. With replace goes ``because``: on whose word. ``verified_by``: host or console.
     ``console``: what its list said. ``code``: the row that decided, or what spoke against its decision, in a word.
+    ``undo``: should the act fail, the container that was taken out of the way goes back.
     """
 
     action: Action
@@ -42,6 +43,7 @@ class Decision:
     console_words: str = ""
     evidence: tuple[str, ...] = ()
     code: str = ""
+    undo: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def decide(evidence: Evidence, policy: Policy) -> Decision:
         decision = Decision("put_back", words, code=decision.code)
     return replace(
         decision,
+        undo=decision.action == "add" and _is_taken_for_nothing(decision, evidence, policy),
         console=evidence.console,
         console_words=evidence.console_words,
         evidence=tuple(evidence.in_words()),

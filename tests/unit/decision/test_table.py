@@ -274,3 +274,13 @@ def test_the_last_failure_says_what_was_tried_and_seen() -> None:
 def test_a_run_ends_although_the_host_never_comes_to_rest() -> None:
     decided = decide(Evidence(engine=ENGINE, **YOUNG, progress=Progress(rounds=21)), Policy())
     assert "not in a steady state after 21 rounds" in decided.reason
+
+
+@pytest.mark.parametrize(
+    ("because", "has_replaced", "goes_back"),
+    [("list", False, True), ("operator", True, True), ("operator", False, False), ("record", True, False)],
+)
+def test_what_goes_back_where_the_request_cannot_be_made(because: str, has_replaced: bool, goes_back: bool) -> None:
+    evidence = Evidence(engine=ENGINE, **aside(because), progress=Progress(has_replaced=has_replaced))
+    decided = decide(evidence, Policy())
+    assert (decided.action, decided.undo) == ("add", goes_back)
