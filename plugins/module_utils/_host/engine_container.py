@@ -167,16 +167,13 @@ def _undo(before: Container, note: Note) -> None:
 
 def _half_done(error: HostError, before: Container, note: Note, earlier: Optional[Note]) -> HostError:
     seen = containers.inspect(note.runtime, note.id)
-    if before.state in moves.LIVE and seen.state == before.state and moves.is_back(seen, note):
+    is_untouched = _is_untouched(before, seen)
+    runs_again = before.state in moves.LIVE and seen.state == before.state and moves.is_back(seen, note)
+    if is_untouched or runs_again:
         with contextlib.suppress(HostError):
             set_aside.forget() if earlier is None else set_aside.write(earlier)
-        is_same = seen.started_at == before.started_at
-        done = "Nothing was changed." if is_same else "It had been stopped, and was started again as it was."
+        done = "Nothing was changed." if is_untouched else "It had been stopped, and was started again as it was."
         return HostError(error.what, "{} {}".format(done, error.remedy), **error.values)
-    if _is_untouched(before, seen):
-        with contextlib.suppress(HostError):
-            set_aside.forget() if earlier is None else set_aside.write(earlier)
-        return HostError(error.what, "Nothing was changed. {}".format(error.remedy), **error.values)
     return HostError(
         "{} {}".format(error.what, _how_things_are(seen, note)),
         "{} Run again to go on, or put it back with O(state): restored.".format(error.remedy),
