@@ -1,18 +1,23 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``slb.fleet.engine`` in the controller's own process."""
+"""``slb.fleet.engine`` in the controller's own process, noted on the host where it was decided about one."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ansible import constants
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.answers import PORT_OCCUPIED, REFUSED
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import ARGUMENTS, engine
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import proves_the_list_wrong
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InProcessAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 
@@ -21,10 +26,48 @@ class ActionModule(InProcessAction):
     operation = staticmethod(engine)
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
         decided = self._task.args.get("decided")
+        if not decided:
+            return super().run(tmp, task_vars)
+        try:
+            result = self._noted(decided, tmp, task_vars)
+        except HostAnswerError as error:
+            return {"failed": True, "msg": str(error)}
         # At once, and not when this host is looked at again: others of the batch may be about to be stopped.
-        if decided and proves_the_list_wrong(decided, result.get("outcome", "")):
+        if proves_the_list_wrong(decided, result.get("outcome", "")):
             store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
             store.distrust(decided["engine"]["base_url"], str((task_vars or {}).get("inventory_hostname")))
         return result
+
+    def _noted(self, decided: Mapping[str, Any], tmp: str | None, task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        """The note is made right before the request, or whoever finds it would count its wait too short."""
+        begin = time.time()
+        note = self._note(_of_the_request(decided, is_check=bool(self._task.check_mode)), task_vars)
+        if note.get("failed"):
+            return note
+        if time.time() - begin <= STEP_SECONDS:
+            result = super().run(tmp, task_vars)
+        else:
+            result = {"skipped": True, "msg": "This controller has slept since the request was noted: it looks anew."}
+        is_over = result.get("skipped") or result.get("outcome") in (PORT_OCCUPIED, REFUSED)
+        if is_over and not self._task.check_mode:
+            withdrawn = self._note({"state": "absent", "decided_about": note["record"]["requested_at"]}, task_vars)
+            if withdrawn.get("failed"):
+                return withdrawn
+        return result
+
+    def _note(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        parts = (self._task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
+        return OnHostAction(*parts).on_host("slb.fleet.engine_record", arguments, STEP_SECONDS, task_vars)
+
+
+def _of_the_request(decided: Mapping[str, Any], *, is_check: bool) -> dict[str, Any]:
+    wanted = {option: decided["engine"][option] for option in ("name", "manage_ip", "base_url")}
+    return {
+        **wanted,
+        "state": "pending",
+        "attempt": decided["progress"]["asked"] + 1,
+        "decided_about": decided["slb_host"]["record"].get("requested_at", 0),
+        # In check mode, a leftover is still there.
+        "container_absent": not is_check,
+    }
