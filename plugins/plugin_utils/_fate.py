@@ -11,7 +11,8 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
     ALIVE,
     EngineIdentity,

@@ -7,7 +7,7 @@ import time
 import pytest
 from estate import Estate, History
 
-STOP = "Stop the leftover container and rename it"
+STOP = "Take the leftover container out of the way"
 ASK = "Ask the management node to install the engine"
 
 

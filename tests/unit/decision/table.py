@@ -6,7 +6,8 @@ import re
 
 from space import everything
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 
 HEAD = """# How a host's fate is decided
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import pytest
 from space import ATTEMPTS, SETTLE, WAIT, everything
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, Decision, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
 
 ALIVE = ("running", "restarting", "paused")

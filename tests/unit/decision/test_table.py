@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from space import ENGINE
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EARLIER_FORM, Evidence, Policy, SetAside
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 

@@ -225,7 +225,8 @@ def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
 
 
 def test_the_docs_name_every_code() -> None:
-    from ansible_collections.slb.fleet.plugins.plugin_utils._decision import BESIDE_THE_ROWS, RULES
+    from ansible_collections.slb.fleet.plugins.plugin_utils._decision.objections import BESIDE_THE_ROWS
+    from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 
     others = ("not_approved", "too_many_replaced", "management_node", "unreachable", "task_failed")
     codes: set[Any] = {rule.code for rule in RULES} | set(BESIDE_THE_ROWS) | set(others)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Decision
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress

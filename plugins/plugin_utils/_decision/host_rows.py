@@ -1,0 +1,113 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Rows that the host and its record decide, where no list says anything."""
+
+from __future__ import annotations
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import (
+    Decision,
+    confirm,
+    fail,
+    out_of_the_way,
+    see_whether_it_stays_up,
+    why_not_proven,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+
+
+def is_proven(evidence: Evidence, policy: Policy) -> bool:
+    agrees = evidence.console == "running" or (evidence.console == "undescribed" and not policy.unlisted)
+    return evidence.container == "running" and evidence.proven and agrees and not evidence.restarted_lately(policy)
+
+
+def proven(evidence: Evidence, policy: Policy) -> Decision:
+    if evidence.console == "running":
+        return Decision(
+            "nothing",
+            "The engine runs in the container that the record names, and the console lists it as running.",
+            verified_by="console",
+        )
+    return Decision("nothing", "The engine runs in the container that the record names.", verified_by="host")
+
+
+def is_shaky(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.proven and evidence.restarted_lately(policy) and not policy.unlisted
+
+
+def shaky(evidence: Evidence, policy: Policy) -> Decision:
+    if not evidence.progress.waited:
+        return see_whether_it_stays_up(
+            "This engine was proven to run, and its runtime has just restarted it", evidence, policy
+        )
+    return ailing(evidence, policy)
+
+
+def was_proven_and_is_stopped(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.was_proven and evidence.container != "running" and not policy.unlisted
+
+
+def ailing(evidence: Evidence, policy: Policy) -> Decision:
+    if evidence.container in ("running", "restarting"):
+        return fail(
+            "This engine was proven to run, and now its runtime restarts it again and again. "
+            "See `docker logs slb` on the host; mend it there, or run slb.fleet.remediate for this host."
+        )
+    return fail(
+        f"This engine was proven to run, and is stopped: its container is {evidence.container}. "
+        "Start it on the host (`docker start slb`, or `docker unpause slb`), or run slb.fleet.remediate for this host."
+    )
+
+
+def is_absent(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.container == "absent"
+
+
+def absent(evidence: Evidence, policy: Policy) -> Decision:
+    return Decision("add", "There is no engine on the host.")
+
+
+def is_dead(evidence: Evidence, policy: Policy) -> bool:
+    return evidence.container in ("exited", "created")
+
+
+def dead(evidence: Evidence, policy: Policy) -> Decision:
+    return out_of_the_way(
+        f"The container slb is {evidence.container}: a leftover of an earlier deployment.", "ended", evidence
+    )
+
+
+def operator_calls_it_a_leftover(evidence: Evidence, policy: Policy) -> bool:
+    # It is recorded, though not completely: nothing is stopped because a record is old.
+    return policy.unrecorded == "replace" and (policy.unlisted or not evidence.was_proven)
+
+
+def leftover_by_word(evidence: Evidence, policy: Policy) -> Decision:
+    why = (
+        "the operator says that the console does not list its engine"
+        if policy.unlisted
+        else f"{why_not_proven(evidence)}, and slb_unrecorded_engine says: replace"
+    )
+    return out_of_the_way(f"The container slb is {evidence.container}, and {why}.", "operator", evidence)
+
+
+def always(evidence: Evidence, policy: Policy) -> bool:
+    return True
+
+
+def unrecorded(evidence: Evidence, policy: Policy) -> Decision:
+    if policy.unrecorded == "adopt" and evidence.container == "running":
+        if evidence.stable(policy):
+            return confirm("The container slb runs, and slb_unrecorded_engine says: adopt.", evidence)
+        if evidence.settling(policy):
+            return see_whether_it_stays_up("The engine to adopt has just come up", evidence, policy)
+    leftover = (
+        "run slb.fleet.remediate for this host, then slb.fleet.rollout"
+        if evidence.was_proven
+        else "set slb_unrecorded_engine: replace"
+    )
+    return fail(
+        f"The container slb is {evidence.container}, {why_not_proven(evidence)}, and the console's list is not "
+        "described: it could be live. Look at the web console. If it lists the engine as running, set "
+        f"slb_unrecorded_engine: adopt for this host; if as deploying, wait; if it does not list it, {leftover}."
+    )
