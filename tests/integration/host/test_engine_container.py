@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from fleet import Fleet
+from fleet import ROOT, Fleet
 
 HOST = "box"
 RUN = ["docker", "run", "--detach", "--name", "slb", "--network", "host"]
@@ -306,3 +306,26 @@ def test_a_long_wait_shows_that_it_is_alive_and_what_it_waits_for(fleet: Fleet, 
         run.output
     )
     assert "last seen: the container is absent" in run.words
+
+
+def test_a_host_is_forgotten_as_the_documentation_says(fleet: Fleet, docker: Callable[..., str]) -> None:
+    docker(*RUN[1:], *SERVE)
+    fleet.module(HOST, "engine_container", state="stopped", allow_established=True)
+    requested(fleet)
+    docker(*RUN[1:], *SERVE)
+    host = fleet.lab.host(HOST)
+    recipe = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "operations.md").read_text(), re.DOTALL)
+    assert ours(fleet), "there is nothing to forget"
+    shown = host.exec(["sh", "-e", "-c", "\n".join(recipe)]).stdout
+    assert ours(fleet) == []
+    assert names(docker)["slb"] == "running"
+    leftover = next(name for name in names(docker) if name != "slb")
+    assert leftover in shown
+    docker("rm", leftover)
+
+
+def ours(fleet: Fleet) -> list[str]:
+    """Files and folders that bear the collection's name."""
+    places = ["/etc", "/var", "/run", "/root", "/home", "/usr/local", "/opt"]
+    command = ["find", *places, "-xdev", "-regex", r".*\(slb[-_]fleet\|slb_engine\).*"]
+    return fleet.lab.host(HOST).exec(command).stdout.split()
