@@ -49,7 +49,7 @@ class ActionModule(InProcessAction):
             result = super().run(tmp, task_vars)
         else:
             result = {"skipped": True, "msg": "This controller has slept since the request was noted: it looks anew."}
-        is_over = result.get("skipped") or result.get("outcome") in (PORT_OCCUPIED, REFUSED)
+        is_over = result.get("skipped") or result.get("outcome", REFUSED) in (PORT_OCCUPIED, REFUSED)
         if is_over and not self._task.check_mode:
             withdrawn = self._note({"state": "absent", "decided_about": note["record"]["requested_at"]}, task_vars)
             if withdrawn.get("failed"):
