@@ -26,6 +26,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import task_environment
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
@@ -52,6 +53,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 _RECORDED = ("state", "name", "manage_ip", "base_url")
 _POLL_SECONDS = 5.0
+
+# In the process from which the workers of a run are forked: each of them would read the shapes anew.
+for _module in ("host_info", "engine_container", "engine_record"):
+    shape_of(_module)
 
 
 class ActionModule(OnHostAction):

@@ -41,6 +41,7 @@ _STATES = {"engine_container": get_args(ContainerState), "record": get_args(Reco
 _REMEDY = "Nothing was taken from it. Somebody else may rule this host: look at it before you trust it again."
 # What is shown of a value costs no more than what is shown, however large or deep it is.
 _shown = reprlib.Repr()
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _LINES = ("module_stderr", "module_stdout")
 """What Ansible itself says of a module that could not be run."""
 
@@ -52,7 +53,7 @@ class HostAnswerError(FleetError):
 @functools.cache
 def shape_of(module: str) -> dict[str, Any]:
     """What the module ``slb.fleet.<module>`` returns, as its documentation has it."""
-    documented = yaml.safe_load(importlib.import_module(f"{_MODULES}.{module}").RETURN)
+    documented = yaml.load(importlib.import_module(f"{_MODULES}.{module}").RETURN, Loader=_LOADER)  # noqa: S506
     return {**_ALWAYS, **documented}
 
 
