@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from ansible import constants
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.answers import PORT_OCCUPIED, REFUSED
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import ARGUMENTS, engine
+from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import proves_the_list_wrong
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InProcessAction
@@ -41,14 +41,17 @@ class ActionModule(InProcessAction):
 
     def _noted(self, decided: Mapping[str, Any], tmp: str | None, task_vars: dict[str, Any] | None) -> dict[str, Any]:
         """The note is made right before the request, or whoever finds it would count its wait too short."""
-        begin = time.time()
+        begin = awake_or_asleep()
         note = self._note(_of_the_request(decided, is_check=bool(self._task.check_mode)), task_vars)
         if note.get("failed"):
             return note
-        if time.time() - begin <= STEP_SECONDS:
+        if awake_or_asleep() - begin <= min(STEP_SECONDS, decided["settings"]["wait_timeout"]):
             result = super().run(tmp, task_vars)
         else:
-            result = {"skipped": True, "msg": "This controller has slept since the request was noted: it looks anew."}
+            result = {
+                "skipped": True,
+                "msg": "The note of the request has grown old before the request was made: the host is looked at anew.",
+            }
         is_over = result.get("skipped") or result.get("outcome", REFUSED) in (PORT_OCCUPIED, REFUSED)
         if is_over and not self._task.check_mode:
             withdrawn = self._note({"state": "absent", "decided_about": note["record"]["requested_at"]}, task_vars)

@@ -21,6 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.session import 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import ApprovedPlan
+from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
@@ -123,7 +124,7 @@ class _Door:
         if not self._asked["look"] or before["fate"]["action"] in ("wait", "nothing"):
             return progress
         done = {**self._asked["done"], "reason": before["fate"]["reason"]}
-        return progress.after(before["fate"]["action"], done, time.monotonic())
+        return progress.after(before["fate"]["action"], done, awake_or_asleep())
 
     def _look(self) -> dict[str, Any]:
         subset = ["engine_container", "record", "ports"] + (["motd"] if self._asked["measure_motd"] else [])
@@ -134,9 +135,10 @@ class _Door:
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:
         decision = self._fate(slb_host, progress, self._asked["max_reading_age"])
+        # What is on no page may have moved from one to another while they were read.
         is_act = self._asked["max_reading_age"] is not None and decision.because == "list"
-        if is_act and self._list is not None and self._list.is_paged:
-            # What is on no page may have moved from one to another while they were read.
+        is_alarm = decision.action == "fail" and decision.console == "not_listed"
+        if (is_act or is_alarm) and self._list is not None and self._list.is_paged:
             decision = self._fate(slb_host, progress, 0.0)
         if decision.console == "unreadable":
             return self._said_once(decision, decision.console_words)
@@ -225,7 +227,7 @@ class _Door:
         with Heartbeat(self._host, "the container slb to run steadily", seconds):
             # What it means that no engine came up is decided after the next look.
             self._action.on_host("slb.fleet.engine_container", arguments, seconds + STEP_SECONDS, self._task_vars)
-        return progress.after("wait", {"waited": time.monotonic() - begin}, time.monotonic())
+        return progress.after("wait", {"waited": time.monotonic() - begin}, awake_or_asleep())
 
     def _wait_for_the_console(self, progress: Progress, seconds: float) -> Progress:
         begin = time.monotonic()
@@ -235,7 +237,7 @@ class _Door:
                 seen = self._list.shows(self._engine.name, self._engine.manage_ip, _POLL_SECONDS) if self._list else ""
                 if not isinstance(seen, Excerpt) or "running" in {engine["state"] for engine in seen.here}:
                     break
-        return progress.after("wait", {"waited": time.monotonic() - begin}, time.monotonic())
+        return progress.after("wait", {"waited": time.monotonic() - begin}, awake_or_asleep())
 
     def _told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
         # The operator's own words are in it, too, and a name may hold what nobody sees.

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from math import inf
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
@@ -51,7 +51,7 @@ def fate(
         console=console_says(reading, engine, policy.may_be_empty),
         as_recorded=_says(reading, *recorded) if recorded and recorded != (engine.name, engine.manage_ip) else None,
         progress=progress,
-        now=time.monotonic() if now is None else now,
+        now=awake_or_asleep() if now is None else now,
         disputed=store.claim(engine.base_url, host, engine.name, engine.manage_ip) if policy.installs else "",
         distrusted=store.distrusted(engine.base_url),
     )

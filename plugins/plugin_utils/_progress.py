@@ -14,7 +14,7 @@ Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unk
 
 @dataclass(frozen=True)
 class Progress:
-    """``asked``: how often this run has asked for an install. ``asked_at``: when, by the controller's monotonic clock.
+    """``asked``: how often this run has asked for an install. ``asked_at``: when, by ``_clock``.
     ``confirmed``: how often it has noted the engine in the record. ``waited``: seconds for which it has waited for the
     engine.
     """
@@ -47,8 +47,9 @@ class Progress:
         if action == "put_back":
             return replace(progress, has_put_back=True, put_back_words=str(result.get("reason", "")))
         if action == "replace" and not result.get("overtaken"):
-            # The last answer was about the container that is out of the way now.
-            return replace(progress, answer="none", answer_words="", has_replaced=True)
+            # The last answer was about the container that is out of the way now. It may be another run that moved it.
+            has_replaced = self.has_replaced or bool(result.get("changed", True))
+            return replace(progress, answer="none", answer_words="", has_replaced=has_replaced)
         if action == "add" and not result.get("skipped"):
             return replace(
                 progress,

@@ -177,7 +177,7 @@ class RunStore:
         return max(size, found)
 
     def keep_reading(self, which: str, engines: Sequence[Mapping[str, str]], trouble: str, at: float) -> None:
-        """``which``: the list; ``at``: when it was asked for, by the monotonic clock; ``trouble``: why it is unread."""
+        """``which``: the list; ``at``: when it was asked for, by ``_clock``; ``trouble``: why it is unread."""
         uncomparable = next((engine["address"] for engine in engines if not is_address(engine["address"])), "")
         rows = [
             (which, each["name"], each["address"], comparable(each["address"]), each["state"], each["console_state"])

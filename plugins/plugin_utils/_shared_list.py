@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info imp
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
@@ -48,7 +48,7 @@ class SharedList:
         """What the list shows of one engine, or why it cannot be read. ``max_age``: of the reading, in seconds;
         None for any of this run. Whoever waits meanwhile for another worker's reading is served by it.
         """
-        not_before = 0.0 if max_age is None else time.monotonic() - max_age
+        not_before = 0.0 if max_age is None else awake_or_asleep() - max_age
         found = self._store.reading(self._which, name, manage_ip, not_before)
         return self._anew(name, manage_ip, not_before) if found is None else self._refused() or found
 
@@ -78,7 +78,7 @@ class SharedList:
             return in_variables(error)
 
     def _read(self, base_url: str, name: str, manage_ip: str) -> Excerpt | str:
-        at = time.monotonic()
+        at = awake_or_asleep()
         try:
             values = engine_info(self._params, False, RunSession(self._folder)).values
         except LoginRefusedError as error:

@@ -38,8 +38,16 @@ def _is_taken_for_nothing(decision: Decision, evidence: Evidence, policy: Policy
     aside, progress = evidence.set_aside, evidence.progress
     if not policy.installs or evidence.container != "absent" or aside is None or not aside.exists:
         return False
-    is_under_way = evidence.record == "pending" or evidence.console == "deploying"
-    if is_under_way or progress.has_put_back or aside.state not in ALIVE or aside.because not in ("list", "operator"):
+    is_asked_for = evidence.record == "pending" and (
+        evidence.remaining(policy) > 0 or progress.asked > 0 or not progress.has_replaced
+    )
+    if (
+        is_asked_for
+        or evidence.console == "deploying"
+        or progress.has_put_back
+        or aside.state not in ALIVE
+        or aside.because not in ("list", "operator")
+    ):
         return False
     # Of an earlier run: what an operator has called a leftover is one, and this may be another machine.
     return progress.has_replaced or (aside.because == "list" and decision.code not in ("another_machine", "disputed"))

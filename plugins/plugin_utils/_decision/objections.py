@@ -115,7 +115,8 @@ def _to_a_note(decision: Decision, evidence: Evidence) -> Iterator[str]:
         )
     unwritable = evidence.unwritable or (evidence.set_aside_unwritable if decision.action == "replace" else None)
     if decision.action in ("add", "replace") and unwritable:
-        yield f"But no note of it could be written: {unwritable}. Nothing was touched. {mend}, then run again."
+        untouched = "" if evidence.progress.has_replaced else " Nothing was touched."
+        yield f"But no note of it could be written: {unwritable}.{untouched} {mend}, then run again."
 
 
 def _to_another_try(evidence: Evidence, policy: Policy) -> Iterator[str]:

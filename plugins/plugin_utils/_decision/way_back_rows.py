@@ -65,8 +65,8 @@ def put_back(evidence: Evidence, policy: Policy) -> Decision:
         f"The console lists the engine as failed: remove it there, {again}"
         if evidence.console == "failed"
         else "Its list, or who called it a leftover, was wrong. See in the web console what it has of this engine. If "
-        f"it is shown as running, and this container serves, {alive}, and run again. If it is shown as failed, or "
-        f"nothing serves, or it is not to be seen, have it removed on the management node; {again}"
+        f"it is shown as running, and this container serves, {alive}, and run again. If it is shown as failed "
+        f"(see there why), or nothing serves, or it is not to be seen, have it removed on the management node; {again}"
     )
     deployment = "Look at the deployment's messages in the web console, then run again."
     remedy = {
@@ -94,4 +94,4 @@ def _what_was_said(evidence: Evidence) -> str:
         return f"The install was asked for {progress.asked} times, and no engine came up: {progress.answer_words}"
     if evidence.set_aside and evidence.set_aside.going_back:
         return "It was about to be put back when a run was ended."
-    return "A run was ended while it took the container out of the way."
+    return "It was taken out of the way, and is not yet all that it was."

@@ -151,7 +151,7 @@ ROWS = [
         "put_back",
         "lists the engine as running",
     ),
-    ("half gone, and proven all the same", RUNNING | CONFIRMED | HALF_GONE, "put_back", "run was ended"),
+    ("half gone, and proven all the same", RUNNING | CONFIRMED | HALF_GONE, "put_back", "not yet all that it was"),
     ("half gone, and still a leftover", RUNNING | GONE | HALF_GONE, "replace", "does not list"),
     (
         "its record is of another engine, which is listed, too",
