@@ -109,6 +109,7 @@ def pending(
         raise HostError(
             "{} is {} now, and not what was decided about.".format(PATH, before["state"]),
             "No install was asked for. Somebody else deploys on this host; run again to look anew.",
+            overtaken=True,
         )
     if container_absent:
         _refuse_container(containers.look())
@@ -155,6 +156,7 @@ def _refuse_container(seen: Container) -> None:
             seen.state, why
         ),
         "Nobody asked; run again to look anew.",
+        overtaken=seen.state != "unknown",
         container=seen.summary(),
     )
 
