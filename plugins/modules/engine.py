@@ -131,6 +131,11 @@ answer:
   returned: if there was an answer
   type: str
   sample: The engine already exists
+overtaken:
+  description: Whether somebody else deploys on the host since it was decided to do this. Then nothing was asked for.
+  returned: with O(decided), where the request cannot be noted because of that
+  type: bool
+  sample: true
 """
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import ARGUMENTS, engine

@@ -78,6 +78,11 @@ options:
         again on the list's word.
     type: bool
     default: false
+  decided_about:
+    description:
+      - C(requested_at) of the record that was seen when it was decided to put the container back; 0 where there was none.
+        If it is another by now, O(state=restored) changes nothing and fails.
+    type: float
   remove:
     description:
       - With O(state=stopped), delete the container instead of renaming it. It cannot be put back then.
@@ -184,6 +189,7 @@ ARGUMENTS = {
     "allow_established": dict(type="bool", default=False),
     "stop_timeout": dict(type="int", default=10),
     "mistaken": dict(type="bool", default=False),
+    "decided_about": dict(type="float"),
     "remove": dict(type="bool", default=False),
     "timeout": dict(type="float", default=180),
     "settle": dict(type="float", default=5),
@@ -206,7 +212,7 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
             check_mode,
         )
     if params["state"] == "restored":
-        return engine_container.restored(params["mistaken"], check_mode)
+        return engine_container.restored(params["mistaken"], check_mode, params["decided_about"])
     return engine_container.running(params["timeout"], params["settle"], params["after_request"], check_mode)
 
 

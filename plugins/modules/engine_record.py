@@ -145,6 +145,11 @@ record:
     uptime: 86400.25
     container_id: null
     verified_by: null
+overtaken:
+  description: Whether somebody else deploys on this host since it was decided to do this.
+  returned: where V(pending) fails because of O(decided_about) or O(container_absent)
+  type: bool
+  sample: true
 container:
   description: The container that is there by now, as in RV(slb.fleet.host_info#module:slb_host.engine_container).
   returned: where the task refuses because of O(container_absent)

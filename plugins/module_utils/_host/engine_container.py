@@ -49,7 +49,7 @@ def stopped(
     return _moved(before, containers.look(), name, changed=True)
 
 
-def restored(mistaken: bool, check_mode: bool) -> Result:
+def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = None) -> Result:
     """Puts back what the note of ``set_aside`` names: its name, its restart policy, its state. See the module."""
     before = _known(containers.look())
     note = _what_was_taken()
@@ -72,6 +72,7 @@ def restored(mistaken: bool, check_mode: bool) -> Result:
             "Nothing was changed. Ask for an install.",
         )
     aside = _known(aside)
+    _refuse_another_request(decided_about)
     if check_mode:
         after = aside._replace(name=ENGINE, restart_policy=note.restart_policy.partition(":")[0])
         if note.state in moves.LIVE:
@@ -263,6 +264,14 @@ def _refuse_another(before: Container, container_id: Optional[str]) -> None:
     if container_id is not None and before.id != container_id:
         raise HostError(
             "The container slb is {}, not {} as when it was decided to stop it.".format(before.id, container_id),
+            "Nothing was changed. Somebody else deploys on this host; run again to look anew.",
+        )
+
+
+def _refuse_another_request(decided_about: Optional[float]) -> None:
+    if decided_about is not None and not record.is_of(record.read(), decided_about):
+        raise HostError(
+            "The record is not what it was when it was decided to put the container back.",
             "Nothing was changed. Somebody else deploys on this host; run again to look anew.",
         )
 

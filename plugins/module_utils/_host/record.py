@@ -105,10 +105,11 @@ def pending(
     another by now, or with ``container_absent`` where there is a container by now.
     """
     before = read()
-    if decided_about is not None and not _is_of(before, decided_about):
+    if decided_about is not None and not is_of(before, decided_about):
         raise HostError(
             "{} is {} now, and not what was decided about.".format(PATH, before["state"]),
             "No install was asked for. Somebody else deploys on this host; run again to look anew.",
+            overtaken=True,
         )
     if container_absent:
         _refuse_container(containers.look())
@@ -136,7 +137,7 @@ def confirmed(
 def absent(check_mode: bool, decided_about: Optional[float] = None) -> Result:
     """Takes the record away: what it says is known not to be so. Another than ``decided_about`` is left alone."""
     before = read()
-    if before["state"] == "none" or (decided_about is not None and not _is_of(before, decided_about)):
+    if before["state"] == "none" or (decided_about is not None and not is_of(before, decided_about)):
         return Result(False, {"record": before}, {"before": before, "after": before})
     if not check_mode:
         with file_errors(PATH):
@@ -155,11 +156,12 @@ def _refuse_container(seen: Container) -> None:
             seen.state, why
         ),
         "Nobody asked; run again to look anew.",
+        overtaken=seen.state != "unknown",
         container=seen.summary(),
     )
 
 
-def _is_of(record: Dict[str, Any], requested_at: float) -> bool:
+def is_of(record: Dict[str, Any], requested_at: float) -> bool:
     return abs(float(record.get("requested_at", 0)) - requested_at) < _SAME_SECONDS
 
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -260,10 +260,21 @@ class Sites:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """As a power cut would, with all its workers."""
+    """As a power cut would, with all its workers, which ansible-core puts into sessions of their own."""
     if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
+        os.kill(process.pid, signal.SIGSTOP)
+        for each in [*_descendants(process.pid), process.pid]:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
         process.wait()
+
+
+def _descendants(process: int) -> list[int]:
+    children: list[int] = []
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            children += map(int, path.read_text().split())
+    return [*children, *(each for child in children for each in _descendants(child))]
 
 
 def said(run: Run, host: str) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from fleet import BIN, Fleet, Run
-from sites import LISTING, RECORD, Site, kill, said
+from sites import LISTING, RECORD, Site, kill, said, wait_until
 from slb_lab.lab import Lab
 from slb_lab.management import ManagementNode
 
@@ -30,7 +32,11 @@ _OF_THE_GROUP = {
 # Read by the plays, before there is a host whose variables they could heed.
 _OF_THE_PLAYS = {"slb_serial": "100%"}
 _CLEAN = """
-umount /etc/ansible /var/lib/slb-fleet 2>/dev/null
+for place in /etc/ansible/facts.d/* /etc/ansible/facts.d /etc/ansible /var/lib/slb-fleet; do
+    while umount $place; do :; done
+    chattr -R -i $place
+done 2>/dev/null
+rm -f /usr/local/bin/docker
 docker ps -q --filter status=paused | xargs -r docker unpause >/dev/null
 docker ps -aq | xargs -r docker rm --force >/dev/null
 systemctl stop 'test-*' 2>/dev/null
@@ -131,7 +137,9 @@ class Steps:
         deadline = time.monotonic() + 120
         while True:
             # Each question is printed once more, with asterisks, when it was answered.
-            questions = re.findall(r"^Perform task: (.*) \(N\)o.*: *$", self.said(), re.MULTILINE)
+            questions = re.findall(
+                r"^Perform task: (.*) \(N\)o\/\(y\)es\/\(c\)ontinue: (?!\*)", self.said(), re.MULTILINE
+            )
             if len(questions) > self._answered:
                 if task in questions[self._answered]:
                     return
@@ -154,6 +162,11 @@ class Steps:
         self._process.stdin.write(f"{letter}\n".encode())
         self._process.stdin.flush()
         self._answered += 1
+
+
+def as_node_of(node: ManagementNode) -> dict[str, Any]:
+    """A host's variables where this is its management node."""
+    return {"slb_base_url": node.base_url, "slb_password": node.password, "slb_tls_fingerprint": node.tls_fingerprint}
 
 
 class Member(Site):
@@ -208,6 +221,11 @@ class Estate:
     def names(self) -> list[str]:
         return list(self._members)
 
+    def make_leftover(self, *names: str) -> None:
+        """These hosts, or all, have a container that runs, of which neither a record nor the node knows."""
+        self.clean(*names)
+        self._each(Member.run_unlisted, names)
+
     def another_node(self, name: str) -> ManagementNode:
         """One more management node, which knows no engine; started."""
         (self._folder / name).mkdir(mode=0o700)
@@ -215,6 +233,24 @@ class Estate:
         node.configure(self.lab.topology, self.lab.folder.private_key)
         node.start()
         return node
+
+    @contextmanager
+    def node_frozen(self) -> Iterator[None]:
+        """The management node's machine takes connections, and nobody answers there."""
+        process = int((self.lab.folder.management_node / "pid").read_text())
+        os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(process, signal.SIGCONT)
+
+    @staticmethod
+    def change_password(node: ManagementNode, password: str) -> None:
+        """As an administrator does: whoever is logged in has to log in anew."""
+        node.stop()
+        path = node.certificate.parent / "config.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "password": password}))
+        node.start()
 
     # --- what there is
 
@@ -388,6 +424,18 @@ class Estate:
         with self.stepping(playbook, *arguments, **variables) as steps:
             steps.go_on_until(task)
             return steps.said()
+
+    def kill_in(self, task: str, playbook: str, *names: str, **variables: Any) -> None:
+        """Runs a playbook for each of these hosts and kills it in the named task, when the host has its note of the
+        request and before the node can have the request.
+        """
+        with ExitStack() as after, ExitStack() as runs:
+            all_steps = [runs.enter_context(self.stepping(playbook, "--limit", name, **variables)) for name in names]
+            self.at_once(*(lambda steps=steps: steps.go_on_until(task) for steps in all_steps))
+            after.enter_context(self.node_frozen())
+            for name, steps in zip(names, all_steps, strict=True):
+                steps.go_on()
+                wait_until(lambda name=name: self[name].record.get("state") == "pending", "the note of the request")
 
     def output_of(self, process: subprocess.Popen[bytes]) -> str:
         return self._log(process).read_text(errors="replace")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from estate import NOTE, Estate, History
+from estate import NOTE, Estate, History, as_node_of
 
 NOWHERE = "198.18.255.254"
 
@@ -90,11 +90,7 @@ def moved(estate: Estate, differing: History) -> Iterator[tuple[History, str]]:
     other = estate.another_node("other")
     try:
         estate.list_engine("h4", estate["h4"].host.address, node=other)
-        here = {
-            "slb_base_url": other.base_url,
-            "slb_password": other.password,
-            "slb_tls_fingerprint": other.tls_fingerprint,
-        }
+        here = as_node_of(other)
         estate.forget_engine("h5")
         estate.alter_engine("h6", status="failed")
         swapped = {

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from estate import Dump, Estate, History
+from sites import RECORD
 
-# The step before which each host's run is killed.
+ASK = "ask the management node to install the engine"
+# Killed when the request is noted on the host, and not yet made.
+NOTED = ("h1", "h2")
+# The step before which each other host's run is killed.
 MOMENTS = {
-    "h1": "Ask the management node to install the engine",
-    "h2": "Ask the management node to install the engine",
-    "h3": "Note the request on the host before it is made",
+    "h3": ASK,
     "h4": "Note in the record that the engine runs",
     "h5": "Wait where a deployment is under way, look again, decide again",
     "h6": "Put the container back as it was",
@@ -39,6 +41,7 @@ def killed(estate: Estate) -> tuple[Dump, Dump]:
             for name, step in MOMENTS.items()
         )
     )
+    estate.kill_in(ASK, "slb.fleet.rollout", *NOTED, slb_max_replaced=1)
     return before, estate.dump()
 
 
@@ -60,7 +63,8 @@ def test_the_runs_were_killed_where_it_matters(estate: Estate, killed: tuple[Dum
         ((_, container),) = left.hosts[name].containers.items()
         assert (container["state"], container["name"] != "slb", container["policy"]) == ("exited", True, "no")
     assert left.hosts["h1"].containers == {}
-    assert list(left.hosts["h1"].files) == ["/etc/ansible/facts.d/slb_engine.fact"]
+    assert list(left.hosts["h1"].files) == [RECORD]
+    assert [RECORD in left.hosts[name].files for name in ("h2", "h3")] == [True, False]
     assert [each["name"] for each in left.hosts["h4"].containers.values()] == ["slb"]
 
 
@@ -109,14 +113,11 @@ def stopped(estate: Estate, corrected: History) -> tuple[Dump, Dump]:
         estate.alter_engine(name, listed=0)
     estate.alter_engine("h3", listed=0)
     before = estate.dump()
-    moments = {"h1": "Ask the management node to install", "h2": "Note the request on the host before it is made"}
     estate.at_once(
-        *(
-            lambda step=step, name=name: estate.kill_before(step, "slb.fleet.rollout", "--limit", name)
-            for name, step in moments.items()
-        ),
+        lambda: estate.kill_before(ASK, "slb.fleet.rollout", "--limit", "h2"),
         lambda: estate.play("slb.fleet.remediate", "--limit", "h3"),
     )
+    estate.kill_in(ASK, "slb.fleet.rollout", "h1")
     left = estate.dump()
     estate.in_database("UPDATE engines SET listed = 1")
     return before, left

@@ -223,3 +223,30 @@ def test_what_was_rightly_taken_away_long_ago_does_not_come_back(long_after: tup
     (container,) = history.after.hosts["h1"].containers.values()
     assert container["state"] == "exited", history.run.output
     assert leftover[:12] in history.after.hosts["h1"].containers
+
+
+# --- a list in pages, which changes while it is read
+
+
+@pytest.fixture(scope="module")
+def shifting(estate: Estate) -> History:
+    """No record proves a live engine, and the first reading misses it: it moves to the page that was read just before.
+
+    The console does not say how many engines there are.
+    """
+    estate.make_proven()
+    be_unrecorded(estate, "h5")
+    paged = described(path="/console/engines?page_size=4", page_parameter="page")
+    estate.node.set_faults({"pages_shift": 1})
+    try:
+        history = estate.history("slb.fleet.rollout", "--limit", "h5", slb_max_replaced=1, **paged)
+        assert estate.node.faults()["pages_shift"] == 0, "no second page was read"
+        return history
+    finally:
+        estate.node.set_faults({})
+
+
+def test_one_reading_in_pages_stops_no_running_container(estate: Estate, shifting: History) -> None:
+    assert shifting.after.hosts["h5"].containers == shifting.before.hosts["h5"].containers, shifting.run.output
+    assert not shifting.requests.get("install")
+    assert shifting.verified_by_console("h5")

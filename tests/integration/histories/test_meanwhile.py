@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import pytest
-from estate import Estate, History
+from estate import Estate, History, as_node_of
+from fleet import Run
+from sites import said, wait_until
 
 STOP = "Take the leftover container out of the way"
-ASK = "Ask the management node to install the engine"
+ASK = "ask the management node to install the engine"
+LOOK = "look again, decide again"
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +104,60 @@ def test_a_live_engine_runs_again_when_no_answer_ever_comes(lost: History) -> No
 
 def test_an_engine_whose_answer_was_lost_is_proven(lost: History) -> None:
     assert lost.verified_by_console("h2"), lost.run.output
+
+
+# --- two controllers at once
+
+
+@pytest.fixture(scope="module")
+def two(estate: Estate) -> Iterator[tuple[History, Run]]:
+    """Both have decided to ask for the same engines in place of leftovers. When the first has asked, the second goes
+    on: the first one's engine runs on h2 by then, and is still to come up on h1.
+    """
+    estate.make_leftover("h1", "h2")
+    quick = estate.another_node("quick")
+    try:
+        with ExitStack() as runs:
+            hosts = {"h2": as_node_of(quick)}
+            common: dict[str, Any] = {"hosts": hosts, "slb_max_replaced": 2, "slb_engine_listing_may_be_empty": True}
+            first, second = (
+                runs.enter_context(
+                    estate.stepping("slb.fleet.rollout", "--limit", "h1,h2", slb_wait_timeout=30, **common)
+                )
+                for _ in range(2)
+            )
+            estate.at_once(lambda: first.go_on_until(STOP), lambda: second.go_on_until(STOP))
+            before = estate.dump()
+            first.go_on()
+            first.go_on_until(ASK)
+            second.go_on()
+            second.go_on_until(ASK)
+            estate.node.set_faults({"slow_start_seconds": 12})
+            first.go_on()
+            first.go_on_until(LOOK)
+            wait_until(lambda: estate["h2"].containers.get("slb") == "running", "the engine of the first")
+            last = second.go_on_to_the_end()
+            history = History(first.go_on_to_the_end(), before, estate.dump())
+        assert quick.state()["counters"]["install"] == 1
+        yield history, last
+    finally:
+        estate.node.set_faults({})
+        quick.stop()
+
+
+@pytest.mark.parametrize("host", ["h1", "h2"])
+def test_the_second_does_not_ask_and_says_that_somebody_else_deploys(two: tuple[History, Run], host: str) -> None:
+    history, last = two
+    assert last.report[host].startswith("failed"), last.output
+    assert "Somebody else deploys on this host" in said(last, host), last.output
+    assert history.requests["install"] == 1, "of h1, whose node this is"
+
+
+@pytest.mark.parametrize("host", ["h1", "h2"])
+def test_what_the_first_took_out_of_the_way_stays_there_and_its_engine_is_proven(
+    estate: Estate, two: tuple[History, Run], host: str
+) -> None:
+    history, last = two
+    assert history.verified_by_console(host), f"{last.output}\n{history.run.output}"
+    assert estate[host].is_proven(by="console")
+    assert estate[host].leftovers == ["exited"]

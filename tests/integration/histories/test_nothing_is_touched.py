@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from estate import Estate, History, Member
+from sites import RECORD
+
+FACTS = "/etc/ansible/facts.d"
 
 # The operator's word that what runs is a leftover: so only the trouble itself can keep the run from stopping it.
 LEFTOVER: dict[str, Any] = {"slb_engine_listing": None, "slb_unrecorded_engine": "replace", "slb_retries": 0}
@@ -108,3 +112,56 @@ def test_a_wrong_password_is_tried_once_for_all_hosts(estate: Estate, later: His
     assert history.touched == {}
     assert history.requests["login"] == 1
     assert "slb_password" in history.said("h4") + history.said("h5")
+
+
+# --- what cannot be written, though its folder can be, or for want of something that no size shows
+
+
+def be_recorded_and_differ(estate: Estate, name: str) -> None:
+    """There is a record, and another container than the one that it proves."""
+    estate.make_proven(name)
+    estate[name].docker("rm", "--force", "slb")
+    estate[name].run_container()
+
+
+def spend_inodes(member: Member, folder: str) -> None:
+    member.host.exec(["sh", "-c", f"mkdir -p {folder} && mount -t tmpfs -o nr_inodes=4,mode=0755 tmpfs {folder}"])
+
+
+@pytest.fixture(scope="module")
+def fixed(estate: Estate) -> Iterator[History]:
+    for name in ("h1", "h3"):
+        be_recorded_and_differ(estate, name)
+    estate.make_leftover("h2", "h4", "h5", "h6")
+    estate["h1"].host.exec(["chattr", "+i", RECORD])
+    spend_inodes(estate["h2"], "/etc/ansible")
+    estate["h3"].host.exec(["mount", "--bind", RECORD, RECORD])
+    estate["h4"].host.exec(["sh", "-c", f"mkdir -p {FACTS} && chattr +i {FACTS}"])
+    spend_inodes(estate["h5"], "/var/lib/slb-fleet")
+    estate["h6"].host.exec(["sh", "-c", "mkdir -p /var/lib/slb-fleet && chattr +i /var/lib/slb-fleet"])
+    yield estate.history("slb.fleet.rollout", **LEFTOVER)
+    estate.clean()
+
+
+def test_nothing_is_touched_where_a_note_could_not_be_kept(estate: Estate, fixed: History) -> None:
+    assert fixed.failed(*estate.names), fixed.run.output
+    assert fixed.touched == {}, fixed.run.output
+    assert not fixed.requests.get("install")
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "remedy"),
+    [
+        ("h1", RECORD, "lsattr"),
+        ("h2", "/etc/ansible", "inodes"),
+        ("h3", RECORD, "findmnt"),
+        ("h4", FACTS, "lsattr -d"),
+        ("h5", "/var/lib/slb-fleet", "inodes"),
+        ("h6", "/var/lib/slb-fleet", "lsattr -d"),
+    ],
+)
+def test_each_names_the_path_and_what_to_look_at(fixed: History, host: str, path: str, remedy: str) -> None:
+    said = fixed.said(host)
+    assert f"{path} " in said, fixed.run.output
+    assert remedy in said
+    assert "Mend that on the host, then run again" in said

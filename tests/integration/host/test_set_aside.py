@@ -139,6 +139,20 @@ def test_it_is_not_put_back_in_the_place_of_another_nor_where_it_is_gone(
     assert looked["exists"] is False
 
 
+def test_it_is_not_put_back_where_somebody_else_deploys_by_now(fleet: Fleet, shell: Callable[[str], str]) -> None:
+    identity = engine(shell)
+    stop(fleet)
+    other = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
+    assert fleet.module(HOST, "engine_record", state="pending", **other)["changed"]
+    refused = restore(fleet, decided_about=0)
+    assert refused["failed"]
+    assert "Somebody else deploys on this host" in refused["msg"]
+    assert seen(shell, identity)[0] != "slb"
+    look = fleet.module(HOST, "host_info", subset=["record"])["slb_host"]["record"]
+    assert look["state"] == "pending", "the other one's request is still noted"
+    assert restore(fleet, decided_about=look["requested_at"])["restored"]
+
+
 def test_one_that_deletes_itself_is_kept_unless_it_may_be_lost(fleet: Fleet, shell: Callable[[str], str]) -> None:
     identity = engine(shell, "--rm")
     look = fleet.module(HOST, "host_info", subset=["engine_container"])["slb_host"]["engine_container"]

@@ -89,8 +89,9 @@ def test_the_age_outlives_a_boot_and_a_clock_that_was_set_back(path: Path, monke
 def test_a_note_that_somebody_else_has_written_since_is_neither_replaced_nor_taken_away(path: Path) -> None:
     first = record.pending(*ENGINE, 1, False, decided_about=0).values["record"]
     before = path.read_bytes()
-    with pytest.raises(HostError, match="run again to look anew"):
+    with pytest.raises(HostError, match="run again to look anew") as refused:
         record.pending(*ENGINE, 1, False, decided_about=0)
+    assert refused.value.values["overtaken"]
     assert not record.absent(False, decided_about=first["requested_at"] - 1).changed
     assert path.read_bytes() == before
     assert record.absent(False, decided_about=first["requested_at"]).changed

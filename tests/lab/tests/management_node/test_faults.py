@@ -34,6 +34,7 @@ def test_all_faults_are_off_at_first(client: Client) -> None:
         "install_answer_lost": False,
         "slow_start_seconds": 0,
         "engine_crashes": False,
+        "pages_shift": 0,
     }
 
 
@@ -238,3 +239,18 @@ def _own_address() -> str:
         probe.connect(("192.0.2.1", 9))
         address: str = probe.getsockname()[0]
         return address
+
+
+def test_an_engine_moves_to_a_page_that_was_read_already(admin: Client) -> None:
+    admin.install("edge-1", NOBODY)
+    admin.install("edge-2", SILENT)
+
+    def shown(page: int) -> list[str]:
+        answer = admin.call("GET", f"/console/engines?page_size=1&page={page}")
+        return [item["engine_name"] for item in answer.json()["data"]["items"]]
+
+    assert [shown(page) for page in (1, 2, 3)] == [["edge-1"], ["edge-2"], []]
+    admin.faults(pages_shift=1)
+    assert [shown(page) for page in (1, 2, 3)] == [["edge-1"], [], []]
+    assert [shown(page) for page in (1, 2)] == [["edge-1"], ["edge-2"]]
+    assert admin.call("GET", "/console/engines?page=second").status_code == 400

@@ -17,6 +17,7 @@ from slb_lab.management_node.node import NODE, Node
 from slb_lab.management_node.texts import TEXTS
 
 DEFAULT_CREDENTIAL = 1
+_SECOND = 2
 
 _templates = Environment(
     loader=PackageLoader("slb_lab.management_node"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
@@ -58,7 +59,21 @@ async def _engines(request: web.Request) -> web.Response:
     node = request.app[NODE]
     if not node.has_session(request):
         return _session_gone(node)
-    return success("", {"items": await _items(node)})
+    try:
+        size, page = (int(request.query.get(name, default)) for name, default in (("page_size", 0), ("page", 1)))
+    except ValueError as error:
+        return failure(400, messages.BAD_REQUEST.say(node.language, detail=error), status=400)
+    items = await _items(node)
+    return success("", {"items": _page_of(node, items, size, page) if size > 0 else items})
+
+
+def _page_of(node: Node, items: list[dict[str, Any]], size: int, page: int) -> list[dict[str, Any]]:
+    """As a console that counts its pages from 1, and does not say how many there are."""
+    begin = max(0, page - 1) * size
+    if page == _SECOND and node.faults.pages_shift:
+        node.faults = node.faults.model_copy(update={"pages_shift": node.faults.pages_shift - 1})
+        begin += 1
+    return items[begin : max(0, page) * size]
 
 
 async def _interfaces(request: web.Request) -> web.Response:

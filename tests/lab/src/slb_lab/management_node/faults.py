@@ -29,6 +29,8 @@ class Faults(BaseModel):
     ``install_answer_lost``: the install call is carried out, then the connection is cut without an answer.
     ``slow_start_seconds``: the container is started only after that time.
     ``engine_crashes``: the engine exits as soon as it is started, again and again.
+    ``pages_shift``: so many of the next second pages of the list begin one engine late, as where an engine of the first
+    page was removed just then, and the one that was due has moved there.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -44,6 +46,7 @@ class Faults(BaseModel):
     install_answer_lost: bool = False
     slow_start_seconds: Seconds = 0
     engine_crashes: bool = False
+    pages_shift: Count = 0
 
 
 def parse(text: str) -> Faults:
