@@ -25,6 +25,7 @@ bench: environment
 	@tests/tools/docker-engine up
 	@.venv/bin/python tests/bench/client.py
 	@.venv/bin/python tests/bench/healthy_fleet.py
+	@.venv/bin/python tests/bench/inventory.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 
 # make release VERSION=1.0.0 REPOSITORY=https://... [KEY=...]

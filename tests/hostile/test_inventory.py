@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 from hostile_server import LOGIN, answer, for_session, new_session, silence
 from test_engine_list import pages_of
 from test_secrets import ESCAPED_PASSWORDS, PASSWORD, echo
@@ -82,11 +83,11 @@ class Source:
         self.path.write_text(json.dumps({key: value for key, value in config.items() if value is not None}))
         return self.path
 
-    def show(self, *arguments: str, command: str = "--list", **environment: str) -> Seen:
+    def show(self, *arguments: str, command: str = "--list", cli: str = "inventory", **environment: str) -> Seen:
         """With the credentials in the environment, as AWX sets them; empty ones are not set."""
         sources = arguments if "-i" in arguments else ("-i", str(self.path), *arguments)
         done = subprocess.run(
-            [self.controller.python, "-c", "from ansible.cli.inventory import main; main()", command, *sources],
+            [self.controller.python, "-c", f"from ansible.cli.{cli} import main; main()", command, *sources],
             env=self.controller.environment(**{"SLB_USERNAME": "admin", "SLB_PASSWORD": PASSWORD, **environment}),
             cwd=self.controller.folder,
             stdin=subprocess.DEVNULL,
@@ -155,7 +156,7 @@ def test_groups_and_variables_of_the_operator(source: Callable[..., Source]) -> 
     assert seen.members("fleet") == {"edge-1", "edge-2", "边缘_3"}
     assert seen.members("to_look_at") == seen.members("console_failed") == {"edge-2"}
     assert set(seen.tree["states"]["children"]) == {"console_running", "console_failed"}
-    assert seen.hosts["edge-1"]["slb_user_credential_id"] == 2
+    assert str(seen.hosts["edge-1"]["slb_user_credential_id"]) == "2"
     # A text that an expression gave is an object here with an ansible-core that trusts no such text, and it serves.
     assert json.dumps(seen.hosts["edge-1"]["ansible_host"]) in (
         '"gate.example"',
@@ -408,7 +409,7 @@ def test_a_refused_password_is_tried_once(start: Callable[..., Any], controller:
 
 def test_a_console_that_says_nothing_ends_in_bounded_time(source: Callable[..., Source]) -> None:
     console = source({LIST: [silence()]}, timeout=1, retries=0)
-    assert "was sent, but no usable answer came" in console.show().words
+    assert "raise 'timeout' if it is only slow." in console.show().words
 
 
 def test_no_secret_is_shown_or_left(start: Callable[..., Any], controller: Controller) -> None:
@@ -444,7 +445,7 @@ def test_the_cache(source: Callable[..., Source]) -> None:
     assert len(again.hosts) == 3
     assert again.hosts["edge-2"]["slb_console_state"] == "failed"
     assert console.asked == (1, 1)
-    assert len(console.show("--flush-cache").hosts) == 3
+    assert "hosts (3)" in console.show("--list-hosts", "--flush-cache", cli="adhoc", command="all").raw
     assert console.asked == (2, 2)
     # Another user may see another list, and another description reads it in another way.
     assert len(console.show(SLB_USERNAME="other").hosts) == 3
@@ -486,3 +487,27 @@ def test_a_run_logs_in_once_for_the_inventory_and_its_tasks(source: Callable[...
     run.assert_ok()
     assert "edge-2 is failed at 192.0.2.2" in run.output
     assert Counter(request.path for request in console.server.requests)[LOGIN] == 1
+
+
+def test_the_page_shows_what_its_example_shows(start: Callable[..., Any], controller: Controller) -> None:
+    engines = [
+        {"engine_name": f"edge-{number}", "ip": f"192.0.2.1{number}", "status": status}
+        for number, status in enumerate(("running", "running", "failed"), 1)
+    ]
+    body = json.dumps({"code": 0, "data": {"items": engines}})
+    console = Source(controller, start({LIST: [for_session(answer(200, body))]}))
+    page = (Path(__file__).parents[2] / "docs" / "inventory.md").read_text()
+    example, variables = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    shown = re.search(r"--graph\n(.*?)\$ .*? --host edge-3\n(.*?)\$ ", page, re.DOTALL)
+    assert shown
+    console.path.parent.mkdir()
+    console.path.write_text(example.replace("https://console.example", console.server.base_url))
+    pin = {"SLB_TLS_FINGERPRINT": console.server.certificate.fingerprint}
+    assert console.show(command="--graph", **pin).raw == shown.group(1)
+    assert json.loads(console.show(command="--host=edge-3", **pin).raw) == json.loads(shown.group(2))
+    # The same, stated once.
+    once = {"slb_base_url": console.server.base_url, "slb_engine_listing": yaml.safe_load(example)["listing"]}
+    (console.path.parent / "group_vars").mkdir()
+    (console.path.parent / "group_vars" / "engines.yml").write_text(json.dumps(once))
+    console.path.write_text(variables)
+    assert console.show(**pin).members("engines") == {"edge-1", "edge-2", "edge-3"}
