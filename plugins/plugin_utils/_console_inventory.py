@@ -29,7 +29,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
     nearest,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils import _listed_hosts
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed_hosts import ListedHost, Remark, hosts_of, is_reading
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
@@ -47,6 +47,7 @@ _OWN: dict[str, dict[str, Any]] = {
     "may_be_empty": {"type": "bool", "default": False},
 }
 _MOST_WORDS = 20
+_LONGEST_WORD = 60
 
 
 class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: ignore[misc]
@@ -81,7 +82,7 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
                 near = nearest(str(key), self.option_definitions)
                 known = ", ".join(sorted(self.option_definitions))
                 raise FleetError(
-                    f"There is no option {visible(str(key))!r}.",
+                    f"There is no option {in_short(str(key), _LONGEST_WORD)!r}.",
                     f"Did you mean {near!r}?" if near else f"The options are: {known}.",
                 )
 
@@ -144,7 +145,9 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
         return _listed_hosts.TAKEN_BY_HOST if name in self.inventory.hosts else None
 
     def _name_undescribed(self, engines: list[dict[str, str]]) -> None:
-        words = sorted({visible(engine["console_state"]) for engine in engines if engine["state"] == "unknown"})
+        words = sorted(
+            {in_short(engine["console_state"], _LONGEST_WORD) for engine in engines if engine["state"] == "unknown"}
+        )
         if words:
             more = f" and {len(words) - _MOST_WORDS} more" if len(words) > _MOST_WORDS else ""
             self.display.warning(

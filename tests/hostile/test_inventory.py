@@ -436,6 +436,23 @@ def test_no_secret_is_shown_or_left(start: Callable[..., Any], controller: Contr
                 assert not [secret for secret in secrets if secret in path.read_text(errors="replace")], path
 
 
+def test_a_password_in_a_vault(source: Callable[..., Source]) -> None:
+    console = source(THREE)
+    key = console.controller.folder / "key"
+    key.write_text("the key of the vault")
+    encrypt = [console.controller.python, "-c", "from ansible.cli.vault import main; main()", "encrypt_string"]
+    given = {"input": PASSWORD, "env": console.controller.environment(), "text": True, "stdout": subprocess.PIPE}
+    vaulted = ["--vault-password-file", str(key)]
+    shown = subprocess.run([*encrypt, *vaulted, "--stdin-name", "password"], check=True, **given).stdout
+    config = yaml.safe_dump(json.loads(console.path.read_text()), allow_unicode=True)
+    console.path.write_text(f"{config}{shown}")
+    seen = console.show("-vvvv", *vaulted, SLB_PASSWORD="")
+    assert len(seen.hosts) == 3, seen.raw
+    assert not [secret for secret in ESCAPED_PASSWORDS if secret in seen.raw]
+    (login,) = console.server.to(LOGIN)
+    assert json.loads(login.body)["password"] == PASSWORD
+
+
 def test_the_cache(source: Callable[..., Source]) -> None:
     console = source(THREE)
     folder = console.controller.folder / "kept"
