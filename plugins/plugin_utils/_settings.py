@@ -175,7 +175,7 @@ _READ_ELSEWHERE = (
     "hosts",
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
-_RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license"})
+_RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"})
 """Groups and results that the collection itself gives a name."""
 KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE)) | _RESULTS
 

@@ -28,7 +28,8 @@ ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())
 @pytest.fixture(scope="module")
 def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
     nics = {"ens9": {"kind": "no_address"}, "ens10": {"kind": "no_address"}}
-    return make_fleet("examples", {"hosts": {"box": {"release": "trixie", "nics": nics}}})
+    node = {"deploy_seconds": 1}
+    return make_fleet("examples", {"management_node": node, "hosts": {"box": {"release": "trixie", "nics": nics}}})
 
 
 def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
@@ -97,3 +98,68 @@ def test_the_inventory_in_the_readme_can_be_read(tmp_path: Path) -> None:
     host = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert host["slb_engine_listing"]["items"] == "data.items"
     assert host["slb_base_url"].startswith("https://")
+
+
+@pytest.fixture(scope="module")
+def listed_fleet(fleet: Fleet) -> Fleet:
+    """After the tests above, which want a console that lists no engine."""
+    done = fleet.play("slb.fleet.rollout", variables={"slb_settle": 1})
+    assert done.status == 0, done.output
+    return fleet
+
+
+def source(fleet: Fleet, folder: Path, example: str) -> Path:
+    """The file of an inventory from the console's list; beside it what only the operator knows of the hosts."""
+    text = example.replace("https://console.example", fleet.lab.management_node.base_url)
+    path = folder / "a_slb_engines.yml"
+    path.write_text(text.replace("/var/lib/slb", str(folder)))
+    variables = fleet.lab.inventory()["engines"]["vars"]
+    (folder / "group_vars").mkdir(exist_ok=True)
+    described = {"slb_engine_listing": yaml.safe_load(example)["listing"]}
+    (folder / "group_vars" / "engines.yml").write_text(yaml.safe_dump({**variables, **described}))
+    return path
+
+
+def credentials(fleet: Fleet) -> dict[str, str]:
+    node = fleet.lab.management_node
+    return {
+        "SLB_USERNAME": node.username,
+        "SLB_PASSWORD": node.password,
+        "SLB_TLS_FINGERPRINT": node.tls_fingerprint,
+    }
+
+
+def test_the_examples_of_the_inventory_run(listed_fleet: Fleet, tmp_path: Path) -> None:
+    examples = documentation("inventory", "engines")["examples"].split("\n---\n")
+    assert len(examples) == 2
+    for example in examples:
+        path = source(listed_fleet, tmp_path, example)
+        command = [BIN / "ansible-inventory", "-i", path, "--list"]
+        environment = {**Fleet.environment(), **credentials(listed_fleet)}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        shown = json.loads(done.stdout)
+        assert done.stderr == ""
+        assert shown["engines"]["hosts"] == ["box"]
+        assert shown["_meta"]["hostvars"]["box"]["slb_console_state"] == "running"
+    assert shown["console_running"]["hosts"] == ["box"]
+    assert "to_look_at" not in shown
+
+
+def test_a_rollout_takes_its_hosts_from_the_console(
+    listed_fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = next(re.finditer(r"```yaml\n(.*?)```", (ROOT / "docs" / "inventory.md").read_text(), re.DOTALL)).group(1)
+    for name, value in credentials(listed_fleet).items():
+        monkeypatch.setenv(name, value)
+    from_console = Fleet(listed_fleet.lab, tmp_path)
+    from_console.inventory = source(listed_fleet, tmp_path, example)
+    node = listed_fleet.lab.management_node
+    node.reset_counters()
+    for arguments in ("--check",), ():
+        done = from_console.play("slb.fleet.rollout", *arguments)
+        assert done.status == 0, done.output
+        assert done.of("ok") == {"box": 1}, done.output
+        assert done.report["box"].startswith("verified by console"), done.output
+    asked = {name: number for name, number in node.state()["counters"].items() if number}
+    # Of each run, one for the hosts and one for what is true now.
+    assert asked == {"login": 2, "engines": 4}
