@@ -164,7 +164,7 @@ WITHOUT_A_LIST = {
             "wait",
             "seeing whether it stays up",
             proven_and_restarted,
-            {"slb_settle": 15},
+            {"slb_settle": 30},
             Ward.restart_by_itself,
             is_restless=True,
         ),
