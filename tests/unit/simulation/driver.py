@@ -23,8 +23,10 @@ INSIDE = -0.2
 _MOST_ROUNDS = 40
 _FRESH_SECONDS = 10.0
 _POLL_SECONDS = 5.0
-_QUEUED_SECONDS = 30.0
-"""For how long a note may wait for its request at least; then nobody asks, and it is written anew."""
+_HANGS = (3.0, 20.0)
+"""For how long the answer of a host may be on its way."""
+_STEP_SECONDS = 90.0
+"""What a step on a host may take. If more has gone by, it was the controller that has slept."""
 
 Look = dict[str, Any]
 Reading = Any
@@ -36,6 +38,8 @@ class Witness(Protocol):
     def decided(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, phase: int) -> None: ...
 
     def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None: ...
+
+    def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None: ...
 
     def asked(self, run: Run, line: Line, outcome: str, seen: Sight) -> None: ...
 
@@ -207,7 +211,11 @@ class Run:
                     self._end(line, decision)
                     return
                 yield 0.0
-                result = yield from self._do(line, decision, sight, progress)
+                try:
+                    result = yield from self._do(line, decision, sight, progress)
+                except RefusedError as error:
+                    yield from self._rescue(line, decision, str(error))
+                    return
                 progress = progress.after(decision.action, result, self.world.clock.now)
                 if decision.action == "add" and result.get("outcome") in ("requested", "unknown"):
                     waited = yield from self._wait_for_the_host(line, self.policy["wait"], after_request=True)
@@ -217,6 +225,16 @@ class Run:
             return
         self._fail(line, "this run goes on for ever")
         self.book["endless"] = line
+
+    def _rescue(self, line: Line, decision: Any, trouble: str) -> Iterator[float]:
+        """Between the stop and the request, whatever fails leaves the host as it was."""
+        if decision.undo:
+            writes = line.host.writes
+            self._witness.putting_back(self, line)
+            yield from self._module(line, line.host.put_back(mistaken=False))
+            if line.host.writes != writes:
+                trouble = f"{trouble} The container that was taken out of the way was put back as it was."
+        self._fail(line, trouble)
 
     def _do(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
         if decision.action == "replace":
@@ -273,31 +291,53 @@ class Run:
         yield from self._module(line, line.host.put_back(mistaken))
 
     def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
-        host, course = line.host, self.courses[line]
+        """One task: it notes the request, makes it at once, and takes the note back where nothing was begun."""
+        host, course, clock = line.host, self.courses[line], self.world.clock
         self._reach(line)
+        begin = clock.now
+        yield 0.2
         about = sight.look["record"].get("requested_at") or 0
+        before = host.record
         host.note_pending(line.name, line.address, line.url, progress.asked + 1, about, absent=True)
+        self._witness.noted(self, line, before, sight)
         assert isinstance(host.record, dict)
-        requested_at, noted_at = host.record["requested_at"], self.world.clock.now
-        yield 0.3
-        if self.world.clock.now - noted_at > max(self.policy["wait"] / 2, _QUEUED_SECONDS):
-            self._witness.tell(f"{line.label}: the note has grown old before its request")
-            self._reach(line)
-            host.withdraw(requested_at)
+        requested_at = host.record["requested_at"]
+        yield from self._answer(line)
+        if clock.now - begin > _STEP_SECONDS:
+            self._witness.tell(f"{line.label}: the controller has slept since the note, and does not ask")
+            yield from self._withdraw(line, requested_at)
             return {"changed": False, "skipped": True}
         node = self.world.node(line)
         outcome = node.install(line.name, line.address, line.label)
-        seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
-        if proves_the_list_wrong(seen, outcome):
-            self._store.distrust(line.url, line.label)
         self._witness.asked(self, line, outcome, sight)
         course.asked.append(outcome)
         yield 0.3
         if outcome in ("port_occupied", "refused"):
-            self._reach(line)
-            host.withdraw(requested_at)
-            yield 0.2
+            yield from self._withdraw(line, requested_at)
+        seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
+        if proves_the_list_wrong(seen, outcome):
+            self._store.distrust(line.url, line.label)
         return {"outcome": outcome, "msg": f"The management node answered: {outcome}."}
+
+    def _withdraw(self, line: Line, requested_at: float) -> Iterator[float]:
+        self._reach(line)
+        yield 0.2
+        line.host.withdraw(requested_at)
+        yield from self._answer(line)
+
+    def _answer(self, line: Line) -> Iterator[float]:
+        """What was done on the host is done; that it was may come late, or never."""
+        yield 0.3
+        if self._chance and self._chance.random() < 0.01:
+            yield from self._pass(self._chance.choice(_HANGS))
+        if not line.host.is_up or (self._chance and self._chance.random() < 0.004):
+            raise UnreachableError("Failed to connect to the host via ssh: lost")
+
+    def _pass(self, seconds: float) -> Iterator[float]:
+        """In pieces, so that others go on meanwhile."""
+        end = self.world.clock.now + seconds
+        while (left := end - self.world.clock.now) > 0:
+            yield min(left, max(_POLL_SECONDS, seconds / 20))
 
     def _wait(self, line: Line, decision: Any, sight: Sight) -> Generator[float, None, Any]:
         if decision.wait_for == "host":

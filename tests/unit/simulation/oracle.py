@@ -18,6 +18,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunSto
 
 _COMPARED = 0.025
 """The share of decisions that are made again from evidence that differs in what must not matter."""
+_LATEST = 90.0
+"""Seconds from the note to its request: what a step on a host may take that waits for nothing. What is later was asked
+by a controller that has slept; and of the wait that the record promises, half is left."""
 _BEGAN_NOTHING = ("exists", "refused", "port_occupied")
 _DEPLOYS = ("add", "replace")
 
@@ -30,6 +33,16 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.promise} (history {self.seed})\n  " + "\n  ".join(self.story)
+
+
+@dataclass
+class Note:
+    """A request as it was noted on a host, in true time."""
+
+    requested_at: float
+    at: float
+    boot: int
+    outcome: str = ""
 
 
 def shown(reading: Any, line: Line) -> str:
@@ -96,8 +109,10 @@ class Oracle:
         self._told: dict[Line, str] = {}
         self._came_back: dict[Container, tuple[int, str, bool]] = {}
         """What was put back because the list was wrong, and the world as it was then, as far as it matters."""
-        self._asked: dict[tuple[Host, str, int], tuple[float, float]] = {}
-        """When an install was last asked for, of those that the host can still know of, and how long after its note."""
+        self._notes: dict[Host, Note] = {}
+        """Of the last request that was noted on each host."""
+        self._asked: dict[tuple[Host, str, int], float] = {}
+        """When the request was noted that may have begun something last, of those that the host can still know of."""
         self._put_back: dict[tuple[Host, float], list[str]] = {}
         """By the request that is noted on a host: what was put back there since, which nobody has deployed."""
 
@@ -435,16 +450,33 @@ class Oracle:
 
     def _judge_asking_twice(self, run: Run, line: Line, outcome: str, now: float) -> None:
         host, node = line.host, self._world.node(line)
-        before, delay = self._asked.get((host, line.name, host.forgotten), (-1e9, 0.0))
+        note = self._notes[host]
+        late = now - note.at
+        if late > min(_LATEST, run.policy["wait"]):
+            self.broke("a request is made right after its note", f"{late:.0f} s after it")
         is_under_way = any(
-            one.line == line.label and one.entry.name == line.name and one.host is host and one.asked_at < now - 1
+            one.line == line.label and one.entry.name == line.name and one.host is host and one.asked_at < now
             for one in node.deployments
         )
-        # A controller that hangs between its note and its request is beyond what the note can tell.
-        if is_under_way and now - before < run.policy["wait"] and delay < 5:
+        before = self._asked.get((host, line.name, host.forgotten), -1e9)
+        # The wait is the record's, and who finds the record knows of its note alone.
+        if is_under_way and note.at - before < run.policy["wait"]:
             self.broke("an install is not asked for while one of ours may be running")
+        note.outcome = outcome
         if outcome in ("requested", "unknown"):
-            self._asked[host, line.name, host.forgotten] = now, host.age() if isinstance(host.record, dict) else 0.0
+            self._asked[host, line.name, host.forgotten] = note.at
+
+    def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None:
+        """``before``: the record in whose place the note of the request is."""
+        host, earlier, now = line.host, self._notes.get(line.host), self._world.clock.now
+        assert isinstance(host.record, dict)
+        self._notes[host] = Note(host.record["requested_at"], now, host.boot)
+        if earlier is None or not isinstance(before, dict) or not is_own_request(seen.look, line):
+            return
+        is_known = (before["requested_at"], host.boot) == (earlier.requested_at, earlier.boot)
+        is_over = earlier.outcome in _BEGAN_NOTHING or shown(seen.reading, line) not in ("nothing", "unreadable")
+        if is_known and not is_over and now - earlier.at < run.policy["wait"] - 0.01:
+            self.broke("nothing is asked for before the wait of the record is over", f"{now - earlier.at:.0f} s")
 
     def putting_back(self, run: Run, line: Line) -> None:
         host = line.host
