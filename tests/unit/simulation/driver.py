@@ -23,8 +23,9 @@ INSIDE = -0.2
 _MOST_ROUNDS = 40
 _FRESH_SECONDS = 10.0
 _POLL_SECONDS = 5.0
-_HANGS = (3.0, 20.0)
+_HANGS = (3.0, 10.0)
 """For how long the answer of a host may be on its way."""
+_SLEEPS = (200.0, 3600.0)
 _STEP_SECONDS = 90.0
 """What a step on a host may take. If more has gone by, it was the controller that has slept."""
 
@@ -37,6 +38,8 @@ class Witness(Protocol):
 
     def decided(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, phase: int) -> None: ...
 
+    def taking(self, run: Run, line: Line, container: Container) -> None: ...
+
     def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None: ...
 
     def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None: ...
@@ -46,6 +49,8 @@ class Witness(Protocol):
     def confirmed(self, run: Run, line: Line, decision: Any, seen: Sight) -> None: ...
 
     def putting_back(self, run: Run, line: Line) -> None: ...
+
+    def was_put_back(self, run: Run, line: Line) -> None: ...
 
     def asked_again(self, line: Line, decision: Any, again: Any) -> None: ...
 
@@ -59,6 +64,8 @@ class Sight:
     look: Look
     reading: Reading
     touched: int
+    read_at: float = 0.0
+    """When the list was read, in true time."""
 
 
 @dataclass
@@ -72,6 +79,8 @@ class Course:
     """Of a module, or of SSH: then ``decision`` is the last that was made."""
     asked: list[str] = field(default_factory=list)
     asked_at: float = 0.0
+    is_unreachable: bool = False
+    """It has failed, and nobody can do anything about it."""
     stopped: list[tuple[Container, Any, str, str]] = field(default_factory=list)
     """Each with the decision, what the list said of it, and in which state it was."""
     has_ended: bool = False
@@ -108,10 +117,12 @@ class Run:
         self._witness = witness
         self._chance: random.Random | None = world.chance if disturbed else None
         self._store = RunStore.in_memory()
-        self._first: dict[str, Reading] = {}
+        self._first: dict[str, tuple[float, Reading]] = {}
         self._read: dict[str, tuple[float, Reading]] = {}
         self._sessions: set[str] = set()
         """The management nodes that the run has logged in to."""
+        self._is_in_lockstep = world.chance.random() < 0.5
+        """As the strategy linear has it: the hosts of a batch take their steps in turn."""
 
     @property
     def is_fine(self) -> bool:
@@ -130,6 +141,15 @@ class Run:
         return Policy(**{**self.policy, "fleet": len(self.lines), **own})
 
     def steps(self) -> Generator[float, None, None]:
+        with contextlib.closing(self._steps()) as steps:
+            for seconds in steps:
+                yield seconds
+                if seconds >= 0 and self._chance and self._chance.random() < 0.002:
+                    asleep = self._chance.choice(_SLEEPS)
+                    self._witness.tell(f"the controller sleeps for {asleep:.0f} s")
+                    yield from self._pass(asleep)
+
+    def _steps(self) -> Generator[float, None, None]:
         sights: dict[Line, Sight] = {}
         order = list(self.lines)
         if self._chance:
@@ -155,7 +175,7 @@ class Run:
             return False
         if line.url not in self._first:
             self._first[line.url] = self._reading(line, 0)
-        sights[line] = Sight(look, self._first[line.url], touched)
+        sights[line] = Sight(look, self._first[line.url][1], touched, self._first[line.url][0])
         return True
 
     def _plan(self, line: Line, sight: Sight, phase: int) -> None:
@@ -177,10 +197,12 @@ class Run:
     def _proceed(self, hosts: list[Generator[float, None, None]]) -> Iterator[float]:
         """The hosts of a batch, interleaved."""
         seconds: float | None = 0.0
+        turn = 0
         try:
             while hosts:
                 if seconds is None or seconds >= 0:
-                    host = self._chance.choice(hosts) if self._chance else hosts[0]
+                    turn += self._is_in_lockstep
+                    host = self._chance.choice(hosts) if self._chance else hosts[turn % len(hosts)]
                 seconds = next(host, None)
                 if seconds is None:
                     hosts.remove(host)
@@ -196,16 +218,21 @@ class Run:
             for _ in range(_MOST_ROUNDS):
                 look, touched = self._look(line)
                 yield 0.3
-                sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                read_at, reading = self._reading(line, _FRESH_SECONDS)
+                sight = Sight(look, reading, touched, read_at)
                 if not course.first:
                     # The role looks anew, and only then sees what the looks at all hosts say together.
                     decision = self._decide(line, sight, progress, 0)
+                    if decision.because == "list" and self.world.node(line).is_paged:
+                        decision = self._read_again(line, sight, progress, 0)
                     if decision.action in ("nothing", "fail"):
                         course.first = decision.action
                         self._end(line, decision)
                         return
                     yield 0.1
                 decision = self._decide(line, sight, progress, 3)
+                if decision.because == "list" and self.world.node(line).is_paged:
+                    decision = self._read_again(line, sight, progress, 3)
                 course.first = course.first or decision.action
                 if decision.action in ("nothing", "fail"):
                     self._end(line, decision)
@@ -222,9 +249,15 @@ class Run:
                     progress = progress.after("wait", waited, self.world.clock.now)
         except (RefusedError, UnreachableError) as error:
             self._fail(line, str(error))
+            course.is_unreachable = True  # or what was to rescue it has failed
             return
         self._fail(line, "this run goes on for ever")
         self.book["endless"] = line
+
+    def _read_again(self, line: Line, sight: Sight, progress: Any, phase: int) -> Any:
+        """What is on no page may have moved from one to another while they were read."""
+        sight.read_at, sight.reading = self._reading(line, -1.0)
+        return self._decide(line, sight, progress, phase)
 
     def _rescue(self, line: Line, decision: Any, trouble: str) -> Iterator[float]:
         """Between the stop and the request, whatever fails leaves the host as it was."""
@@ -232,6 +265,7 @@ class Run:
             writes = line.host.writes
             self._witness.putting_back(self, line)
             yield from self._module(line, line.host.put_back(mistaken=False))
+            self._witness.was_put_back(self, line)
             if line.host.writes != writes:
                 trouble = f"{trouble} The container that was taken out of the way was put back as it was."
         self._fail(line, trouble)
@@ -259,7 +293,7 @@ class Run:
             return ""
         if wrong := self._store.distrusted(line.url):
             return f"the console's list has proven wrong about {wrong}."
-        engine, reading = EngineIdentity(line.name, line.address, line.url), self._reading(line, _FRESH_SECONDS)
+        engine, reading = EngineIdentity(line.name, line.address, line.url), self._reading(line, _FRESH_SECONDS)[1]
         aside = RunStore.in_memory()  # it is asked only what the list says: nobody else shall hear of it
         by_now = fate(line.label, sight.look, engine, reading, self.policy_for(line), Progress(), aside, 0.0)
         if by_now.console == decision.console:
@@ -274,6 +308,8 @@ class Run:
 
         def witness(step: str) -> None:
             container = host.engine
+            if step == "begin" and container:
+                self._witness.taking(self, line, container)
             if step == "stop" and container:
                 self._witness.stopping(self, line, container, decision, sight)
 
@@ -289,6 +325,7 @@ class Run:
         self._witness.putting_back(self, line)
         mistaken = progress.answer == "exists" or decision.console == "running"
         yield from self._module(line, line.host.put_back(mistaken))
+        self._witness.was_put_back(self, line)
 
     def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
         """One task: it notes the request, makes it at once, and takes the note back where nothing was begun."""
@@ -330,7 +367,7 @@ class Run:
         yield 0.3
         if self._chance and self._chance.random() < 0.01:
             yield from self._pass(self._chance.choice(_HANGS))
-        if not line.host.is_up or (self._chance and self._chance.random() < 0.004):
+        if not line.host.is_up or line.host.cut_off == "controller" or (self._chance and self._chance.random() < 0.004):
             raise UnreachableError("Failed to connect to the host via ssh: lost")
 
     def _pass(self, seconds: float) -> Iterator[float]:
@@ -347,7 +384,7 @@ class Run:
         begin, end = clock.now, self._end_of(decision.wait_seconds)
         while clock.now < end:
             yield min(_POLL_SECONDS, end - clock.now)
-            reading = self._reading(line, _POLL_SECONDS)
+            reading = self._reading(line, _POLL_SECONDS)[1]
             if not isinstance(reading, list) or any(_is_of(one, line) and one["state"] == "running" for one in reading):
                 break
         return {"waited": clock.now - begin}
@@ -381,7 +418,7 @@ class Run:
         return line.host.look(), line.host.touched
 
     def _reach(self, line: Line) -> None:
-        if not line.host.is_up:
+        if not line.host.is_up or line.host.cut_off == "controller":
             raise UnreachableError("Failed to connect to the host via ssh")
         if self._chance and self._chance.random() < 0.004:
             raise UnreachableError("Failed to connect to the host via ssh: timed out")
@@ -413,12 +450,13 @@ class Run:
                 for step in module:
                     witness(step)
 
-    def _reading(self, line: Line, not_older: float) -> Reading:
+    def _reading(self, line: Line, not_older: float) -> tuple[float, Reading]:
+        """When it was read, and what."""
         now = self.world.clock.now
         read = self._read.get(line.url)
         if read is None or now - read[0] > not_older:
             read = self._read[line.url] = now, self.world.node(line).list()
-        return read[1]
+        return read
 
     def _decide(self, line: Line, sight: Sight, progress: Any, phase: int) -> Any:
         engine = EngineIdentity(line.name, line.address, line.url)
@@ -467,7 +505,8 @@ class Remediation(Run):
         for line in self.lines:
             try:
                 look, touched = self._look(line)
-                sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                read_at, reading = self._reading(line, _FRESH_SECONDS)
+                sight = Sight(look, reading, touched, read_at)
                 decision = self._decide(line, sight, Progress(), 0)
                 self._end(line, decision)
                 yield 0.3

@@ -113,6 +113,8 @@ class Oracle:
         """Of the last request that was noted on each host."""
         self._asked: dict[tuple[Host, str, int], float] = {}
         """When the request was noted that may have begun something last, of those that the host can still know of."""
+        self._as_it_was: dict[Container, tuple[int, str, str]] = {}
+        """Of what was taken out of the way: how often somebody had worked on the host, its state and restart policy."""
         self._put_back: dict[tuple[Host, float], list[str]] = {}
         """By the request that is noted on a host: what was put back there since, which nobody has deployed."""
 
@@ -379,6 +381,24 @@ class Oracle:
 
     # What is done.
 
+    def taking(self, run: Run, line: Line, container: Container) -> None:
+        host, note = line.host, line.host.note
+        is_unfinished = note is not None and note["id"] == container.id and (note["going_back"] or not note["mistaken"])
+        if not is_unfinished:
+            self._as_it_was[container] = host.touched, host.state_of(container), container.policy
+
+    def was_put_back(self, run: Run, line: Line) -> None:
+        """The result says that the container is as it was."""
+        host, engine = line.host, line.host.engine
+        if engine is None or engine not in self._as_it_was:
+            return
+        touched, state, policy = self._as_it_was.pop(engine)
+        if touched != host.touched or engine.crashes_after:
+            return
+        is_as_it_was = host.state == state or state not in ("running", "paused")
+        if not is_as_it_was or engine.policy != policy:
+            self.broke("what was put back is as it was", f"{state} {policy}, and now {host.state} {engine.policy}")
+
     def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None:
         host, says = line.host, shown(seen.reading, line)
         state, lives = host.state_of(container), self._world.is_live(container)
@@ -390,6 +410,7 @@ class Oracle:
             self.broke("check mode touches nothing")
         if state == "running" and decision.because == "list":
             self._count_against_budget(run)
+            self._judge_shifted(line)
         is_word = run.policy_for(line).unrecorded == "replace"
         came_back = state in ("running", "paused", "restarting") and not container.crashes_after
         if not is_word and came_back and self._came_back.get(container) == self._surroundings(line):
@@ -419,6 +440,16 @@ class Oracle:
             for one in seen.reading
         ):
             self.broke("an engine that its record names and the list shows as running is not stopped")
+
+    def _judge_shifted(self, line: Line) -> None:
+        """A row that was on no page while they shifted is a matter of one reading."""
+        node = self._world.node(line)
+        if node.is_shifting and self._is_listed_as_running(line):
+            self.broke("no engine is stopped because its row has moved between two pages")
+
+    def _is_listed_as_running(self, line: Line) -> bool:
+        entry = self._world.entry(line)
+        return entry is not None and self._world.node(line).word(entry) == "running"
 
     def _count_against_budget(self, run: Run) -> None:
         taken = run.book["taken"] = run.book.get("taken", 0) + 1
@@ -513,7 +544,7 @@ class Oracle:
         if disturbed:
             return
         for line, course in run.courses.items():
-            if course.failure or line.host.touched != course.begun_with:
+            if course.is_unreachable or line.host.touched != course.begun_with:
                 continue
             if "exists" in course.asked and all(outcome in _BEGAN_NOTHING for outcome in course.asked):
                 self._judge_earlier(line)

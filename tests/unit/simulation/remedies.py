@@ -51,9 +51,11 @@ class Operator:
     def _mend_connection(self, line: Line, failure: str) -> Iterator[str]:
         host = line.host
         if not host.is_up:
-            host.is_up = True
-            host.reboot()
+            host.switch_on()
             yield "powers the host on"
+        if host.cut_off:
+            host.cut_off = ""
+            yield "mends the network"
         for words, remedy in _REMEDIES:
             if re.search(words, failure, re.IGNORECASE) and (done := remedy(self, line)):
                 yield done
@@ -164,6 +166,9 @@ class Operator:
         return None
 
     def inventory(self, line: Line) -> str | None:
+        if line.host.cut_off:
+            line.host.cut_off = ""
+            return "mends the network between the management node and the host"
         self._corrected[line] += 1
         return self._correct(line) if self._corrected[line] <= _MOST_CORRECTIONS else None
 

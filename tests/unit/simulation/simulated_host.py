@@ -88,6 +88,10 @@ class Host:
     skew: float = 0.0
     """What somebody has set the host's clock forward by."""
     is_up: bool = True
+    frozen_at: float | None = None
+    """Since when its virtual machine has been paused; it is not up then."""
+    cut_off: str = ""
+    """From whom the network keeps it: from the controller, or from the management node."""
     runtime_is_down: bool = False
     disk: str = ""
     """Why nothing can be written, if so."""
@@ -173,6 +177,7 @@ class Host:
 
     def reboot(self) -> None:
         self.boot, self.booted, self.runtime_is_down = self.boot + 1, self.clock.now, False
+        self.frozen_at = None
         for container in list(self.containers.values()):
             container.established = 0
             if container.held == "created" or (container.held == "exited" and container.policy != "always"):
@@ -181,6 +186,19 @@ class Host:
                 self.stop(container)
             else:
                 self.start(container)
+
+    def switch_on(self) -> None:
+        """It boots; or, where it was paused, it goes on where it was, and none of its clocks has gone on."""
+        self.is_up = True
+        if self.frozen_at is None:
+            self.reboot()
+            return
+        lost, self.frozen_at = self.clock.now - self.frozen_at, None
+        self.booted += lost
+        self.skew -= lost
+        for container in self.containers.values():
+            container.began += lost
+            container.established = 0
 
     def backup(self) -> Host:
         """A copy of its disk."""
