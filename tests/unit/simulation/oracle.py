@@ -383,8 +383,8 @@ class Oracle:
 
     def taking(self, run: Run, line: Line, container: Container) -> None:
         host, note = line.host, line.host.note
-        is_unfinished = note is not None and note["id"] == container.id and (note["going_back"] or not note["mistaken"])
-        if not is_unfinished:
+        is_same_move = note is not None and (note["id"], note["name"]) == (container.id, ENGINE)
+        if not is_same_move or (note["mistaken"] and not note["going_back"]):
             self._as_it_was[container] = host.touched, host.state_of(container), container.policy
 
     def was_put_back(self, run: Run, line: Line) -> None:

@@ -157,7 +157,7 @@ class Node:
         return self.is_paged and self.lie == "shifts"
 
     def _while_they_shift(self) -> list[Entry]:
-        """Rows come and go while the pages are read: now and then, one is on none of them; never twice in succession."""
+        """Rows come and go while the pages are read: now and then one is on none of them, never twice in succession."""
         missed, is_missed = divmod(self.calls, 3)
         shown = self.entries[:]
         if not is_missed and shown:
