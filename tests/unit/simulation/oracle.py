@@ -383,6 +383,8 @@ class Oracle:
 
     def taking(self, run: Run, line: Line, container: Container) -> None:
         host, note = line.host, line.host.note
+        if run.policy_for(line).unrecorded == "replace":
+            self._came_back.pop(container, None)  # now it is somebody's word as well, and no longer the list's alone
         is_same_move = note is not None and (note["id"], note["name"]) == (container.id, ENGINE)
         if not is_same_move or (note["mistaken"] and not note["going_back"]):
             self._as_it_was[container] = host.touched, host.state_of(container), container.policy
