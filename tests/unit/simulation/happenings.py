@@ -149,7 +149,7 @@ def other_node(world: World) -> str | None:
 
 def back_up(world: World) -> str:
     host = _line(world).host
-    host.older = host.backup()
+    host.older, host.older_at = host.backup(), world.clock.now
     return f"{host.label} backed up"
 
 
@@ -159,10 +159,14 @@ def restore_host(world: World) -> str | None:
         return None
     host = world.chance.choice(saved)
     assert host.older is not None
-    host.restore_disk(host.older)
+    is_snapshot = host.older.is_up and host.is_up and world.chance.random() < 0.4
+    if is_snapshot:
+        host.go_back_to(host.older, host.older_at)
+    else:
+        host.restore_disk(host.older)
     world.relink(host)
     _touch(host)
-    return f"{host.label} restored from its backup"
+    return f"{host.label} {'goes on from its snapshot' if is_snapshot else 'restored from its backup'}"
 
 
 def back_up_node(world: World) -> str:

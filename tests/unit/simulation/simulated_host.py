@@ -84,6 +84,8 @@ class Host:
     note: dict[str, Any] | None = None
     """set-aside.json"""
     boot: int = 1
+    boots: int = 1
+    """How many there have been, of which a snapshot may bring an earlier one back."""
     booted: float = 0.0
     skew: float = 0.0
     """What somebody has set the host's clock forward by."""
@@ -109,6 +111,7 @@ class Host:
     forgotten: int = 0
     """How often a person has taken the record away, so that nobody can know what was asked for."""
     older: Host | None = None
+    older_at: float = 0.0
 
     @property
     def wall(self) -> float:
@@ -176,7 +179,8 @@ class Host:
             del self.containers[name]
 
     def reboot(self) -> None:
-        self.boot, self.booted, self.runtime_is_down = self.boot + 1, self.clock.now, False
+        self.boots += 1
+        self.boot, self.booted, self.runtime_is_down = self.boots, self.clock.now, False
         self.frozen_at = None
         for container in list(self.containers.values()):
             container.established = 0
@@ -194,6 +198,9 @@ class Host:
             self.reboot()
             return
         lost, self.frozen_at = self.clock.now - self.frozen_at, None
+        self._stand_still(lost)
+
+    def _stand_still(self, lost: float) -> None:
         self.booted += lost
         self.skew -= lost
         for container in self.containers.values():
@@ -216,6 +223,19 @@ class Host:
         self.made = max(self.made, kept.made)
         self.forgotten += 1
         self.reboot()
+
+    def go_back_to(self, taken: Host, taken_at: float) -> None:
+        """A snapshot of a virtual machine, with its memory: it goes on as it was, within the boot of then."""
+        self.restore_disk(taken)
+        kept = taken.backup()
+        self.containers = kept.containers
+        self.boot, self.booted, self.skew, self.runtime_is_down = (
+            kept.boot,
+            kept.booted,
+            kept.skew,
+            kept.runtime_is_down,
+        )
+        self._stand_still(self.clock.now - taken_at)
 
     # What a look gives.
 
