@@ -293,7 +293,8 @@ class Run:
             return ""
         if wrong := self._store.distrusted(line.url):
             return f"the console's list has proven wrong about {wrong}."
-        engine, reading = EngineIdentity(line.name, line.address, line.url), self._reading(line, _FRESH_SECONDS)[1]
+        engine = EngineIdentity(line.name, line.address, line.url)
+        sight.read_at, reading = self._reading(line, _FRESH_SECONDS)
         aside = RunStore.in_memory()  # it is asked only what the list says: nobody else shall hear of it
         by_now = fate(line.label, sight.look, engine, reading, self.policy_for(line), Progress(), aside, 0.0)
         if by_now.console == decision.console:

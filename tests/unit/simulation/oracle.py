@@ -21,6 +21,8 @@ _COMPARED = 0.025
 _LATEST = 90.0
 """Seconds from the note to its request: what a step on a host may take that waits for nothing. What is later was asked
 by a controller that has slept; and of the wait that the record promises, half is left."""
+_FRESH = 100.0
+"""Seconds that a reading may be old where a run acts or claims: 10 of its own, and what a step on a host may take."""
 _BEGAN_NOTHING = ("exists", "refused", "port_occupied")
 _DEPLOYS = ("add", "replace")
 
@@ -138,6 +140,8 @@ class Oracle:
         says = shown(seen.reading, line)
         if decision.verified_by == "console" and says != "running":
             self.broke("verified_by console only where the list that was read says running", says)
+        if decision.verified_by == "console" and phase == 3:
+            self._judge_fresh(seen, "verified by console is what the list says now")
         judge = getattr(self, f"_judge_{decision.action}", None)
         if judge is None:
             self.broke(f"there is no action {decision.action}")
@@ -413,6 +417,7 @@ class Oracle:
         if state == "running" and decision.because == "list":
             self._count_against_budget(run)
             self._judge_shifted(line)
+            self._judge_fresh(seen, "what is stopped on the list's word is stopped on a fresh one")
         is_word = run.policy_for(line).unrecorded == "replace"
         came_back = state in ("running", "paused", "restarting") and not container.crashes_after
         if not is_word and came_back and self._came_back.get(container) == self._surroundings(line):
@@ -449,6 +454,11 @@ class Oracle:
         if node.is_shifting and self._is_listed_as_running(line):
             self.broke("no engine is stopped because its row has moved between two pages")
 
+    def _judge_fresh(self, seen: Sight, promise: str) -> None:
+        age = self._world.clock.now - seen.read_at
+        if age > _FRESH:
+            self.broke(promise, f"{age:.0f} s")
+
     def _is_listed_as_running(self, line: Line) -> bool:
         entry = self._world.entry(line)
         return entry is not None and self._world.node(line).word(entry) == "running"
@@ -483,7 +493,7 @@ class Oracle:
 
     def _judge_asking_twice(self, run: Run, line: Line, outcome: str, now: float) -> None:
         host, node = line.host, self._world.node(line)
-        note = self._notes[host]
+        note = run.book["note", line]
         late = now - note.at
         if late > min(_LATEST, run.policy["wait"]):
             self.broke("a request is made right after its note", f"{late:.0f} s after it")
@@ -503,7 +513,7 @@ class Oracle:
         """``before``: the record in whose place the note of the request is."""
         host, earlier, now = line.host, self._notes.get(line.host), self._world.clock.now
         assert isinstance(host.record, dict)
-        self._notes[host] = Note(host.record["requested_at"], now, host.boot)
+        self._notes[host] = run.book["note", line] = Note(host.record["requested_at"], now, host.boot)
         if earlier is None or not isinstance(before, dict) or not is_own_request(seen.look, line):
             return
         is_known = (before["requested_at"], host.boot) == (earlier.requested_at, earlier.boot)
