@@ -140,7 +140,7 @@ class Oracle:
         says = shown(seen.reading, line)
         if decision.verified_by == "console" and says != "running":
             self.broke("verified_by console only where the list that was read says running", says)
-        if decision.verified_by == "console" and phase == 3:
+        if (decision.action, decision.verified_by, phase) == ("nothing", "console", 3):
             self._judge_fresh(seen, "verified by console is what the list says now")
         judge = getattr(self, f"_judge_{decision.action}", None)
         if judge is None:
