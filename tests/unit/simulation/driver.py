@@ -241,7 +241,7 @@ class Run:
                 try:
                     result = yield from self._do(line, decision, sight, progress)
                 except RefusedError as error:
-                    yield from self._rescue(line, decision, str(error))
+                    yield from self._rescue(line, decision, sight, str(error))
                     return
                 progress = progress.after(decision.action, result, self.world.clock.now)
                 if decision.action == "add" and result.get("outcome") in ("requested", "unknown"):
@@ -259,12 +259,12 @@ class Run:
         sight.read_at, sight.reading = self._reading(line, -1.0)
         return self._decide(line, sight, progress, phase)
 
-    def _rescue(self, line: Line, decision: Any, trouble: str) -> Iterator[float]:
+    def _rescue(self, line: Line, decision: Any, sight: Sight, trouble: str) -> Iterator[float]:
         """Between the stop and the request, whatever fails leaves the host as it was."""
         if decision.undo:
             writes = line.host.writes
             self._witness.putting_back(self, line)
-            yield from self._module(line, line.host.put_back(mistaken=False))
+            yield from self._module(line, line.host.put_back(False, _request_of(sight)))
             self._witness.was_put_back(self, line)
             if line.host.writes != writes:
                 trouble = f"{trouble} The container that was taken out of the way was put back as it was."
@@ -278,7 +278,7 @@ class Run:
             yield from self._replace(line, decision, sight)
             return {}
         if decision.action == "put_back":
-            yield from self._put_back(line, decision, progress)
+            yield from self._put_back(line, decision, sight, progress)
             return {}
         if decision.action == "confirm":
             return (yield from self._confirm(line, decision, sight))
@@ -322,10 +322,10 @@ class Run:
         yield from self._module(line, module, lambda _: self._witness.confirmed(self, line, decision, sight))
         return {}
 
-    def _put_back(self, line: Line, decision: Any, progress: Any) -> Iterator[float]:
+    def _put_back(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Iterator[float]:
         self._witness.putting_back(self, line)
         mistaken = progress.answer == "exists" or decision.console == "running"
-        yield from self._module(line, line.host.put_back(mistaken))
+        yield from self._module(line, line.host.put_back(mistaken, _request_of(sight)))
         self._witness.was_put_back(self, line)
 
     def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
@@ -334,7 +334,7 @@ class Run:
         self._reach(line)
         begin = clock.now
         yield 0.2
-        about = sight.look["record"].get("requested_at") or 0
+        about = _request_of(sight)
         before = host.record
         host.note_pending(line.name, line.address, line.url, progress.asked + 1, about, absent=True)
         self._witness.noted(self, line, before, sight)
@@ -516,6 +516,11 @@ class Remediation(Run):
             except (RefusedError, UnreachableError) as error:
                 self._fail(line, str(error))
         self.has_ended = True
+
+
+def _request_of(sight: Sight) -> float:
+    """That of the record which was decided about."""
+    return float(sight.look["record"].get("requested_at") or 0)
 
 
 def _is_of(one: dict[str, str], line: Line) -> bool:

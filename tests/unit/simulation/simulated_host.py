@@ -431,9 +431,12 @@ class Host:
         self.containers[name] = container
         return name
 
-    def put_back(self, mistaken: bool) -> Generator[str, None, None]:
+    def put_back(self, mistaken: bool, decided_about: float) -> Generator[str, None, None]:
         """engine_container state=restored: the name comes last. ``mistaken``: what took it out of the way was wrong."""
         current = self._usable()
+        is_pending = isinstance(self.record, dict) and self.record["state"] == "pending"
+        if is_pending and abs(self.record["requested_at"] - decided_about) >= 0.001:
+            raise RefusedError("the record is of another request by now: somebody else deploys")
         if self.note is not None and not self.root:
             raise RefusedError("what was taken out of the way cannot be read: only root can put it back: become")
         note = self.note
