@@ -23,8 +23,11 @@ INSIDE = -0.2
 _MOST_ROUNDS = 40
 _FRESH_SECONDS = 10.0
 _POLL_SECONDS = 5.0
-_QUEUED_SECONDS = 30.0
-"""For how long a note may wait for its request at least; then nobody asks, and it is written anew."""
+_HANGS = (3.0, 10.0)
+"""For how long the answer of a host may be on its way."""
+_SLEEPS = (200.0, 3600.0)
+_STEP_SECONDS = 90.0
+"""What a step on a host may take. If more has gone by, it was the controller that has slept."""
 
 Look = dict[str, Any]
 Reading = Any
@@ -35,13 +38,19 @@ class Witness(Protocol):
 
     def decided(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, phase: int) -> None: ...
 
+    def taking(self, run: Run, line: Line, container: Container) -> None: ...
+
     def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None: ...
+
+    def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None: ...
 
     def asked(self, run: Run, line: Line, outcome: str, seen: Sight) -> None: ...
 
     def confirmed(self, run: Run, line: Line, decision: Any, seen: Sight) -> None: ...
 
     def putting_back(self, run: Run, line: Line) -> None: ...
+
+    def was_put_back(self, run: Run, line: Line) -> None: ...
 
     def asked_again(self, line: Line, decision: Any, again: Any) -> None: ...
 
@@ -55,6 +64,8 @@ class Sight:
     look: Look
     reading: Reading
     touched: int
+    read_at: float = 0.0
+    """When the list was read, in true time."""
 
 
 @dataclass
@@ -68,6 +79,8 @@ class Course:
     """Of a module, or of SSH: then ``decision`` is the last that was made."""
     asked: list[str] = field(default_factory=list)
     asked_at: float = 0.0
+    is_unreachable: bool = False
+    """It has failed, and nobody can do anything about it."""
     stopped: list[tuple[Container, Any, str, str]] = field(default_factory=list)
     """Each with the decision, what the list said of it, and in which state it was."""
     has_ended: bool = False
@@ -104,10 +117,12 @@ class Run:
         self._witness = witness
         self._chance: random.Random | None = world.chance if disturbed else None
         self._store = RunStore.in_memory()
-        self._first: dict[str, Reading] = {}
+        self._first: dict[str, tuple[float, Reading]] = {}
         self._read: dict[str, tuple[float, Reading]] = {}
         self._sessions: set[str] = set()
         """The management nodes that the run has logged in to."""
+        self._is_in_lockstep = world.chance.random() < 0.5
+        """As the strategy linear has it: the hosts of a batch take their steps in turn."""
 
     @property
     def is_fine(self) -> bool:
@@ -126,6 +141,15 @@ class Run:
         return Policy(**{**self.policy, "fleet": len(self.lines), **own})
 
     def steps(self) -> Generator[float, None, None]:
+        with contextlib.closing(self._steps()) as steps:
+            for seconds in steps:
+                yield seconds
+                if seconds >= 0 and self._chance and self._chance.random() < 0.002:
+                    asleep = self._chance.choice(_SLEEPS)
+                    self._witness.tell(f"the controller sleeps for {asleep:.0f} s")
+                    yield from self._pass(asleep)
+
+    def _steps(self) -> Generator[float, None, None]:
         sights: dict[Line, Sight] = {}
         order = list(self.lines)
         if self._chance:
@@ -151,7 +175,7 @@ class Run:
             return False
         if line.url not in self._first:
             self._first[line.url] = self._reading(line, 0)
-        sights[line] = Sight(look, self._first[line.url], touched)
+        sights[line] = Sight(look, self._first[line.url][1], touched, self._first[line.url][0])
         return True
 
     def _plan(self, line: Line, sight: Sight, phase: int) -> None:
@@ -173,10 +197,12 @@ class Run:
     def _proceed(self, hosts: list[Generator[float, None, None]]) -> Iterator[float]:
         """The hosts of a batch, interleaved."""
         seconds: float | None = 0.0
+        turn = 0
         try:
             while hosts:
                 if seconds is None or seconds >= 0:
-                    host = self._chance.choice(hosts) if self._chance else hosts[0]
+                    turn += self._is_in_lockstep
+                    host = self._chance.choice(hosts) if self._chance else hosts[turn % len(hosts)]
                 seconds = next(host, None)
                 if seconds is None:
                     hosts.remove(host)
@@ -192,31 +218,57 @@ class Run:
             for _ in range(_MOST_ROUNDS):
                 look, touched = self._look(line)
                 yield 0.3
-                sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                read_at, reading = self._reading(line, _FRESH_SECONDS)
+                sight = Sight(look, reading, touched, read_at)
                 if not course.first:
                     # The role looks anew, and only then sees what the looks at all hosts say together.
                     decision = self._decide(line, sight, progress, 0)
+                    if decision.because == "list" and self.world.node(line).is_paged:
+                        decision = self._read_again(line, sight, progress, 0)
                     if decision.action in ("nothing", "fail"):
                         course.first = decision.action
                         self._end(line, decision)
                         return
                     yield 0.1
                 decision = self._decide(line, sight, progress, 3)
+                if decision.because == "list" and self.world.node(line).is_paged:
+                    decision = self._read_again(line, sight, progress, 3)
                 course.first = course.first or decision.action
                 if decision.action in ("nothing", "fail"):
                     self._end(line, decision)
                     return
                 yield 0.0
-                result = yield from self._do(line, decision, sight, progress)
+                try:
+                    result = yield from self._do(line, decision, sight, progress)
+                except RefusedError as error:
+                    yield from self._rescue(line, decision, sight, str(error))
+                    return
                 progress = progress.after(decision.action, result, self.world.clock.now)
                 if decision.action == "add" and result.get("outcome") in ("requested", "unknown"):
                     waited = yield from self._wait_for_the_host(line, self.policy["wait"], after_request=True)
                     progress = progress.after("wait", waited, self.world.clock.now)
         except (RefusedError, UnreachableError) as error:
             self._fail(line, str(error))
+            course.is_unreachable = True  # or what was to rescue it has failed
             return
         self._fail(line, "this run goes on for ever")
         self.book["endless"] = line
+
+    def _read_again(self, line: Line, sight: Sight, progress: Any, phase: int) -> Any:
+        """What is on no page may have moved from one to another while they were read."""
+        sight.read_at, sight.reading = self._reading(line, -1.0)
+        return self._decide(line, sight, progress, phase)
+
+    def _rescue(self, line: Line, decision: Any, sight: Sight, trouble: str) -> Iterator[float]:
+        """Between the stop and the request, whatever fails leaves the host as it was."""
+        if decision.undo:
+            writes = line.host.writes
+            self._witness.putting_back(self, line)
+            yield from self._module(line, line.host.put_back(False, _request_of(sight)))
+            self._witness.was_put_back(self, line)
+            if line.host.writes != writes:
+                trouble = f"{trouble} The container that was taken out of the way was put back as it was."
+        self._fail(line, trouble)
 
     def _do(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
         if decision.action == "replace":
@@ -226,7 +278,7 @@ class Run:
             yield from self._replace(line, decision, sight)
             return {}
         if decision.action == "put_back":
-            yield from self._put_back(line, decision, progress)
+            yield from self._put_back(line, decision, sight, progress)
             return {}
         if decision.action == "confirm":
             return (yield from self._confirm(line, decision, sight))
@@ -241,7 +293,8 @@ class Run:
             return ""
         if wrong := self._store.distrusted(line.url):
             return f"the console's list has proven wrong about {wrong}."
-        engine, reading = EngineIdentity(line.name, line.address, line.url), self._reading(line, _FRESH_SECONDS)
+        engine = EngineIdentity(line.name, line.address, line.url)
+        sight.read_at, reading = self._reading(line, _FRESH_SECONDS)
         aside = RunStore.in_memory()  # it is asked only what the list says: nobody else shall hear of it
         by_now = fate(line.label, sight.look, engine, reading, self.policy_for(line), Progress(), aside, 0.0)
         if by_now.console == decision.console:
@@ -256,6 +309,8 @@ class Run:
 
         def witness(step: str) -> None:
             container = host.engine
+            if step == "begin" and container:
+                self._witness.taking(self, line, container)
             if step == "stop" and container:
                 self._witness.stopping(self, line, container, decision, sight)
 
@@ -267,37 +322,60 @@ class Run:
         yield from self._module(line, module, lambda _: self._witness.confirmed(self, line, decision, sight))
         return {}
 
-    def _put_back(self, line: Line, decision: Any, progress: Any) -> Iterator[float]:
+    def _put_back(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Iterator[float]:
         self._witness.putting_back(self, line)
         mistaken = progress.answer == "exists" or decision.console == "running"
-        yield from self._module(line, line.host.put_back(mistaken))
+        yield from self._module(line, line.host.put_back(mistaken, _request_of(sight)))
+        self._witness.was_put_back(self, line)
 
     def _add(self, line: Line, decision: Any, sight: Sight, progress: Any) -> Generator[float, None, Any]:
-        host, course = line.host, self.courses[line]
+        """One task: it notes the request, makes it at once, and takes the note back where nothing was begun."""
+        host, course, clock = line.host, self.courses[line], self.world.clock
         self._reach(line)
-        about = sight.look["record"].get("requested_at") or 0
+        begin = clock.now
+        yield 0.2
+        about = _request_of(sight)
+        before = host.record
         host.note_pending(line.name, line.address, line.url, progress.asked + 1, about, absent=True)
+        self._witness.noted(self, line, before, sight)
         assert isinstance(host.record, dict)
-        requested_at, noted_at = host.record["requested_at"], self.world.clock.now
-        yield 0.3
-        if self.world.clock.now - noted_at > max(self.policy["wait"] / 2, _QUEUED_SECONDS):
-            self._witness.tell(f"{line.label}: the note has grown old before its request")
-            self._reach(line)
-            host.withdraw(requested_at)
+        requested_at = host.record["requested_at"]
+        yield from self._answer(line)
+        if clock.now - begin > _STEP_SECONDS:
+            self._witness.tell(f"{line.label}: the controller has slept since the note, and does not ask")
+            yield from self._withdraw(line, requested_at)
             return {"changed": False, "skipped": True}
         node = self.world.node(line)
         outcome = node.install(line.name, line.address, line.label)
-        seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
-        if proves_the_list_wrong(seen, outcome):
-            self._store.distrust(line.url, line.label)
         self._witness.asked(self, line, outcome, sight)
         course.asked.append(outcome)
         yield 0.3
         if outcome in ("port_occupied", "refused"):
-            self._reach(line)
-            host.withdraw(requested_at)
-            yield 0.2
+            yield from self._withdraw(line, requested_at)
+        seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
+        if proves_the_list_wrong(seen, outcome):
+            self._store.distrust(line.url, line.label)
         return {"outcome": outcome, "msg": f"The management node answered: {outcome}."}
+
+    def _withdraw(self, line: Line, requested_at: float) -> Iterator[float]:
+        self._reach(line)
+        yield 0.2
+        line.host.withdraw(requested_at)
+        yield from self._answer(line)
+
+    def _answer(self, line: Line) -> Iterator[float]:
+        """What was done on the host is done; that it was may come late, or never."""
+        yield 0.3
+        if self._chance and self._chance.random() < 0.01:
+            yield from self._pass(self._chance.choice(_HANGS))
+        if not line.host.is_up or line.host.cut_off == "controller" or (self._chance and self._chance.random() < 0.004):
+            raise UnreachableError("Failed to connect to the host via ssh: lost")
+
+    def _pass(self, seconds: float) -> Iterator[float]:
+        """In pieces, so that others go on meanwhile."""
+        end = self.world.clock.now + seconds
+        while (left := end - self.world.clock.now) > 0:
+            yield min(left, max(_POLL_SECONDS, seconds / 20))
 
     def _wait(self, line: Line, decision: Any, sight: Sight) -> Generator[float, None, Any]:
         if decision.wait_for == "host":
@@ -307,7 +385,7 @@ class Run:
         begin, end = clock.now, self._end_of(decision.wait_seconds)
         while clock.now < end:
             yield min(_POLL_SECONDS, end - clock.now)
-            reading = self._reading(line, _POLL_SECONDS)
+            reading = self._reading(line, _POLL_SECONDS)[1]
             if not isinstance(reading, list) or any(_is_of(one, line) and one["state"] == "running" for one in reading):
                 break
         return {"waited": clock.now - begin}
@@ -341,7 +419,7 @@ class Run:
         return line.host.look(), line.host.touched
 
     def _reach(self, line: Line) -> None:
-        if not line.host.is_up:
+        if not line.host.is_up or line.host.cut_off == "controller":
             raise UnreachableError("Failed to connect to the host via ssh")
         if self._chance and self._chance.random() < 0.004:
             raise UnreachableError("Failed to connect to the host via ssh: timed out")
@@ -373,12 +451,13 @@ class Run:
                 for step in module:
                     witness(step)
 
-    def _reading(self, line: Line, not_older: float) -> Reading:
+    def _reading(self, line: Line, not_older: float) -> tuple[float, Reading]:
+        """When it was read, and what."""
         now = self.world.clock.now
         read = self._read.get(line.url)
         if read is None or now - read[0] > not_older:
             read = self._read[line.url] = now, self.world.node(line).list()
-        return read[1]
+        return read
 
     def _decide(self, line: Line, sight: Sight, progress: Any, phase: int) -> Any:
         engine = EngineIdentity(line.name, line.address, line.url)
@@ -427,7 +506,8 @@ class Remediation(Run):
         for line in self.lines:
             try:
                 look, touched = self._look(line)
-                sight = Sight(look, self._reading(line, _FRESH_SECONDS), touched)
+                read_at, reading = self._reading(line, _FRESH_SECONDS)
+                sight = Sight(look, reading, touched, read_at)
                 decision = self._decide(line, sight, Progress(), 0)
                 self._end(line, decision)
                 yield 0.3
@@ -436,6 +516,11 @@ class Remediation(Run):
             except (RefusedError, UnreachableError) as error:
                 self._fail(line, str(error))
         self.has_ended = True
+
+
+def _request_of(sight: Sight) -> float:
+    """That of the record which was decided about."""
+    return float(sight.look["record"].get("requested_at") or 0)
 
 
 def _is_of(one: dict[str, str], line: Line) -> bool:

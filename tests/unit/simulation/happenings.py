@@ -30,7 +30,7 @@ def clone_host(world: World) -> str | None:
         return None
     line, chance = _line(world), world.chance
     host = line.host.backup()
-    host.label, host.is_up = f"h{len(world.hosts) + 1}", True
+    host.label, host.is_up, host.cut_off = f"h{len(world.hosts) + 1}", True, ""
     host.address = world.new_address() if chance.random() < 0.8 else line.host.address
     for container in host.containers.values():
         container.entry = None
@@ -149,7 +149,7 @@ def other_node(world: World) -> str | None:
 
 def back_up(world: World) -> str:
     host = _line(world).host
-    host.older = host.backup()
+    host.older, host.older_at = host.backup(), world.clock.now
     return f"{host.label} backed up"
 
 
@@ -159,10 +159,14 @@ def restore_host(world: World) -> str | None:
         return None
     host = world.chance.choice(saved)
     assert host.older is not None
-    host.restore_disk(host.older)
+    is_snapshot = host.older.is_up and host.is_up and world.chance.random() < 0.4
+    if is_snapshot:
+        host.go_back_to(host.older, host.older_at)
+    else:
+        host.restore_disk(host.older)
     world.relink(host)
     _touch(host)
-    return f"{host.label} restored from its backup"
+    return f"{host.label} {'goes on from its snapshot' if is_snapshot else 'restored from its backup'}"
 
 
 def back_up_node(world: World) -> str:
@@ -296,11 +300,57 @@ def port(world: World) -> str | None:
 
 def power(world: World) -> str:
     host = _line(world).host
-    host.is_up = not host.is_up
-    if host.is_up:
-        host.reboot()
     _touch(host)
-    return f"{host.label} is {'up' if host.is_up else 'off'}"
+    if not host.is_up:
+        host.switch_on()
+        return f"{host.label} is up"
+    host.is_up = False
+    if world.chance.random() < 0.5:
+        host.frozen_at = world.clock.now
+    return f"{host.label} is {'off' if host.frozen_at is None else 'paused'}"
+
+
+def network(world: World) -> str:
+    host = _line(world).host
+    host.cut_off = "" if host.cut_off else world.chance.choice(["controller", "management node"])
+    _touch(host)
+    return f"{host.label} is {'cut off from the ' + host.cut_off if host.cut_off else 'in the network again'}"
+
+
+def reinstall(world: World) -> str:
+    """The machine is made anew: what the consoles have of it is left."""
+    host = _line(world).host
+    for container in host.containers.values():
+        container.entry = None
+    for node in world.nodes.values():
+        for entry in node.entries:
+            if entry.host is host:
+                entry.container = None
+    host.containers, host.record, host.note, host.disk = {}, None, None, ""
+    host.forgotten += 1
+    host.reboot()
+    _touch(host)
+    return f"{host.label} is installed anew"
+
+
+def upgrade(world: World) -> str | None:
+    """The console makes an engine's container anew, as for another version."""
+    node = _node(world)
+    running = [one for one in node.entries if one.state == "running" and one.host and one.host.is_up]
+    if not running:
+        return None
+    entry = world.chance.choice(running)
+    host, before = entry.host, entry.container
+    assert host is not None
+    if before is None or host.engine is not before or host.cut_off or host.runtime_is_down or host.disk:
+        return None
+    host.stop(before)
+    host.remove(before)
+    before.entry = None
+    entry.container = host.start_engine()
+    entry.container.entry = entry
+    _touch(host)
+    return f"console: {entry.name} on {host.label} upgraded, its container is {entry.container.id} now"
 
 
 def become(world: World) -> str:
@@ -387,9 +437,11 @@ def set_variable(world: World) -> str | None:
 ANY_TIME: list[Happening] = [
     by_hand, by_hand, by_hand, add_in_console, remove_in_console, set_clock, set_clock, disk, runtime, port,
     lie, lie, lie, snapshot, console_restarts, console_down, stuck, reboot, power, back_up_node, restore_node,
+    network, upgrade,
 ]  # fmt: skip
 BETWEEN_RUNS: list[Happening] = [
     *ANY_TIME, clone_host, clone_host, copied_line, move_engine, swap_hosts, rename_in_inventory, rename_in_console,
     change_address, change_address, other_node, other_node, back_up, back_up, restore_host, restore_host,
     back_up_node, restore_node, become, record, record, describe, set_variable,
+    reinstall,
 ]  # fmt: skip

@@ -50,6 +50,15 @@ class Counts:
         )
 
 
+@dataclass
+class _UnderWay:
+    """A run among those that are under way at the same time."""
+
+    run: Run
+    steps: Generator[float, None, None]
+    goes_on_at: float
+
+
 _SETTINGS: dict[str, Callable[[random.Random], Any]] = {
     "wait": lambda chance: chance.choice([30.0, 180.0]),
     "settle": lambda chance: chance.choice([2.0, 5.0]),
@@ -111,7 +120,9 @@ class History:
             named = chance.sample(self.world.lines, 1)
             self._drive([Remediation(self.world, self.oracle, named, policy)], self._kill_after())
         elif kind < 0.18:
-            runs = [Run(self.world, self.oracle, self.world.lines[:], policy, disturbed=True) for _ in range(2)]
+            runs = [Run(self.world, self.oracle, lines, policy, disturbed=True) for lines in self._two_slices()]
+            if chance.random() < 0.2:
+                runs[1] = Remediation(self.world, self.oracle, chance.sample(self.world.lines, 1), policy)
             self._drive(runs, self._kill_after(), disturbed=chance.random() < 0.5)
         elif kind < 0.35 and self._is_quiet():
             self._check_then_run(policy)
@@ -121,12 +132,22 @@ class History:
             self._drive_one(policy)
         self.world.pass_time(chance.choice([0.0, 5.0, self.policy["wait"], _DAY]))
 
+    def _two_slices(self) -> list[list[Line]]:
+        """For two controllers at once: each has the whole fleet, or its part of it."""
+        lines = self.world.lines[:]
+        if len(lines) < 2 or self.chance.random() < 0.6:
+            return [lines, lines[:]]
+        self.chance.shuffle(lines)
+        return [lines[::2], lines[1::2]]
+
     def _drive_one(self, policy: dict[str, Any]) -> None:
         chance = self.chance
         disturbed = chance.random() < 0.4
-        run = Run(self.world, self.oracle, self.world.lines[:], policy, disturbed)
+        is_whole = chance.random() < 0.9
+        lines = self.world.lines[:] if is_whole else chance.sample(self.world.lines, 1)
+        run = Run(self.world, self.oracle, lines, policy, disturbed)
         self._drive([run], self._kill_after(), disturbed)
-        if run.is_fine and not disturbed and self.world.is_quiet():
+        if run.is_fine and is_whole and not disturbed and self.world.is_quiet():
             self._see_that_a_second_run_changes_nothing(run)
 
     def _interrupt_and_set(self, policy: dict[str, Any]) -> None:
@@ -161,29 +182,34 @@ class History:
         words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unrecorded", "allow_established"))
         self.oracle.tell(f"RUN {' and '.join(type(run).__name__ for run in runs)}: {words}")
         begin = self.world.clock.now
-        under_way: list[tuple[Run, Generator[float, None, None]]] = [(run, run.steps()) for run in runs]
+        under_way: list[_UnderWay] = [_UnderWay(run, run.steps(), begin) for run in runs]
         number = 0
         seconds: float | None = 0.0
         while under_way:
             if seconds is None or seconds >= 0:
-                run, steps = under_way[0] if len(under_way) == 1 else chance.choice(under_way)
+                current = min(under_way, key=lambda one: one.goes_on_at)
+                self.world.pass_time(max(0.0, current.goes_on_at - self.world.clock.now))
+            run = current.run
             if number == kill_after and run is runs[0]:
                 self.oracle.tell("the run is killed")
                 self.counts.killed += 1
-                under_way.remove((run, steps))
-                steps.close()
+                under_way.remove(current)
+                current.steps.close()
                 seconds = None
                 continue
             number += run is runs[0]
-            seconds = next(steps, None)
+            seconds = next(current.steps, None)
             if seconds is None:
-                under_way.remove((run, steps))
+                under_way.remove(current)
                 self.oracle.ended(run, disturbed or len(runs) > 1)
                 continue
+            current.goes_on_at = self.world.clock.now + seconds
+            if len(under_way) > 1:
+                current.goes_on_at += chance.choice([0.0, 0.0, 0.1, 0.5, 2.0])
             if disturbed and seconds >= 0 and chance.random() < 0.03:
                 self._something_happens(ANY_TIME)
-            if seconds:
-                self.world.pass_time(abs(seconds))
+            if seconds < 0:
+                self.world.pass_time(-seconds)
         if self.world.clock.now - begin > _MOST_SECONDS:
             self.oracle.broke("a run ends in time", f"{self.world.clock.now - begin:.0f} s")
 

@@ -18,6 +18,11 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunSto
 
 _COMPARED = 0.025
 """The share of decisions that are made again from evidence that differs in what must not matter."""
+_LATEST = 90.0
+"""Seconds from the note to its request: what a step on a host may take that waits for nothing. What is later was asked
+by a controller that has slept; and of the wait that the record promises, half is left."""
+_FRESH = 100.0
+"""Seconds that a reading may be old where a run acts or claims: 10 of its own, and what a step on a host may take."""
 _BEGAN_NOTHING = ("exists", "refused", "port_occupied")
 _DEPLOYS = ("add", "replace")
 
@@ -30,6 +35,16 @@ class Violation:
 
     def __str__(self) -> str:
         return f"{self.promise} (history {self.seed})\n  " + "\n  ".join(self.story)
+
+
+@dataclass
+class Note:
+    """A request as it was noted on a host, in true time."""
+
+    requested_at: float
+    at: float
+    boot: int
+    outcome: str = ""
 
 
 def shown(reading: Any, line: Line) -> str:
@@ -96,8 +111,12 @@ class Oracle:
         self._told: dict[Line, str] = {}
         self._came_back: dict[Container, tuple[int, str, bool]] = {}
         """What was put back because the list was wrong, and the world as it was then, as far as it matters."""
-        self._asked: dict[tuple[Host, str, int], tuple[float, float]] = {}
-        """When an install was last asked for, of those that the host can still know of, and how long after its note."""
+        self._notes: dict[Host, Note] = {}
+        """Of the last request that was noted on each host."""
+        self._asked: dict[tuple[Host, str, int], float] = {}
+        """When the request was noted that may have begun something last, of those that the host can still know of."""
+        self._as_it_was: dict[Container, tuple[int, str, str]] = {}
+        """Of what was taken out of the way: how often somebody had worked on the host, its state and restart policy."""
         self._put_back: dict[tuple[Host, float], list[str]] = {}
         """By the request that is noted on a host: what was put back there since, which nobody has deployed."""
 
@@ -121,6 +140,8 @@ class Oracle:
         says = shown(seen.reading, line)
         if decision.verified_by == "console" and says != "running":
             self.broke("verified_by console only where the list that was read says running", says)
+        if (decision.action, decision.verified_by, phase) == ("nothing", "console", 3):
+            self._judge_fresh(seen, "verified by console is what the list says now")
         judge = getattr(self, f"_judge_{decision.action}", None)
         if judge is None:
             self.broke(f"there is no action {decision.action}")
@@ -364,6 +385,26 @@ class Oracle:
 
     # What is done.
 
+    def taking(self, run: Run, line: Line, container: Container) -> None:
+        host, note = line.host, line.host.note
+        if run.policy_for(line).unrecorded == "replace":
+            self._came_back.pop(container, None)  # now it is somebody's word as well, and no longer the list's alone
+        is_same_move = note is not None and (note["id"], note["name"]) == (container.id, ENGINE)
+        if not is_same_move or (note["mistaken"] and not note["going_back"]):
+            self._as_it_was[container] = host.touched, host.state_of(container), container.policy
+
+    def was_put_back(self, run: Run, line: Line) -> None:
+        """The result says that the container is as it was."""
+        host, engine = line.host, line.host.engine
+        if engine is None or engine not in self._as_it_was:
+            return
+        touched, state, policy = self._as_it_was.pop(engine)
+        if touched != host.touched or engine.crashes_after:
+            return
+        is_as_it_was = host.state == state or state not in ("running", "paused")
+        if not is_as_it_was or engine.policy != policy:
+            self.broke("what was put back is as it was", f"{state} {policy}, and now {host.state} {engine.policy}")
+
     def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None:
         host, says = line.host, shown(seen.reading, line)
         state, lives = host.state_of(container), self._world.is_live(container)
@@ -375,6 +416,8 @@ class Oracle:
             self.broke("check mode touches nothing")
         if state == "running" and decision.because == "list":
             self._count_against_budget(run)
+            self._judge_shifted(line)
+            self._judge_fresh(seen, "what is stopped on the list's word is stopped on a fresh one")
         is_word = run.policy_for(line).unrecorded == "replace"
         came_back = state in ("running", "paused", "restarting") and not container.crashes_after
         if not is_word and came_back and self._came_back.get(container) == self._surroundings(line):
@@ -404,6 +447,21 @@ class Oracle:
             for one in seen.reading
         ):
             self.broke("an engine that its record names and the list shows as running is not stopped")
+
+    def _judge_shifted(self, line: Line) -> None:
+        """A row that was on no page while they shifted is a matter of one reading."""
+        node = self._world.node(line)
+        if node.is_shifting and self._is_listed_as_running(line):
+            self.broke("no engine is stopped because its row has moved between two pages")
+
+    def _judge_fresh(self, seen: Sight, promise: str) -> None:
+        age = self._world.clock.now - seen.read_at
+        if age > _FRESH:
+            self.broke(promise, f"{age:.0f} s")
+
+    def _is_listed_as_running(self, line: Line) -> bool:
+        entry = self._world.entry(line)
+        return entry is not None and self._world.node(line).word(entry) == "running"
 
     def _count_against_budget(self, run: Run) -> None:
         taken = run.book["taken"] = run.book.get("taken", 0) + 1
@@ -435,16 +493,33 @@ class Oracle:
 
     def _judge_asking_twice(self, run: Run, line: Line, outcome: str, now: float) -> None:
         host, node = line.host, self._world.node(line)
-        before, delay = self._asked.get((host, line.name, host.forgotten), (-1e9, 0.0))
+        note = run.book["note", line]
+        late = now - note.at
+        if late > min(_LATEST, run.policy["wait"]):
+            self.broke("a request is made right after its note", f"{late:.0f} s after it")
         is_under_way = any(
-            one.line == line.label and one.entry.name == line.name and one.host is host and one.asked_at < now - 1
+            one.line == line.label and one.entry.name == line.name and one.host is host and one.asked_at < now
             for one in node.deployments
         )
-        # A controller that hangs between its note and its request is beyond what the note can tell.
-        if is_under_way and now - before < run.policy["wait"] and delay < 5:
+        before = self._asked.get((host, line.name, host.forgotten), -1e9)
+        # The wait is the record's, and who finds the record knows of its note alone.
+        if is_under_way and note.at - before < run.policy["wait"]:
             self.broke("an install is not asked for while one of ours may be running")
+        note.outcome = outcome
         if outcome in ("requested", "unknown"):
-            self._asked[host, line.name, host.forgotten] = now, host.age() if isinstance(host.record, dict) else 0.0
+            self._asked[host, line.name, host.forgotten] = note.at
+
+    def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None:
+        """``before``: the record in whose place the note of the request is."""
+        host, earlier, now = line.host, self._notes.get(line.host), self._world.clock.now
+        assert isinstance(host.record, dict)
+        self._notes[host] = run.book["note", line] = Note(host.record["requested_at"], now, host.boot)
+        if earlier is None or not isinstance(before, dict) or not is_own_request(seen.look, line):
+            return
+        is_known = (before["requested_at"], host.boot) == (earlier.requested_at, earlier.boot)
+        is_over = earlier.outcome in _BEGAN_NOTHING or shown(seen.reading, line) not in ("nothing", "unreadable")
+        if is_known and not is_over and now - earlier.at < run.policy["wait"] - 0.01:
+            self.broke("nothing is asked for before the wait of the record is over", f"{now - earlier.at:.0f} s")
 
     def putting_back(self, run: Run, line: Line) -> None:
         host = line.host
@@ -481,7 +556,7 @@ class Oracle:
         if disturbed:
             return
         for line, course in run.courses.items():
-            if course.failure or line.host.touched != course.begun_with:
+            if course.is_unreachable or line.host.touched != course.begun_with:
                 continue
             if "exists" in course.asked and all(outcome in _BEGAN_NOTHING for outcome in course.asked):
                 self._judge_earlier(line)

@@ -51,9 +51,11 @@ class Operator:
     def _mend_connection(self, line: Line, failure: str) -> Iterator[str]:
         host = line.host
         if not host.is_up:
-            host.is_up = True
-            host.reboot()
+            host.switch_on()
             yield "powers the host on"
+        if host.cut_off:
+            host.cut_off = ""
+            yield "mends the network"
         for words, remedy in _REMEDIES:
             if re.search(words, failure, re.IGNORECASE) and (done := remedy(self, line)):
                 yield done
@@ -164,6 +166,9 @@ class Operator:
         return None
 
     def inventory(self, line: Line) -> str | None:
+        if line.host.cut_off:
+            line.host.cut_off = ""
+            return "mends the network between the management node and the host"
         self._corrected[line] += 1
         return self._correct(line) if self._corrected[line] <= _MOST_CORRECTIONS else None
 
@@ -381,18 +386,26 @@ class Operator:
             return None
         if self._node(line).word(entry) == "running":
             return "sees that the console lists it as running by now, and runs it again"
-        self._failed[line] += 1
-        if self._failed[line] > 1 and (done := self.inventory(line)):
-            return f"{done}, as the console's notice of the failure has it"
+        if done := self._ask_why(line):
+            return done
         self._node(line).forget(entry)
         done = self.remediate(line)
         return f"removes {entry.name} {entry.address} in the console" + (f", {done}" if done else "")
 
     def clear(self, line: Line) -> str | None:
         """What the console has of the engine serves nobody: it goes there, and then the container."""
+        entry = self._node(line).entry(line.name, line.address)
+        if entry and self._node(line).word(entry) == "failed" and (done := self._ask_why(line)):
+            return done
         removed = self.remove(line)
         done = self.remediate(line) if removed else None
         return f"{removed}, {done}" if done else removed
+
+    def _ask_why(self, line: Line) -> str | None:
+        """Who sees for the second time that a deployment has failed reads the console's notice of it."""
+        self._failed[line] += 1
+        done = self.inventory(line) if self._failed[line] > 1 else None
+        return f"{done}, as the console's notice of the failure has it" if done else None
 
     def remediate(self, line: Line) -> str | None:
         if self._is_live(line) or line.host.engine is None:

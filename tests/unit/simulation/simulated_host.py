@@ -84,10 +84,16 @@ class Host:
     note: dict[str, Any] | None = None
     """set-aside.json"""
     boot: int = 1
+    boots: int = 1
+    """How many there have been, of which a snapshot may bring an earlier one back."""
     booted: float = 0.0
     skew: float = 0.0
     """What somebody has set the host's clock forward by."""
     is_up: bool = True
+    frozen_at: float | None = None
+    """Since when its virtual machine has been paused; it is not up then."""
+    cut_off: str = ""
+    """From whom the network keeps it: from the controller, or from the management node."""
     runtime_is_down: bool = False
     disk: str = ""
     """Why nothing can be written, if so."""
@@ -105,6 +111,7 @@ class Host:
     forgotten: int = 0
     """How often a person has taken the record away, so that nobody can know what was asked for."""
     older: Host | None = None
+    older_at: float = 0.0
 
     @property
     def wall(self) -> float:
@@ -172,7 +179,9 @@ class Host:
             del self.containers[name]
 
     def reboot(self) -> None:
-        self.boot, self.booted, self.runtime_is_down = self.boot + 1, self.clock.now, False
+        self.boots += 1
+        self.boot, self.booted, self.runtime_is_down = self.boots, self.clock.now, False
+        self.frozen_at = None
         for container in list(self.containers.values()):
             container.established = 0
             if container.held == "created" or (container.held == "exited" and container.policy != "always"):
@@ -181,6 +190,22 @@ class Host:
                 self.stop(container)
             else:
                 self.start(container)
+
+    def switch_on(self) -> None:
+        """It boots; or, where it was paused, it goes on where it was, and none of its clocks has gone on."""
+        self.is_up = True
+        if self.frozen_at is None:
+            self.reboot()
+            return
+        lost, self.frozen_at = self.clock.now - self.frozen_at, None
+        self._stand_still(lost)
+
+    def _stand_still(self, lost: float) -> None:
+        self.booted += lost
+        self.skew -= lost
+        for container in self.containers.values():
+            container.began += lost
+            container.established = 0
 
     def backup(self) -> Host:
         """A copy of its disk."""
@@ -198,6 +223,19 @@ class Host:
         self.made = max(self.made, kept.made)
         self.forgotten += 1
         self.reboot()
+
+    def go_back_to(self, taken: Host, taken_at: float) -> None:
+        """A snapshot of a virtual machine, with its memory: it goes on as it was, within the boot of then."""
+        self.restore_disk(taken)
+        kept = taken.backup()
+        self.containers = kept.containers
+        self.boot, self.booted, self.skew, self.runtime_is_down = (
+            kept.boot,
+            kept.booted,
+            kept.skew,
+            kept.runtime_is_down,
+        )
+        self._stand_still(self.clock.now - taken_at)
 
     # What a look gives.
 
@@ -393,9 +431,12 @@ class Host:
         self.containers[name] = container
         return name
 
-    def put_back(self, mistaken: bool) -> Generator[str, None, None]:
+    def put_back(self, mistaken: bool, decided_about: float) -> Generator[str, None, None]:
         """engine_container state=restored: the name comes last. ``mistaken``: what took it out of the way was wrong."""
         current = self._usable()
+        is_pending = isinstance(self.record, dict) and self.record["state"] == "pending"
+        if is_pending and abs(self.record["requested_at"] - decided_about) >= 0.001:
+            raise RefusedError("the record is of another request by now: somebody else deploys")
         if self.note is not None and not self.root:
             raise RefusedError("what was taken out of the way cannot be read: only root can put it back: become")
         note = self.note

@@ -12,7 +12,7 @@ from simulated_host import Clock, Container, Host
 _DEPLOY_SECONDS = 6.0
 LIES = (
     "empty", "some hidden", "all hidden", "stale", "foreign", "words", "paged", "unreadable", "doubled", "names",
-    "twice", "old rows",
+    "twice", "old rows", "shifts",
 )  # fmt: skip
 _OPPOSITE = {"running": "failed", "failed": "running", "deploying": "running"}
 
@@ -96,6 +96,8 @@ class Node:
     """A copy of its list, as a cache or a backup has it."""
     foreign: Node | None = None
     page: int = 0
+    is_paged: bool = False
+    """Its list is read page by page, as it is described."""
     calls: int = 0
     requests: int = 0
 
@@ -110,7 +112,7 @@ class Node:
         if entry.is_stuck:
             return "deploying"
         if entry.state == "running" and self.notices:
-            lives = entry.container and entry.host and entry.host.is_live(entry.container)
+            lives = entry.container and entry.host and entry.host.is_live(entry.container) and not entry.host.cut_off
             return "running" if lives else "failed"
         return entry.state
 
@@ -146,7 +148,21 @@ class Node:
             shown = shown[self.page :: 2]
         elif self.lie == "paged":
             shown = shown[: self.page]
+        elif self.is_shifting:
+            shown = self._while_they_shift()
         return [_item(entry, self.word(entry)) for entry in shown]
+
+    @property
+    def is_shifting(self) -> bool:
+        return self.is_paged and self.lie == "shifts"
+
+    def _while_they_shift(self) -> list[Entry]:
+        """Rows come and go while the pages are read: now and then one is on none of them, never twice in succession."""
+        missed, is_missed = divmod(self.calls, 3)
+        shown = self.entries[:]
+        if not is_missed and shown:
+            del shown[missed % len(shown)]
+        return shown
 
     def _twice(self) -> list[dict[str, str]]:
         """Some are there twice, and the two rows contradict each other; their order is another one each time."""
@@ -176,7 +192,7 @@ class Node:
                 return "exists"
             self.forget(entry)
         host = self.at(address)
-        if host and not faults.late_check and not host.runtime_is_down:
+        if host and not faults.late_check and not host.runtime_is_down and not host.cut_off:
             if host.engine:
                 return "port_occupied" if host.state == "running" and self.page else "exists"
             if host.foreign_port:
@@ -218,7 +234,8 @@ class Node:
         deployment = min(self.deployments, key=lambda one: one.end_at if one.has_started else one.start_at)
         host, faults = self.at(deployment.entry.address), deployment.faults
         gone = host is None or host is not deployment.host or host.boot != deployment.boot
-        if gone or host is None or not host.is_up or host.runtime_is_down or host.disk == "full":
+        unusable = host is None or not host.is_up or host.cut_off == "management node" or host.runtime_is_down
+        if gone or host is None or unusable or host.disk == "full":
             self._end(deployment, "failed")
         elif not deployment.has_started:
             if host.engine or host.foreign_port:

@@ -46,6 +46,7 @@ class World:
                 notices=chance.random() < 0.4,
                 blocks_failed=chance.random() < 0.3,
                 page=chance.choice([0, 1, 1, 2]),
+                is_paged=chance.random() < 0.3,
             )
         for _ in range(chance.choice([2, 2, 2, 3, 3, 4, 5])):
             self.add_line()
@@ -152,7 +153,7 @@ class World:
 
     def is_quiet(self) -> bool:
         """Whether nothing is under way that would change a sight by itself within a few seconds."""
-        if any(node.deployments for node in self.nodes.values()):
+        if any(node.deployments or node.is_shifting for node in self.nodes.values()):
             return False
         containers = [container for host in self.hosts for container in host.containers.values()]
         running = [one for one in containers if not one.held]
@@ -166,6 +167,7 @@ class World:
             record = host.record["state"] if isinstance(host.record, dict) else "damaged" if host.record else "none"
             aside = f" aside={host.note['id']}({host.note['because']})" if host.note else ""
             off = "" if host.is_up else " OFF"
+            off += f" CUT OFF from the {host.cut_off}" if host.cut_off else ""
             hosts.append(f"{host.label}@{host.address.rpartition('.')[2]} {host.state}{live} {record}{aside}{off}")
         lists = []
         for node in self.nodes.values():
