@@ -23,7 +23,7 @@ INSIDE = -0.2
 _MOST_ROUNDS = 40
 _FRESH_SECONDS = 10.0
 _POLL_SECONDS = 5.0
-_HANGS = (3.0, 10.0)
+_HANGS = (3.0, 10.0, 80.0)
 """For how long the answer of a host may be on its way."""
 _SLEEPS = (200.0, 3600.0)
 _STEP_SECONDS = 90.0
