@@ -341,7 +341,7 @@ class Run:
         assert isinstance(host.record, dict)
         requested_at = host.record["requested_at"]
         yield from self._answer(line)
-        if clock.now - begin > _STEP_SECONDS:
+        if clock.now - begin > min(_STEP_SECONDS, self.policy["wait"]):
             self._witness.tell(f"{line.label}: the controller has slept since the note, and does not ask")
             yield from self._withdraw(line, requested_at)
             return {"changed": False, "skipped": True}
