@@ -62,12 +62,17 @@ def result(values: Mapping[str, Any], status: int = 0) -> Reply:
 
 
 class EngineHosts:
-    """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved."""
+    """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved.
 
-    def __init__(self, folder: Path, lies: Mapping[str, Lie] | None = None) -> None:
+    ``proven_at``: by the names of those whose engines are proven already, their management node.
+    """
+
+    def __init__(
+        self, folder: Path, lies: Mapping[str, Lie] | None = None, proven_at: Mapping[str, str] | None = None
+    ) -> None:
         self._folder = folder
         self._lies = dict(lies or {})
-        self._engines: dict[str, Engine] = {}
+        self._engines = {host: Engine(host, base_url) for host, base_url in (proven_at or {}).items()}
         self._files: dict[tuple[str, str], bytes] = {}
         self._asks: list[Ask] = []
         self._loop = asyncio.new_event_loop()

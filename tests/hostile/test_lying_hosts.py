@@ -59,8 +59,47 @@ def test_what_cannot_be_used_fails_its_host_alone(fleet: Fleet, family: Callable
     fleet.assert_each_liar_is_told(account, told, harmless=("before", "errors", "bytes", "failed", "surrogates"))
 
 
-@pytest.mark.parametrize("playbook", PLAYBOOKS[1:])
+@pytest.mark.parametrize("playbook", [each for each in PLAYBOOKS if each not in ("rollout", "audit")])
 def test_the_other_playbooks(fleet: Fleet, playbook: str) -> None:
     told = {f"{name} in a key": lie for name, lie in lies.extra_keys(fleet.trap).items()} | lies.words(fleet.trap)
     account = fleet.run(playbook, told)
     fleet.assert_nothing_was_gained(account, honest(fleet, playbook))
+
+
+def test_an_audit_fails_for_each_of_them(fleet: Fleet) -> None:
+    """Whatever they say besides: their looks show no engine."""
+    told = {f"{name} in a key": lie for name, lie in lies.extra_keys(fleet.trap).items()} | lies.words(fleet.trap)
+    account = fleet.run("audit", told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, "audit"))
+    fleet.assert_each_liar_is_told(account, told)
+    assert account.run.status == 2
+
+
+@pytest.mark.parametrize("playbook", ["audit", "rollout"])
+def test_what_cannot_be_used_proves_nothing(fleet: Fleet, playbook: str) -> None:
+    told = lies.wrong_values(fleet.trap)
+    account = fleet.run(playbook, told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, playbook))
+    fleet.assert_each_liar_is_told(account, told)
+
+
+def test_a_note_is_no_answer_of_the_management_node(fleet: Fleet) -> None:
+    """And where there is no note, nobody asks."""
+    told = lies.false_notes(fleet.trap, "pending")
+    account = fleet.run("rollout", told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, "rollout"))
+    for number, name in enumerate(told, 3):
+        outcomes, asked = fleet.outcomes(account, number)
+        assert (outcomes, asked) == (([], 0) if name.isupper() else (["requested"], 1)), name
+        assert not name.isupper() or account.run.report[f"edge-{number}"].startswith("failed"), name
+
+
+def test_nor_is_what_a_host_says_of_a_note_that_it_takes_away(fleet: Fleet) -> None:
+    told = lies.false_notes(fleet.trap, "absent")
+    account = fleet.run("rollout", told, refuses_liars=True)
+    fleet.assert_nothing_was_gained(account, honest(fleet, "rollout"))
+    for number, name in enumerate(told, 3):
+        outcomes, asked = fleet.outcomes(account, number)
+        assert asked > 0, name
+        assert set(outcomes) <= {"port_occupied"}, name
+    fleet.assert_each_liar_is_told(account, told)
