@@ -129,6 +129,7 @@ class Fleet:
     def assert_nothing_was_gained(self, account: Account, honest: Account) -> None:
         """``honest``: the same run without the liars."""
         run = account.run
+        assert honest.run.status == 0, honest.run.output[-3000:]
         assert self.evil.connections == 0, "the address of the lie was asked"
         assert tree(self.trap.folder) == self._as_made
         assert account.files == honest.files

@@ -393,7 +393,16 @@ def false_interpreters(trap: Trap) -> Lies:
 
         return lie
 
+    def of_platform(info: Any, *pythons: str) -> Lie:
+        said, other = result(info), found(*(pythons or ["/usr/bin/python3"]))
+        return lambda ask, honest: said if b"platform_dist_result" in honest.stdout else other(ask, honest)
+
     return {
+        "platform": of_platform(
+            {"platform_dist_result": ["debian", f"12{ESCAPES}\n{FORGED}", ""]}, "/usr/bin/python3.9"
+        ),
+        "other-platform": of_platform({"platform_dist_result": [ESCAPES, trap.template, ""]}),
+        "no-platform": of_platform({"platform_dist_result": {"debian": 5}, "osrelease_content": [5]}),
         "command": found(f"/usr/bin/python3; {trap.touch}", f"/usr/bin/$({trap.touch})"),
         "template": found(f"/usr/bin/{trap.template}"),
         "escapes": found(f"/usr/bin/{ESCAPES}", FORGED),

@@ -28,7 +28,6 @@ def honest(fleet: Fleet, playbook: str, *options: str, **keywords: Any) -> Accou
     which = repr((playbook, options, keywords))
     if which not in _honest:
         _honest[which] = fleet.run(playbook, {}, *options, **keywords)
-        assert _honest[which].run.status == 0, _honest[which].run.output[-3000:]
     return _honest[which]
 
 
