@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import lies
 import pytest
-from fleets import PLAYBOOKS, Account, Fleet
+from fleets import LISTING, PLAYBOOKS, Account, Fleet
 from lies import HONEST
 
 if TYPE_CHECKING:
@@ -102,3 +102,22 @@ def test_nor_is_what_a_host_says_of_a_note_that_it_takes_away(fleet: Fleet) -> N
         assert asked > 0, name
         assert set(outcomes) <= {"port_occupied"}, name
     fleet.assert_each_liar_is_told(account, told)
+
+
+@pytest.mark.parametrize("name", ["facts", "words", "endless"])
+def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet, name: str) -> None:
+    """Whoever is told the password is still not believed more than another host."""
+    evil = lies.extra_keys(fleet.trap)
+    told = {"facts": evil["facts"], "words": evil["words"], "endless": lies.going_on(lies.endless)}[name]
+    listed = {"slb.fleet.engine_info": {"listing": LISTING}, "name": "Ask from there", "delegate_to": "edge-3"}
+    plays = [{"hosts": ",".join(HONEST), "gather_facts": False, "tasks": [{**listed, "ignore_errors": True}]}]
+    account = fleet.run("diagnose", {name: told}, before=plays)
+    assert fleet.evil.connections == 0
+    account.run.assert_visible()
+    assert "Traceback" not in account.run.output
+    for host in HONEST:
+        asked, *others = account.run.results[host]
+        assert asked[1] == ("failed" if name == "endless" else "ok"), asked
+        taken = {key for key in asked[2] if not key.startswith("_ansible_")}
+        assert taken <= {"msg", "changed", "engines", "undescribed", "failed", "diff"}, asked
+        assert others == honest(fleet, "diagnose").run.results[host]
