@@ -58,6 +58,13 @@ def test_what_cannot_be_used_fails_its_host_alone(fleet: Fleet, family: Callable
     fleet.assert_each_liar_is_told(account, told, harmless=("before", "errors", "bytes", "failed", "surrogates"))
 
 
+@pytest.mark.parametrize("playbook", ["rollout", "remediate", "adopt_interfaces", "audit"])
+def test_what_is_no_result_fails_its_host_alone(fleet: Fleet, playbook: str) -> None:
+    told = lies.other_streams(fleet.trap)
+    account = fleet.run(playbook, told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, playbook))
+
+
 @pytest.mark.parametrize("playbook", [each for each in PLAYBOOKS if each not in ("rollout", "audit")])
 def test_the_other_playbooks(fleet: Fleet, playbook: str) -> None:
     told = {f"{name} in a key": lie for name, lie in lies.extra_keys(fleet.trap).items()} | lies.words(fleet.trap)
@@ -91,6 +98,13 @@ def test_a_note_is_no_answer_of_the_management_node(fleet: Fleet) -> None:
         outcomes, asked = fleet.outcomes(account, number)
         assert (outcomes, asked) == (([], 0) if name.isupper() else (["requested"], 1)), name
         assert not name.isupper() or account.run.report[f"edge-{number}"].startswith("failed"), name
+
+
+def test_in_check_mode_nobody_asks_whatever_they_note(fleet: Fleet) -> None:
+    told = lies.false_notes(fleet.trap, "pending")
+    account = fleet.run("rollout", told, "--check")
+    fleet.assert_nothing_was_gained(account, honest(fleet, "rollout", "--check"))
+    assert [fleet.outcomes(account, number) for number, _ in enumerate(told, 3)] == [([], 0)] * len(told)
 
 
 def test_nor_is_what_a_host_says_of_a_note_that_it_takes_away(fleet: Fleet) -> None:
