@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._host import observation
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
     ContainerState,
@@ -38,6 +39,12 @@ anything = st.recursive(
 
 def test_what_is_declared_comes_in_as_it_is() -> None:
     assert taken("host_info", {"slb_host": LOOK, "changed": False}) == {"slb_host": LOOK, "changed": False}
+
+
+def test_what_a_module_says_is_what_it_is_documented_to_say() -> None:
+    """What is not documented would be lost, and nobody would be told."""
+    look = observation.observe(list(observation.SUBSETS))
+    assert taken("host_info", {"slb_host": look}) == {"slb_host": look}
 
 
 @pytest.mark.parametrize(
