@@ -53,7 +53,8 @@ class ActionModule(InProcessAction):
         if is_over and not self._task.check_mode:
             withdrawn = self._note({"state": "absent", "decided_about": note["record"]["requested_at"]}, task_vars)
             if withdrawn.get("failed"):
-                return withdrawn
+                # Without an outcome: what is left to do is on the host.
+                return {**withdrawn, "msg": f"{result.get('msg', '')} {withdrawn.get('msg', '')}".strip()}
         return result
 
     def _note(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def test_nor_is_what_a_host_says_of_a_note_that_it_takes_away(fleet: Fleet) -> N
         outcomes, asked = fleet.outcomes(account, number)
         assert asked > 0, name
         assert set(outcomes) <= {"port_occupied"}, name
+        assert not name.startswith("FAILED") or "port 8000 is occupied" in account.run.report[f"edge-{number}"], name
     fleet.assert_each_liar_is_told(account, told)
 
 
@@ -135,3 +136,11 @@ def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet, name: str) 
         taken = {key for key in asked[2] if not key.startswith("_ansible_")}
         assert taken <= {"msg", "changed", "engines", "undescribed", "failed", "diff"}, asked
         assert others == honest(fleet, "diagnose").run.results[host]
+
+
+@pytest.mark.parametrize("family", [lies.extra_keys, lies.words], ids=lambda family: family.__name__)
+def test_what_ansible_tells_who_wants_to_know_more(fleet: Fleet, family: Callable[[lies.Trap], lies.Lies]) -> None:
+    """But for what a host prints as an error: that is shown by Ansible's ssh as it is."""
+    account = fleet.run("diagnose", family(fleet.trap), "-vvv")
+    assert fleet.evil.connections == 0
+    account.run.assert_visible()
