@@ -54,10 +54,17 @@ class ActionModule(InProcessAction):
             }
         is_over = result.get("skipped") or result.get("outcome", REFUSED) in (PORT_OCCUPIED, REFUSED)
         if is_over and not self._task.check_mode:
-            withdrawn = self._note({"state": "absent", "decided_about": note["record"]["requested_at"]}, task_vars)
+            withdrawn = self._withdrawn(note["record"]["requested_at"], task_vars)
             if withdrawn.get("failed"):
-                return withdrawn
+                # Without an outcome: what is left to do is on the host.
+                return {**withdrawn, "msg": f"{result.get('msg', '')} {withdrawn.get('msg', '')}".strip()}
         return result
+
+    def _withdrawn(self, requested_at: float, task_vars: dict[str, Any] | None) -> dict[str, Any]:
+        try:
+            return self._note({"state": "absent", "decided_about": requested_at}, task_vars)
+        except HostAnswerError as error:
+            return {"failed": True, "msg": str(error)}
 
     def _note(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
         parts = (self._task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)

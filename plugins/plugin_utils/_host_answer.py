@@ -26,7 +26,7 @@ _MODULES = "ansible_collections.slb.fleet.plugins.modules"
 _LONGEST_ANSWER = 1024 * 1024
 _LONGEST_TEXT = 8192
 _LONGEST_LINES = 256 * 1024
-_LONGEST_LIST = 4096
+_LONGEST_LIST = 16_384
 _DEEPEST = 4
 _LARGEST = 2**63
 
@@ -60,7 +60,7 @@ def shape_of(module: str) -> dict[str, Any]:
 def taken(module: str, answer: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What ``answer`` holds of the shape of that module's results. Raises HostAnswerError where it does not fit.
 
-    ``arguments``: what the module was given; what it was asked to look at has to be there.
+    ``arguments``: what the module was given; what it was asked to look at, or to note, has to be there.
     """
     accepted = {name: _field(name, answer[name], field) for name, field in shape_of(module).items() if name in answer}
     for name in _LINES:
@@ -70,6 +70,8 @@ def taken(module: str, answer: Mapping[str, Any], arguments: Mapping[str, Any] |
         accepted["diff"] = _diff(answer["diff"])
     if module == "host_info" and not accepted.get("failed"):
         _check_look(accepted.get("slb_host"), (arguments or {}).get("subset", ()))
+    if module == "engine_record" and not accepted.get("failed"):
+        _check_note(accepted.get("record") or {}, (arguments or {}).get("state"))
     # Each part is bounded; their number is bounded here.
     if len(json.dumps(accepted)) > _LONGEST_ANSWER:
         raise HostAnswerError(f"The host's answer cannot be used: it is larger than {_LONGEST_ANSWER} bytes.", _REMEDY)
@@ -85,6 +87,16 @@ def _check_look(look: Any, subset: Sequence[str]) -> None:
             raise _unlike(f"slb_host.{name}.state", f"one of {', '.join(_STATES[name])}", look[name].get("state"))
     for path in _missing(look or {}):
         raise _unlike(f"slb_host.{path}", "there", None)
+
+
+def _check_note(record: Mapping[str, Any], state: Any) -> None:
+    """Nothing is asked for on the ground of a note that is not there, or that could not be found again."""
+    if state not in ("pending", "confirmed"):
+        return
+    if record.get("state") != state:
+        raise _unlike("record.state", f"{state}, as it was to be noted", record.get("state"))
+    if record.get("requested_at") is None:
+        raise _unlike("record.requested_at", "there", None)
 
 
 def _missing(look: Mapping[str, Any]) -> Iterator[str]:

@@ -61,13 +61,22 @@ def result(values: Mapping[str, Any], status: int = 0) -> Reply:
     return Reply(json.dumps(values).encode() + b"\n", status=status)
 
 
-class EngineHosts:
-    """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved."""
+# What older versions of ansible-core ask of a Python once they have found it.
+_PLATFORM = result({"platform_dist_result": [], "osrelease_content": "ID=debian\nVERSION_ID=12"})
 
-    def __init__(self, folder: Path, lies: Mapping[str, Lie] | None = None) -> None:
+
+class EngineHosts:
+    """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved.
+
+    ``proven_at``: by the names of those whose engines are proven already, their management node.
+    """
+
+    def __init__(
+        self, folder: Path, lies: Mapping[str, Lie] | None = None, proven_at: Mapping[str, str] | None = None
+    ) -> None:
         self._folder = folder
         self._lies = dict(lies or {})
-        self._engines: dict[str, Engine] = {}
+        self._engines = {host: Engine(host, base_url) for host, base_url in (proven_at or {}).items()}
         self._files: dict[tuple[str, str], bytes] = {}
         self._asks: list[Ask] = []
         self._loop = asyncio.new_event_loop()
@@ -139,14 +148,15 @@ class EngineHosts:
     async def _reply(self, process: Process) -> Reply:
         host, command = process.get_extra_info("username"), process.command or ""
         payload = self._file_that_is_run(host, command)
-        if not payload and not _OF_A_SHELL.search(command):
+        is_transfer = " of=" in command
+        if not payload and (is_transfer or not _OF_A_SHELL.search(command)):
             payload = await process.stdin.read()
-        if " of=" in command:
+        if is_transfer:
             self._files[host, command.partition(" of=")[2].split()[0].strip("'\"")] = payload
             payload = b""
         ask = self._understood(host, command, payload)
         self._asks.append(ask)
-        honest = self._honest(ask)
+        honest = _PLATFORM if b"platform_dist_result" in payload else self._honest(ask)
         return self._lies[host](ask, honest) if host in self._lies else honest
 
     def _file_that_is_run(self, host: str, command: str) -> bytes:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine_host import EngineHosts
-from hostile_server import LOGIN, answer, for_session
+from hostile_server import INSTALL, LOGIN, Exchange, answer, for_session
 from lies import HONEST, Trap
 from operations import PASSWORD
 from outside import MEGABYTE, Watched, tree, watched
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from engine_host import Lie
 
 LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
-PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_license", "try_engine_listing")
+PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_license", "try_engine_listing", "audit")
+PORT_OCCUPIED = '{"code": 1, "msg": "port 8000 is occupied"}'
+_LOGIN = f"POST {LOGIN} "
 _MOST_MEMORY = 450 * MEGABYTE
 _POLICY = {"slb_settle": 0, "slb_wait_timeout": 5, "slb_stop_timeout": 1, "slb_confirm_timeout": 5, "slb_motd": "aside"}
 
@@ -64,11 +66,15 @@ class Fleet:
         before: list[dict[str, Any]] | None = None,
         host_variables: dict[str, Any] | None = None,
         liars_first: bool = False,
+        refuses_liars: bool = False,
         seconds: float = 120,
         controller: Controller | None = None,
         **environment: str,
     ) -> Account:
-        """``lies``: a host each. ``before``: plays of somebody else. ``host_variables``: of all hosts."""
+        """``lies``: a host each. ``before``: plays of somebody else. ``host_variables``: of all hosts.
+
+        ``refuses_liars``: the management node installs nothing on theirs. For an audit, the honest are proven already.
+        """
         self._runs += 1
         folder = self.folder / f"run-{self._runs}"
         home = folder / "home"
@@ -78,8 +84,9 @@ class Fleet:
         listed = for_session(answer(200, json.dumps(engines)))
         liars = {f"edge-{number}": lie for number, lie in enumerate((lies or {}).values(), 3)}
         names = [*liars, *HONEST] if liars_first else [*HONEST, *liars]
-        with EngineHosts(folder / "ssh", liars) as hosts:
-            node = self.start({"/engines": [listed]})
+        node = self.start({"/engines": [listed], **({INSTALL: [for_session(_occupied)]} if refuses_liars else {})})
+        proven = dict.fromkeys(HONEST, node.base_url) if playbook == "audit" else {}
+        with EngineHosts(folder / "ssh", liars, proven) as hosts:
             inventory = self._inventory(hosts, names, node, controller, host_variables or {}, playbook)
             imported = {"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}
             settings = ["-e", "slb_serial=100%", "-e", "slb_remediate_all=true"]
@@ -122,6 +129,7 @@ class Fleet:
     def assert_nothing_was_gained(self, account: Account, honest: Account) -> None:
         """``honest``: the same run without the liars."""
         run = account.run
+        assert honest.run.status == 0, honest.run.output[-3000:]
         assert self.evil.connections == 0, "the address of the lie was asked"
         assert tree(self.trap.folder) == self._as_made
         assert account.files == honest.files
@@ -136,8 +144,17 @@ class Fleet:
         # A host that is not there has no line, whatever others say of it.
         assert set(run.report) <= set(run.results) | set(honest.run.report)
         assert _of_honest_hosts(account.requests) == _of_honest_hosts(honest.requests)
+        assert account.requests[_LOGIN] <= 1
         assert run.left == []
         assert run.memory < max(_MOST_MEMORY, honest.run.memory + 100 * MEGABYTE), run.memory / MEGABYTE
+
+    def outcomes(self, account: Account, number: int) -> tuple[list[str], int]:
+        """What the run took for the management node's answers about one liar, and how often that one was asked."""
+        told = [result.get("outcome") for _task, _how, result in account.run.results.get(f"edge-{number}", [])]
+        asked = sum(
+            count for request, count in account.requests.items() if INSTALL in request and f'"edge-{number}"' in request
+        )
+        return [outcome for outcome in told if outcome], asked
 
     def assert_each_liar_is_told(self, account: Account, lies: Mapping[str, Lie], harmless: Sequence[str] = ()) -> None:
         """Each of them ended as failed or unreachable, and in a sentence; of those that are ``harmless`` some may."""
@@ -147,14 +164,22 @@ class Fleet:
             assert len(told) < 3000, name
 
 
+def _occupied(exchange: Exchange) -> None:
+    is_honest = json.loads(exchange.request.body)["name"] in HONEST
+    answer(200, '{"code": 0, "msg": "installation started"}' if is_honest else PORT_OCCUPIED)(exchange)
+
+
 def _of_honest_hosts(requests: Counter[str]) -> Counter[str]:
-    """What a liar may do with its own name and address is to have its engine installed, and the list read once more."""
+    """What a liar may do with its own name and address is to have its engine installed, and the list read once more.
+
+    And to be the one for which the run logs in.
+    """
     own = re.compile(r'"name": ?"edge-(\d+)".*"manage_ip": ?"192\.0\.2\.\1"')
     return Counter(
         {
             request: 1 if request.startswith("GET /engines ") else count
             for request, count in requests.items()
-            if not (match := own.search(request)) or f"edge-{match[1]}" in HONEST
+            if request != _LOGIN and (not (match := own.search(request)) or f"edge-{match[1]}" in HONEST)
         }
     )
 

@@ -333,6 +333,53 @@ def later_lies(trap: Trap) -> Lies:
     }
 
 
+def false_notes(trap: Trap, state: str) -> Lies:
+    """Where the host is to note a request (``pending``), and where it is to take the note away (``absent``).
+
+    Those in capitals leave no note by which it could be known what to take away.
+    """
+    answered = {"outcome": "requested", "status_code": 200, "answer": "installation started"}
+
+    def one(lie: Lie) -> Lie:
+        return when(lambda ask: ask.module == "engine_record" and ask.arguments.get("state") == state, lie)
+
+    def saying(**values: Any) -> Lie:
+        return one(adding(**values))
+
+    def of_record(**values: Any) -> Lie:
+        return one(answering(lambda said: {**said, "record": {**said["record"], **values}}))
+
+    return {
+        "NOTHING": one(answering(lambda said: {})),
+        "NO RECORD": saying(record=None),
+        "RECORD OF TEXT": saying(record=trap.template),
+        "NO TIME": of_record(requested_at=None),
+        "WITHOUT A TIME": one(answering(lambda said: {**said, "record": {"state": state}})),
+        "TEXT": of_record(requested_at=trap.template),
+        "BOOLEAN": of_record(requested_at=True),
+        "LIST": of_record(requested_at=[1795000000.5]),
+        "MAPPING": of_record(requested_at={"__ansible_unsafe": trap.template}),
+        "LARGE": of_record(requested_at=1e300),
+        "LARGER": of_record(requested_at=10**400),
+        "NO NUMBER": of_record(requested_at=float("nan")),
+        "ANOTHER STATE": of_record(state="invalid"),
+        "HUGE": of_record(why="x" * 30_000_000),
+        "DEEP": one(printing(lambda said: b'{"record": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")),
+        "ENDLESS": one(going_on(endless)),
+        "before the epoch": of_record(requested_at=-1.0),
+        "of another": of_record(name="edge-1", manage_ip="192.0.2.1"),
+        "answered": saying(**answered, failed=False, skipped=False),
+        "answered in the record": of_record(**answered),
+        "exists": saying(**{**answered, "outcome": "exists"}, ansible_facts=trap.variables),
+        "skipped": saying(skipped=True, msg="Skipped"),
+        "unreachable": saying(unreachable=True, results=[answered]),
+        "facts": saying(ansible_facts={**trap.variables, "slb_fate": answered}),
+        "FAILED": saying(**answered, failed=True, msg=_FORGED_LINES + ESCAPES),
+        "FAILED, EXISTS": saying(**{**answered, "outcome": "exists"}, failed=True, container=answered),
+        "FAILED, REFUSED": saying(**{**answered, "outcome": "refused"}, failed=True, skipped=True),
+    }
+
+
 def false_interpreters(trap: Trap) -> Lies:
     """Where the host is asked for its Python, its home and a temporary folder."""
 
@@ -346,7 +393,16 @@ def false_interpreters(trap: Trap) -> Lies:
 
         return lie
 
+    def of_platform(info: Any, *pythons: str) -> Lie:
+        said, other = result(info), found(*(pythons or ["/usr/bin/python3"]))
+        return lambda ask, honest: said if b"platform_dist_result" in honest.stdout else other(ask, honest)
+
     return {
+        "platform": of_platform(
+            {"platform_dist_result": ["debian", f"12{ESCAPES}\n{FORGED}", ""]}, "/usr/bin/python3.9"
+        ),
+        "other-platform": of_platform({"platform_dist_result": [ESCAPES, trap.template, ""]}),
+        "no-platform": of_platform({"platform_dist_result": {"debian": 5}, "osrelease_content": [5]}),
         "command": found(f"/usr/bin/python3; {trap.touch}", f"/usr/bin/$({trap.touch})"),
         "template": found(f"/usr/bin/{trap.template}"),
         "escapes": found(f"/usr/bin/{ESCAPES}", FORGED),

@@ -45,3 +45,19 @@ def test_what_comes_too_late_is_not_waited_for(fleet: Fleet) -> None:
     fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
     told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(LATE, 3)]
     assert all(words.startswith("unreachable") and "did not answer within 90 seconds" in words for words in told)
+
+
+@pytest.mark.parametrize("state", ["pending", "absent"])
+def test_a_note_that_comes_too_late_is_not_waited_for(fleet: Fleet, state: str) -> None:
+    """Neither before the request, which is not made then, nor after one that was refused."""
+    (fleet.folder / "sitecustomize.py").write_text(_SOONER)
+
+    def late(how: Any) -> Any:
+        return lies.when(lambda ask: ask.arguments.get("state") == state, lies.going_on(how))
+
+    told = {"a byte a second": late(lies.slow), "silence": late(lies.silent)}
+    account = fleet.run("rollout", told, refuses_liars=True, PYTHONPATH=str(fleet.folder), seconds=100)
+    fleet.assert_nothing_was_gained(account, fleet.run("rollout"))
+    for number, _name in enumerate(told, 3):
+        assert "did not answer within 90 seconds" in account.run.report[f"edge-{number}"]
+        assert fleet.outcomes(account, number) == ([], 0 if state == "pending" else 1)

@@ -75,6 +75,39 @@ def harmless_ways(trap: lies.Trap) -> lies.Lies:
 GATHER = before({"ansible.builtin.setup": {}}, {"ansible.builtin.command": "true", "register": "said"})
 
 
+WAYS: dict[str, list[dict[str, Any]]] = {
+    "gathered by the play": before(gather_facts=True),
+    "in a loop": before({"ansible.builtin.ping": {}, "loop": [1, 2]}),
+    "after another try": before({"ansible.builtin.ping": {}, "until": "true", "retries": 2, "register": "said"}),
+    "in a handler": before(
+        {"ansible.builtin.debug": {"msg": ""}, "changed_when": True, "notify": "ask"},
+        handlers=[{"name": "ask", "ansible.builtin.ping": {}}],
+    ),
+    "by its own name": before(
+        {"ansible.builtin.ping": {}, "delegate_to": "{{ inventory_hostname }}", "delegate_facts": True}
+    ),
+    "for all at once": before({"ansible.builtin.ping": {}, "run_once": True}, hosts="edge-3,edge-4"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_facts_are_refused_however_they_were_asked_for(fleet: Fleet, way: str) -> None:
+    told = {name: lie for name, lie in facts_of(fleet.trap).items() if name in ("facts", "without facts")}
+    account = fleet.run("diagnose", told, before=WAYS[way])
+    assert fleet.evil.connections == 0
+    assert all(REFUSED in account.run.report[f"edge-{number}"] for number, _ in enumerate(told, 3))
+
+
+def test_what_a_delegated_task_brings_is_refused_for_the_host_for_which_it_asked(fleet: Fleet) -> None:
+    """Ansible gives another host's facts to that one; they decide nothing for it either."""
+    task = {"ansible.builtin.ping": {}, "delegate_to": "edge-3"}
+    told = {"facts": facts_of(fleet.trap)["facts"]}
+    account = fleet.run("try_engine_listing", told, before=before(task, hosts="edge-1"))
+    assert fleet.evil.connections == 0
+    assert REFUSED in account.run.report["edge-1"]
+    assert account.run.report["edge-2"] == fleet.run("try_engine_listing").run.report["edge-2"]
+
+
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
 def test_facts_of_a_host_are_refused(fleet: Fleet, playbook: str) -> None:
     told = facts_of(fleet.trap)

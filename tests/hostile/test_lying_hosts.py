@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import lies
 import pytest
-from fleets import PLAYBOOKS, Account, Fleet
+from fleets import LISTING, PLAYBOOKS, Account, Fleet
 from lies import HONEST
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ def honest(fleet: Fleet, playbook: str, *options: str, **keywords: Any) -> Accou
     which = repr((playbook, options, keywords))
     if which not in _honest:
         _honest[which] = fleet.run(playbook, {}, *options, **keywords)
-        assert _honest[which].run.status == 0, _honest[which].run.output[-3000:]
     return _honest[which]
 
 
@@ -59,8 +58,89 @@ def test_what_cannot_be_used_fails_its_host_alone(fleet: Fleet, family: Callable
     fleet.assert_each_liar_is_told(account, told, harmless=("before", "errors", "bytes", "failed", "surrogates"))
 
 
-@pytest.mark.parametrize("playbook", PLAYBOOKS[1:])
+@pytest.mark.parametrize("playbook", ["rollout", "remediate", "adopt_interfaces", "audit"])
+def test_what_is_no_result_fails_its_host_alone(fleet: Fleet, playbook: str) -> None:
+    told = lies.other_streams(fleet.trap)
+    account = fleet.run(playbook, told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, playbook))
+
+
+@pytest.mark.parametrize("playbook", [each for each in PLAYBOOKS if each not in ("rollout", "audit")])
 def test_the_other_playbooks(fleet: Fleet, playbook: str) -> None:
     told = {f"{name} in a key": lie for name, lie in lies.extra_keys(fleet.trap).items()} | lies.words(fleet.trap)
     account = fleet.run(playbook, told)
     fleet.assert_nothing_was_gained(account, honest(fleet, playbook))
+
+
+def test_an_audit_fails_for_each_of_them(fleet: Fleet) -> None:
+    """Whatever they say besides: their looks show no engine."""
+    told = {f"{name} in a key": lie for name, lie in lies.extra_keys(fleet.trap).items()} | lies.words(fleet.trap)
+    account = fleet.run("audit", told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, "audit"))
+    fleet.assert_each_liar_is_told(account, told)
+    assert account.run.status == 2
+
+
+@pytest.mark.parametrize("playbook", ["audit", "rollout"])
+def test_what_cannot_be_used_proves_nothing(fleet: Fleet, playbook: str) -> None:
+    told = lies.wrong_values(fleet.trap)
+    account = fleet.run(playbook, told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, playbook))
+    fleet.assert_each_liar_is_told(account, told)
+
+
+def test_a_note_is_no_answer_of_the_management_node(fleet: Fleet) -> None:
+    """And where there is no note, nobody asks."""
+    told = lies.false_notes(fleet.trap, "pending")
+    account = fleet.run("rollout", told)
+    fleet.assert_nothing_was_gained(account, honest(fleet, "rollout"))
+    for number, name in enumerate(told, 3):
+        outcomes, asked = fleet.outcomes(account, number)
+        assert (outcomes, asked) == (([], 0) if name.isupper() else (["requested"], 1)), name
+        assert not name.isupper() or account.run.report[f"edge-{number}"].startswith("failed"), name
+
+
+def test_in_check_mode_nobody_asks_whatever_they_note(fleet: Fleet) -> None:
+    told = lies.false_notes(fleet.trap, "pending")
+    account = fleet.run("rollout", told, "--check")
+    fleet.assert_nothing_was_gained(account, honest(fleet, "rollout", "--check"))
+    assert [fleet.outcomes(account, number) for number, _ in enumerate(told, 3)] == [([], 0)] * len(told)
+
+
+def test_nor_is_what_a_host_says_of_a_note_that_it_takes_away(fleet: Fleet) -> None:
+    told = lies.false_notes(fleet.trap, "absent")
+    account = fleet.run("rollout", told, refuses_liars=True)
+    fleet.assert_nothing_was_gained(account, honest(fleet, "rollout"))
+    for number, name in enumerate(told, 3):
+        outcomes, asked = fleet.outcomes(account, number)
+        assert asked > 0, name
+        assert set(outcomes) <= {"port_occupied"}, name
+        assert "port 8000 is occupied" in account.run.report[f"edge-{number}"], name
+    fleet.assert_each_liar_is_told(account, told)
+
+
+@pytest.mark.parametrize("name", ["facts", "words", "endless"])
+def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet, name: str) -> None:
+    """Whoever is told the password is still not believed more than another host."""
+    evil = lies.extra_keys(fleet.trap)
+    told = {"facts": evil["facts"], "words": evil["words"], "endless": lies.going_on(lies.endless)}[name]
+    listed = {"slb.fleet.engine_info": {"listing": LISTING}, "name": "Ask from there", "delegate_to": "edge-3"}
+    plays = [{"hosts": ",".join(HONEST), "gather_facts": False, "tasks": [{**listed, "ignore_errors": True}]}]
+    account = fleet.run("diagnose", {name: told}, before=plays)
+    assert fleet.evil.connections == 0
+    account.run.assert_visible()
+    assert "Traceback" not in account.run.output
+    for host in HONEST:
+        asked, *others = account.run.results[host]
+        assert asked[1] == ("failed" if name == "endless" else "ok"), asked
+        taken = {key for key in asked[2] if not key.startswith("_ansible_")}
+        assert taken <= {"msg", "changed", "engines", "undescribed", "failed", "diff"}, asked
+        assert others == honest(fleet, "diagnose").run.results[host]
+
+
+@pytest.mark.parametrize("family", [lies.extra_keys, lies.words], ids=lambda family: family.__name__)
+def test_what_ansible_tells_who_wants_to_know_more(fleet: Fleet, family: Callable[[lies.Trap], lies.Lies]) -> None:
+    """But for what a host prints as an error: that is shown by Ansible's ssh as it is."""
+    account = fleet.run("diagnose", family(fleet.trap), "-vvv")
+    assert fleet.evil.connections == 0
+    account.run.assert_visible()

@@ -70,7 +70,7 @@ class Folder:
     @contextlib.contextmanager
     def new_file(self) -> Iterator[tuple[int, str]]:
         """Open for writing, only its owner can read it; with the name that it has until ``put`` gives it another."""
-        temporary = f".slb-license-{secrets.token_hex(8)}.part"
+        temporary = f".slb-fleet-{secrets.token_hex(8)}.part"
         descriptor = os.open(temporary, _MAKE, 0o600, dir_fd=self._descriptor)
         try:
             yield descriptor, temporary

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder, write_file
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
@@ -40,26 +40,21 @@ AT_THE_END: Mapping[str, Callable[[Document], str]] = {
 
 
 def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
-    """Raises OSError."""
-    folder.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
-    for name, render in files.items():
-        _replace(folder, name, render(document).encode("utf-8", "backslashreplace"))
+    """Raises OSError, and FleetError where the way to the folder leads over another user's link.
+
+    Whoever reads a file sees the one before or this one, whole.
+    """
+    _make(folder)
+    with Folder.opened(folder) as opened:
+        for name, render in files.items():
+            with opened.new_file() as (descriptor, temporary):
+                os.fchmod(descriptor, _MODE_OF.get(name, _MODE))
+                write_file(descriptor, render(document).encode("utf-8", "backslashreplace"))
+                opened.put(descriptor, temporary, name)
 
 
-def _replace(folder: Path, name: str, content: bytes) -> None:
-    """Whoever reads the file sees the one before or this one, whole."""
-    beside = folder / f".{name}.{os.getpid()}"
-    with contextlib.suppress(FileNotFoundError):
-        beside.unlink()
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(descriptor, _MODE_OF.get(name, _MODE))
-            file.write(content)
-            file.flush()
-            os.fsync(descriptor)
-        beside.replace(folder / name)
-    except OSError:
-        with contextlib.suppress(OSError):
-            beside.unlink()
-        raise
+def _make(folder: Path) -> None:
+    """Whatever the umask is, nobody else may write in what is made, nor exchange what is in it."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)

@@ -19,6 +19,7 @@ from typing import Any
 from ansible import constants
 from ansible.utils.display import Display
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import next_step, run_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
@@ -167,7 +168,7 @@ class Watcher:
             return
         try:
             write_all(self._folder, document, files)
-        except OSError as error:
+        except (OSError, FleetError) as error:
             Display().warning(
                 f"The reports cannot be written to {self._folder}: {error}. The run goes on without them. Make room "
                 "there, or set SLB_REPORT_DIR to a folder that the user that runs Ansible may write to."

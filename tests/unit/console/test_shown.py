@@ -82,6 +82,28 @@ def test_a_list_that_is_not_as_described(answer: Any) -> None:
     assert len(str(caught.value)) < 6000
 
 
+_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just(EVIL),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["name", "ip", "state"]) | st.text(), inner),
+    max_leaves=15,
+)
+_items = st.fixed_dictionaries({"name": _values, "ip": _values, "state": _values}) | _values
+_beside = st.dictionaries(st.sampled_from(["total", "count", "next", "page", "hasMore"]) | st.text(), _values)
+
+
+@given(st.lists(_items) | _values, _beside)
+def test_whatever_the_list_is_its_engines_are_clean_texts_or_it_is_refused(items: Any, beside: dict[str, Any]) -> None:
+    try:
+        engines = LISTING.read({**beside, "items": items})
+    except FleetError as error:
+        assert is_clean(str(error))
+        return
+    for engine in engines:
+        assert set(engine) == {"name", "address", "state", "console_state"}
+        assert all(isinstance(text, str) and is_clean(text) and len(text) < 600 for text in engine.values())
+        assert engine["state"] in ("running", "failed", "unknown")
+
+
 def test_the_words_of_a_certificate() -> None:
     error = ssl.SSLCertVerificationError()
     error.verify_message = f"not valid for {EVIL}"

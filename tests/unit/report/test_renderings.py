@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,6 +14,7 @@ import jsonschema
 import pytest
 from told_runs import ABSENT, LIVE, NODE, PROVEN, Happenings, decided, troubled
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_THE_END,
@@ -222,6 +224,30 @@ def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
     write_all(folder, healthy(1), AT_THE_END)
     assert victim.read_text() == "mine"
     assert not (folder / "report.json").is_symlink()
+
+
+def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path: Path) -> None:
+    folder = tmp_path / "of" / "the" / "night"
+    before = os.umask(0)
+    try:
+        write_all(folder, healthy(1), AT_THE_END)
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "of").rglob("*")}
+    assert {modes.pop("the"), modes.pop("night"), (tmp_path / "of").stat().st_mode & 0o777} == {0o750}
+    assert modes.pop("slb_fleet.prom") == 0o644
+    assert set(modes.values()) == {0o640}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's link")
+def test_reports_are_not_written_where_another_users_link_leads(tmp_path: Path) -> None:
+    victims = tmp_path / "victims"
+    victims.mkdir()
+    (tmp_path / "reports").symlink_to(victims)
+    os.lchown(tmp_path / "reports", 65534, 65534)
+    with pytest.raises(FleetError, match="a symbolic link of the user 65534"):
+        write_all(tmp_path / "reports", healthy(1), AT_THE_END)
+    assert list(victims.iterdir()) == []
 
 
 def test_the_docs_name_every_code() -> None:

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._host import observation
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
     ContainerState,
@@ -38,6 +39,12 @@ anything = st.recursive(
 
 def test_what_is_declared_comes_in_as_it_is() -> None:
     assert taken("host_info", {"slb_host": LOOK, "changed": False}) == {"slb_host": LOOK, "changed": False}
+
+
+def test_what_a_module_says_is_what_it_is_documented_to_say() -> None:
+    """What is not documented would be lost, and nobody would be told."""
+    look = observation.observe(list(observation.SUBSETS))
+    assert taken("host_info", {"slb_host": look}) == {"slb_host": look}
 
 
 @pytest.mark.parametrize(
@@ -247,3 +254,25 @@ def test_what_was_asked_for_has_to_be_there(look: Any, where: str) -> None:
     with pytest.raises(HostAnswerError) as raised:
         taken("host_info", {"slb_host": look}, {"subset": ["engine_container", "record"]})
     assert where in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("record", "where"),
+    [
+        (None, "record.state is not pending, as it was to be noted, but None"),
+        ({}, "record.state is not pending"),
+        ({"state": "none"}, "record.state is not pending, as it was to be noted, but 'none'"),
+        ({"state": "confirmed", "requested_at": 5.5}, "record.state is not pending"),
+        ({"state": "pending"}, "record.requested_at is not there"),
+        ({"state": "pending", "requested_at": None}, "record.requested_at is not there"),
+    ],
+)
+def test_what_was_to_be_noted_has_to_be_noted(record: Any, where: str) -> None:
+    with pytest.raises(HostAnswerError) as raised:
+        taken("engine_record", {"changed": True, "record": record}, {"state": "pending"})
+    assert where in str(raised.value)
+
+
+def test_a_note_that_failed_is_the_hosts_to_explain() -> None:
+    said = {"failed": True, "msg": "No room.", "record": None}
+    assert taken("engine_record", said, {"state": "pending"}) == said
