@@ -77,7 +77,7 @@ def _of_the_request(decided: Mapping[str, Any], *, is_check: bool) -> dict[str, 
         **wanted,
         "state": "pending",
         "attempt": decided["progress"]["asked"] + 1,
-        "decided_about": decided["slb_host"]["record"].get("requested_at", 0),
+        "decided_about": decided["slb_host"]["record"].get("requested_at") or 0,
         # In check mode, a leftover is still there.
         "container_absent": not is_check,
     }
