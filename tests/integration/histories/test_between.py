@@ -12,7 +12,7 @@ from estate import Estate, History, Member, as_node_of
 from fleet import Run
 from slb_lab.management import ManagementNode
 
-STOP = "Stop the leftover container and rename it"
+STOP = "Take the leftover container out of the way"
 LOOK = "look again, decide again"
 ASK = "ask the management node to install the engine"
 FACTS = "/etc/ansible/facts.d"
