@@ -40,6 +40,8 @@ class Witness(Protocol):
 
     def taking(self, run: Run, line: Line, container: Container) -> None: ...
 
+    def taken_note_of(self, container: Container) -> None: ...
+
     def stopping(self, run: Run, line: Line, container: Container, decision: Any, seen: Sight) -> None: ...
 
     def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None: ...
@@ -311,6 +313,8 @@ class Run:
             container = host.engine
             if step == "begin" and container:
                 self._witness.taking(self, line, container)
+            if step == "noted" and container:
+                self._witness.taken_note_of(container)
             if step == "stop" and container:
                 self._witness.stopping(self, line, container, decision, sight)
 

@@ -117,6 +117,7 @@ class Oracle:
         """When the request was noted that may have begun something last, of those that the host can still know of."""
         self._as_it_was: dict[Container, tuple[int, str, str]] = {}
         """Of what was taken out of the way: how often somebody had worked on the host, its state and restart policy."""
+        self._about_to_be_noted: dict[Container, tuple[int, str, str]] = {}
         self._put_back: dict[tuple[Host, float], list[str]] = {}
         """By the request that is noted on a host: what was put back there since, which nobody has deployed."""
 
@@ -391,7 +392,12 @@ class Oracle:
             self._came_back.pop(container, None)  # now it is somebody's word as well, and no longer the list's alone
         is_same_move = note is not None and (note["id"], note["name"]) == (container.id, ENGINE)
         if not is_same_move or (note["mistaken"] and not note["going_back"]):
-            self._as_it_was[container] = host.touched, host.state_of(container), container.policy
+            self._about_to_be_noted[container] = host.touched, host.state_of(container), container.policy
+
+    def taken_note_of(self, container: Container) -> None:
+        """A move begins with its note: one that was killed before has changed nothing, and is none."""
+        if container in self._about_to_be_noted:
+            self._as_it_was[container] = self._about_to_be_noted.pop(container)
 
     def was_put_back(self, run: Run, line: Line) -> None:
         """The result says that the container is as it was."""
