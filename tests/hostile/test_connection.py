@@ -345,7 +345,7 @@ def test_a_wait_that_cannot_be_read_changes_nothing(start: Callable[..., Any], v
 def test_the_same_trouble_has_the_same_words(start: Callable[..., Any], behaviour: Any) -> None:
     """So that a run can say once what all its hosts meet."""
     server = start({LOGIN: [behaviour]})
-    assert len({run("login", server, timeout=1)["msg"] for _ in range(3)}) == 1
+    assert len({run("login", server, timeout=2)["msg"] for _ in range(3)}) == 1
     assert len({run("login", server, base_url="https://127.0.0.1:9", retries=0)["msg"] for _ in range(2)}) == 1
 
 
