@@ -134,9 +134,13 @@ class _Door:
         return dict(answer["slb_host"])
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:
-        decision = self._fate(slb_host, progress, self._asked["max_reading_age"])
+        max_age = self._asked["max_reading_age"]
+        if max_age is not None and progress.asked_at is not None:
+            # What was answered is understood by what the list shows since.
+            max_age = min(max_age, awake_or_asleep() - progress.asked_at)
+        decision = self._fate(slb_host, progress, max_age)
         # What is on no page may have moved from one to another while they were read.
-        is_act = self._asked["max_reading_age"] is not None and decision.because == "list"
+        is_act = max_age is not None and decision.because == "list"
         is_alarm = decision.action == "fail" and decision.console == "not_listed"
         if (is_act or is_alarm) and self._list is not None and self._list.is_paged:
             decision = self._fate(slb_host, progress, 0.0)

@@ -151,8 +151,8 @@ restored:
   type: bool
   sample: true
 overtaken:
-  description: Why nothing was stopped, although nothing failed.
-  returned: where what was decided no longer holds
+  description: What has become of the host since, so that what was decided no longer holds and nothing was done.
+  returned: where nothing was stopped for that reason, or put back
   type: str
   sample: the console's list says running by now, and said not_listed.
 waited:
@@ -176,9 +176,13 @@ from typing import Any, Dict
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._host import engine_container
+from ansible_collections.slb.fleet.plugins.module_utils._host.files import locked
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import REASONS
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+_LOCK = "/run/slb-fleet"  # its folder is there on every host, and whoever may do anything to containers may read it
+_LOCK_SECONDS = 60
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["stopped", "restored", "running"], required=True),
@@ -201,6 +205,14 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
     for option in ("stop_timeout", "timeout", "settle"):
         if params[option] < 0:
             raise OptionError(option, params[option], "it is negative", "Give a number of seconds, 0 or more.")
+    if params["state"] == "running" or check_mode:
+        return _operation(params, check_mode)
+    # Of two runs at once the second would undo what the first has half done.
+    with locked(_LOCK, params["stop_timeout"] + _LOCK_SECONDS, "the containers of this host"):
+        return _operation(params, check_mode)
+
+
+def _operation(params: Dict[str, Any], check_mode: bool) -> Result:
     if params["state"] == "stopped":
         return engine_container.stopped(
             params["container_id"],

@@ -44,7 +44,7 @@ class Progress:
             return replace(progress, waited=self.waited + float(result["waited"]))
         if action == "confirm":
             return replace(progress, confirmed=self.confirmed + 1)
-        if action == "put_back":
+        if action == "put_back" and not result.get("overtaken"):
             return replace(progress, has_put_back=True, put_back_words=str(result.get("reason", "")))
         if action == "replace" and not result.get("overtaken"):
             # The last answer was about the container that is out of the way now. It may be another run that moved it.

@@ -63,7 +63,8 @@ def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = 
             "The container {} cannot be put back: the name {} is taken by another one, {}.".format(
                 note.id, ENGINE, before.id
             ),
-            "Nothing was changed. Take that one out of the way first, if it is a leftover.",
+            "Nothing was changed. If it is a leftover, take it out of the way first; if it serves, all is well.",
+            overtaken="the name {} is taken by another container, {}.".format(ENGINE, before.id),
         )
     aside = containers.inspect(note.runtime, note.id)
     if aside.state == "absent":

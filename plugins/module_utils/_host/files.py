@@ -67,8 +67,11 @@ def sync_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: str, seconds: float) -> Iterator[None]:
-    """Nobody else who locks it changes ``path`` meanwhile: its folder is locked. Raises HostError after ``seconds``."""
+def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
+    """Nobody else who locks it changes ``path`` meanwhile: its folder is locked. Raises HostError after ``seconds``.
+
+    ``what``: what is changed, in words, where that is not the file.
+    """
     folder = os.path.dirname(path)
     deadline = time.monotonic() + seconds
     with file_errors(path):
@@ -78,7 +81,7 @@ def locked(path: str, seconds: float) -> Iterator[None]:
         while not _lock(descriptor):
             if time.monotonic() >= deadline:
                 raise HostError(
-                    "Somebody else has been changing {} for {:g} seconds.".format(path, seconds),
+                    "Somebody else has been changing {} for {:g} seconds.".format(what or path, seconds),
                     "Nothing was changed. Find out who works on this host, then run again.",
                 )
             time.sleep(_POLL_SECONDS)

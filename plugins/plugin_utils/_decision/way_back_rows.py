@@ -24,7 +24,8 @@ def is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
         # What an operator has taken away in an earlier run is gone for good, whatever the install says.
         return aside.state in ALIVE and (evidence.progress.has_replaced or aside.because == "list")
     # Also where it was done by a run that was killed before it could ask: nothing was proven to run here since.
-    return answer == "exists"
+    # What somebody has begun since the list was read is waited for: what lies aside would be in its way.
+    return answer == "exists" and evidence.console != "deploying"
 
 
 def _has_come_to_nothing(evidence: Evidence, policy: Policy) -> bool:

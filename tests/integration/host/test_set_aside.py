@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -137,6 +138,15 @@ def test_it_is_not_put_back_in_the_place_of_another_nor_where_it_is_gone(
     looked = set_aside(fleet)
     assert looked is not None
     assert looked["exists"] is False
+
+
+def test_of_two_that_take_it_away_at_once_one_does_it(fleet: Fleet, shell: Callable[[str], str]) -> None:
+    identity = engine(shell)
+    with ThreadPoolExecutor(2) as both:
+        results = [each.result() for each in [both.submit(stop, fleet) for _ in range(2)]]
+    assert sorted(result["changed"] for result in results) == [False, True], results
+    name, state, policy = seen(shell, identity)
+    assert (name[:13], state, policy) == ("slb-leftover-", "exited", "no:0")
 
 
 def test_it_is_not_put_back_where_somebody_else_deploys_by_now(fleet: Fleet, shell: Callable[[str], str]) -> None:

@@ -151,6 +151,12 @@ ROWS = [
         "put_back",
         "lists the engine as running",
     ),
+    (
+        "somebody has begun it since the list was read",
+        aside() | answered("exists") | {"console": "deploying"},
+        "wait",
+        "deploying",
+    ),
     ("half gone, and proven all the same", RUNNING | CONFIRMED | HALF_GONE, "put_back", "not yet all that it was"),
     ("half gone, and still a leftover", RUNNING | GONE | HALF_GONE, "replace", "does not list"),
     (

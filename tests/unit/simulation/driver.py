@@ -220,7 +220,9 @@ class Run:
             for _ in range(_MOST_ROUNDS):
                 look, touched = self._look(line)
                 yield 0.3
-                read_at, reading = self._reading(line, _FRESH_SECONDS)
+                # What was answered is understood by what the list shows since.
+                since = math.inf if progress.asked_at is None else self.world.clock.now - progress.asked_at
+                read_at, reading = self._reading(line, min(_FRESH_SECONDS, since))
                 sight = Sight(look, reading, touched, read_at)
                 if not course.first:
                     # The role looks anew, and only then sees what the looks at all hosts say together.
