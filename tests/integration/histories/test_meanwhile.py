@@ -161,3 +161,25 @@ def test_what_the_first_took_out_of_the_way_stays_there_and_its_engine_is_proven
     assert history.verified_by_console(host), f"{last.output}\n{history.run.output}"
     assert estate[host].is_proven(by="console")
     assert estate[host].leftovers == ["exited"]
+
+
+# --- a person adds the engine between the last reading of the list and our own request
+
+
+def test_what_a_person_has_begun_meanwhile_is_waited_for_and_proven(estate: Estate) -> None:
+    estate.clean("h3")
+    leftover = estate["h3"].run_unlisted()
+    estate.list_engine("of-others", "203.0.113.7")
+    estate.node.set_faults({"slow_start_seconds": 6})
+    try:
+        with estate.stepping("slb.fleet.rollout", "--limit", "h3", slb_wait_timeout=40) as steps:
+            steps.go_on_until(ASK)
+            estate["h3"].a_person_deploys(until="deploying")
+            run = steps.go_on_to_the_end()
+    finally:
+        estate.node.set_faults({})
+    assert run.report["h3"].startswith("verified by console"), run.output
+    states = {each["name"][:13]: each["state"] for each in estate["h3"].dump().containers.values()}
+    assert states == {"slb": "running", "slb-leftover-": "exited"}, run.output
+    assert leftover != estate["h3"].engine
+    assert estate["h3"].listed == ["running"]
