@@ -57,10 +57,13 @@ def exists_elsewhere(evidence: Evidence, policy: Policy) -> bool:
 
 
 def exists(evidence: Evidence, policy: Policy) -> Decision:
+    aside = evidence.set_aside
+    is_lost = evidence.progress.has_replaced and aside is not None and not aside.exists
+    lost = "The one that this run took out of the way was removed since, and cannot be put back. " if is_lost else ""
     return fail(
         "The management node says that the engine already exists, but there is no container slb on the host. "
-        "See in the web console on which host it has it. If on this one, remove the engine there; if on another one, "
-        "correct slb_engine_name or slb_manage_ip. Then run again. "
+        f"{lost}See in the web console on which host it has it. If on this one, remove the engine there; if on another "
+        "one, correct slb_engine_name or slb_manage_ip. Then run again. "
         f"It said: {evidence.progress.answer_words}"
     )
 

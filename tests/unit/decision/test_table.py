@@ -152,6 +152,12 @@ ROWS = [
         "lists the engine as running",
     ),
     (
+        "what was to be put back is gone",
+        answered("exists", has_replaced=True) | {"set_aside": SetAside("c1", "slb-x", "running", "list", exists=False)},
+        "fail",
+        "cannot be put back",
+    ),
+    (
         "somebody has begun it since the list was read",
         aside() | answered("exists") | {"console": "deploying"},
         "wait",
