@@ -45,7 +45,7 @@ def take_aside(container: Container, stop_seconds: int, remove: bool) -> Optiona
 def put_back(container: Container, note: Note) -> bool:
     """Makes the container what ``note`` says it was: its name, its restart policy, its state. True if it was not.
 
-    The name comes last, so that until all is done the next look sees one that is still out of the way.
+    After a kill in between, the next look sees one that is still out of the way, or one whose note is still there.
     """
     program = str(container.runtime)
     steps = _steps_back(container, note)
@@ -61,8 +61,6 @@ def is_back(container: Container, note: Note) -> bool:
 
 def _steps_back(container: Container, note: Note) -> List[List[str]]:
     steps: List[List[str]] = []
-    if container.whole_restart_policy != note.restart_policy:
-        steps.append(["update", "--restart={}".format(note.restart_policy), note.id])
     if note.state in LIVE and container.state not in LIVE:
         steps.append(["start", note.id])
     if note.state == "paused" and container.state != "paused":
@@ -71,6 +69,9 @@ def _steps_back(container: Container, note: Note) -> List[List[str]]:
         steps.append(["unpause", note.id])
     if container.name != ENGINE:
         steps.append(["rename", note.id, ENGINE])
+    # Last: a container that its runtime restarts again and again, as where its port is held, takes no new name.
+    if container.whole_restart_policy != note.restart_policy:
+        steps.append(["update", "--restart={}".format(note.restart_policy), note.id])
     return steps
 
 

@@ -148,7 +148,7 @@ def test_what_is_taken_away_is_noted_and_comes_back_as_it_was(docker: Docker) ->
     assert result.values["restored"] is True
     assert result.values["after"]["state"] == "running"
     assert docker.seen == ("slb", "running", "on-failure:3")
-    assert docker.done[-3:] == ["update", "start", "rename"]
+    assert docker.done[-3:] == ["start", "rename", "update"]
     assert not path.exists()
     again = engine_container.restored(mistaken=False, check_mode=False)
     assert (again.changed, again.values["restored"]) == (False, False)
@@ -370,9 +370,9 @@ def test_a_stop_that_fails_half_way_says_how_things_are(docker: Docker) -> None:
     with pytest.raises(HostError) as failure:
         stop()
     words = str(failure.value)
-    assert "is exited now, with the restart policy on-failure; it was running, with on-failure:3" in words
+    assert "is exited now, with the restart policy no; it was running, with on-failure:3" in words
     assert "state: restored" in words
-    assert failure.value.values["after"]["restart_policy"] == "on-failure"
+    assert failure.value.values["after"]["restart_policy"] == "no"
     docker.change(fails=None)
     engine_container.restored(mistaken=False, check_mode=False)
     assert docker.seen == ("slb", "running", "on-failure:3")
@@ -411,9 +411,7 @@ def test_what_is_gone_or_has_lost_its_name_is_not_put_back(docker: Docker) -> No
 def test_a_return_that_fails_says_how_things_are(docker: Docker) -> None:
     stop()
     docker.change(fails="start")
-    with pytest.raises(
-        HostError, match=r"slb-leftover-\S+ is exited now, with the restart policy on-failure; it was running"
-    ):
+    with pytest.raises(HostError, match=r"slb-leftover-\S+ is exited now, with the restart policy no; it was running"):
         engine_container.restored(mistaken=False, check_mode=False)
     docker.change(fails=None)
     engine_container.restored(mistaken=False, check_mode=False)

@@ -113,8 +113,9 @@ class Oracle:
         """What was put back because the list was wrong, and the world as it was then, as far as it matters."""
         self._notes: dict[Host, Note] = {}
         """Of the last request that was noted on each host."""
-        self._asked: dict[tuple[Host, str, int], float] = {}
-        """When the request was noted that may have begun something last, of those that the host can still know of."""
+        self._asked: dict[tuple[Host, str, int], tuple[float, float]] = {}
+        """When the request was noted that may have begun something last, of those that the host can still know of, and
+        its wait: one that is over does not begin again where an operator sets a longer one."""
         self._as_it_was: dict[Container, tuple[int, str, str]] = {}
         """Of what was taken out of the way: how often somebody had worked on the host, its state and restart policy."""
         self._about_to_be_noted: dict[Container, tuple[int, str, str]] = {}
@@ -507,13 +508,13 @@ class Oracle:
             one.line == line.label and one.entry.name == line.name and one.host is host and one.asked_at < now
             for one in node.deployments
         )
-        before = self._asked.get((host, line.name, host.forgotten), -1e9)
+        before, wait = self._asked.get((host, line.name, host.forgotten), (-1e9, 0.0))
         # The wait is the record's, and who finds the record knows of its note alone.
-        if is_under_way and note.at - before < run.policy["wait"]:
+        if is_under_way and note.at - before < min(wait, run.policy["wait"]):
             self.broke("an install is not asked for while one of ours may be running")
         note.outcome = outcome
         if outcome in ("requested", "unknown"):
-            self._asked[host, line.name, host.forgotten] = note.at
+            self._asked[host, line.name, host.forgotten] = note.at, run.policy["wait"]
 
     def noted(self, run: Run, line: Line, before: Any, seen: Sight) -> None:
         """``before``: the record in whose place the note of the request is."""

@@ -470,8 +470,6 @@ class Host:
             self.note = {**note, "name": ENGINE, "mistaken": True, "going_back": False}
 
     def _steps_back(self, container: Container, note: dict[str, Any]) -> Generator[str, None, None]:
-        container.policy = note["restart_policy"]
-        yield "policy"
         if note["state"] in _RUNS and self.state_of(container) not in _RUNS:
             self.start(container)
         yield "started"
@@ -486,6 +484,8 @@ class Host:
         if name != ENGINE:
             self.containers[ENGINE] = self.containers.pop(name)
         yield "named"
+        container.policy = note["restart_policy"]
+        yield "policy"
 
     def _is_back(self, container: Container, note: dict[str, Any]) -> bool:
         state, was = self.state_of(container), note["state"]
