@@ -180,12 +180,18 @@ INSTALL_ANSWERS = [
     Scenario("a redirect to another host", [answer(307, "", "Location: https://evil.example/")], (1, 1), UNKNOWN),
     Scenario("the answer is lost", [cut()], (1, 1), UNKNOWN, says="was sent, but"),
     Scenario("the connection is reset", [reset()], (1, 1), UNKNOWN, says="was sent, but"),
-    Scenario("no answer in time", [silence()], (1, 1), UNKNOWN, says="no answer came in time"),
+    Scenario("no answer in time", [silence()], (1, 1), UNKNOWN, says="no whole answer came in time"),
     Scenario("the answer ends in its head", [cut(b"HTTP/1.1 200 OK\r\nContent-")], (1, 1), UNKNOWN),
     Scenario("the answer ends in its body", [cut(message(200, b'{"code":', length=99))], (1, 1), UNKNOWN),
     Scenario("no HTTP at all", [raw(b"SSH-2.0-OpenSSH_9.2\r\n")], (1, 1), UNKNOWN),
     Scenario("an endless answer", [flood(message(200, b"", length=-1), b"x" * 65536)], (1, 1), UNKNOWN),
-    Scenario("a head that drips", [drip(b"HTTP/1.1 200 OK\r\n", 0.1, b"X: y\r\n")], (1, 1), UNKNOWN, says="within 4 s"),
+    Scenario(
+        "a head that drips",
+        [drip(b"HTTP/1.1 200 OK\r\n", 0.1, b"X: y\r\n")],
+        (1, 1),
+        UNKNOWN,
+        says="no whole answer came in time",
+    ),
     Scenario("endless interim answers", [flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n")], (1, 1), UNKNOWN),
     Scenario(
         "a bomb of zeros", [answer(200, gzip.compress(b"0" * 9_000_000), "Content-Encoding: gzip")], (1, 1), UNKNOWN
@@ -390,7 +396,7 @@ LICENSES = [
         "endless", flood(message(200, b"", length=-1), b"x" * 65536), params={"max_size": 1000000}, says="larger than"
     ),
     _license("dripping", drip(message(200, b"", length=9999), 0.01, b"x"), says="did not end within 4 s"),
-    _license("a dripping head", drip(b"HTTP/1.1 200 OK\r\n", 0.05, b"X: y\r\n"), says="within 4 s"),
+    _license("a dripping head", drip(b"HTTP/1.1 200 OK\r\n", 0.05, b"X: y\r\n"), says="no whole answer came in time"),
     _license("silence", silence(), seen=(1, 2), says="was sent, but no"),
     _license("server trouble without end", answer(500, '{"msg":"out of order"}'), seen=(1, 2), says="out of order"),
 ]

@@ -277,7 +277,7 @@ def test_what_is_connected_after_the_deadline_is_sent_nothing(
     result = run("engine", server, sessionid="given", timeout=1, retries=0)
     assert time.monotonic() - begin < 3
     assert result["outcome"] == "refused"
-    assert "cannot be reached: no connection came about within 1 s" in result["msg"]
+    assert "cannot be reached: no connection came about in time" in result["msg"]
     assert server.requests == []
 
 
@@ -345,7 +345,7 @@ def test_a_wait_that_cannot_be_read_changes_nothing(start: Callable[..., Any], v
 def test_the_same_trouble_has_the_same_words(start: Callable[..., Any], behaviour: Any) -> None:
     """So that a run can say once what all its hosts meet."""
     server = start({LOGIN: [behaviour]})
-    assert len({run("login", server, timeout=2)["msg"] for _ in range(3)}) == 1
+    assert len({run("login", server, timeout=1)["msg"] for _ in range(3)}) == 1
     assert len({run("login", server, base_url="https://127.0.0.1:9", retries=0)["msg"] for _ in range(2)}) == 1
 
 

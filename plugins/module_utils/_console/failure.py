@@ -14,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+TOO_LATE = "it took too long"
 _LONGEST_WORDS = 300
 
 
@@ -34,14 +35,14 @@ def reason(error: BaseException) -> str:
     for kind, words in (
         (socket.gaierror, "its name cannot be resolved"),
         (ConnectionRefusedError, "the connection was refused"),
-        (TimeoutError, "no answer came in time"),
+        (TimeoutError, TOO_LATE),
         (ConnectionError, "the connection was closed without an answer"),
     ):
         if any(isinstance(cause, kind) for cause in causes):
             return words
     for cause in causes:
         if "Timeout" in type(cause).__name__:
-            return "no answer came in time"
+            return TOO_LATE
         if isinstance(cause, ssl.SSLError):
             return f"TLS failed ({in_short(str(cause.reason or 'handshake'), _LONGEST_WORDS)})"
     for cause in causes:

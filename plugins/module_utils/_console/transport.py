@@ -35,7 +35,7 @@ else:
 from ansible_collections.slb.fleet.plugins.module_utils._console.body import read_body
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, read_content
 from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
-from ansible_collections.slb.fleet.plugins.module_utils._console.failure import certificate_complaint, reason
+from ansible_collections.slb.fleet.plugins.module_utils._console.failure import TOO_LATE, certificate_complaint, reason
 from ansible_collections.slb.fleet.plugins.module_utils._console.wire import (
     CutAt,
     HandshakeDoneError,
@@ -220,7 +220,7 @@ class Transport:
             except PinMismatchError:
                 return self._changed_certificate()
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                return self._no_answer(error, request, deadline)
+                return self._no_answer(error, request)
             finally:
                 # A kept connection could die just as the next request is written to it; then nobody could
                 # tell whether that request arrived.
@@ -270,12 +270,14 @@ class Transport:
             tls_fingerprint=seen,
         )
 
-    def _no_answer(self, error: Exception, request: Request, deadline: Deadline) -> ConsoleError:
+    def _no_answer(self, error: Exception, request: Request) -> ConsoleError:
         complaint = certificate_complaint(error)
         if complaint and not self._wire.sent:
             return self._untrusted_certificate(complaint)
-        late = "no whole answer came" if self._wire.sent else "no connection came about"
-        why = f"{late} within {deadline.seconds:.0f} s" if self._wire.is_cut else reason(error)
+        why = reason(error)
+        # It is chance whether the socket's own time is over first, or that of all attempts.
+        if self._wire.is_cut or why == TOO_LATE:
+            why = f"no {'whole answer came' if self._wire.sent else 'connection came about'} in time"
         if self._wire.sent:
             return UnansweredError(
                 request,
