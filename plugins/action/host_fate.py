@@ -130,7 +130,8 @@ class _Door:
         subset = ["engine_container", "record", "ports"] + (["motd"] if self._asked["measure_motd"] else [])
         answer = self._action.on_host("slb.fleet.host_info", {"subset": subset}, STEP_SECONDS, self._task_vars)
         if answer.get("failed") or "slb_host" not in answer:
-            raise FleetError(f"The host could not be looked at: {answer.get('msg', 'it gave no reason')}.", "")
+            words = answer.get("msg") or "its module ended without a word; -vvv shows what it printed"
+            raise FleetError(f"The host could not be looked at: {words}.", "")
         return dict(answer["slb_host"])
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:

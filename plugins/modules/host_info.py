@@ -211,7 +211,7 @@ slb_host:
           description: Whether a run has begun to put it back, and was ended.
           type: bool
     ports:
-      description: The TCP ports that are listened on.
+      description: The TCP ports that are listened on, at most 500; those of the engine come before others.
       type: list
       elements: dict
       contains:

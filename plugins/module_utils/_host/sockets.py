@@ -8,12 +8,13 @@ import os
 import re
 import socket
 import struct
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 
 _ESTABLISHED = 1
 _LISTEN = 10
+_MOST_PORTS = 500
 
 
 class Socket(NamedTuple):
@@ -52,28 +53,31 @@ def _address(text: str) -> str:
 
 
 def listening(engine: Container) -> List[Dict[str, Any]]:
-    """Every TCP port that is listened on in the host's network namespace, with the process that holds it.
+    """The TCP ports that are listened on in the host's network namespace, with the process that holds each.
 
-    ``engine`` says whether the engine's container holds it; ``process`` and ``pid`` are null without root.
+    The engine's and the lowest others: any user of the host can listen on thousands. ``engine``
+    says whether the engine's container holds it; ``process`` and ``pid`` are null without root.
     """
     owners = _owners()
-    ports: Dict[Any, Dict[str, Any]] = {}
+    addresses: Dict[Tuple[int, Optional[int]], Set[str]] = {}
     for entry in _read("/proc/net"):
-        if entry.state != _LISTEN:
-            continue
-        pid = owners.get(entry.inode)
-        found = ports.setdefault(
-            (entry.port, pid),
-            {
-                "port": entry.port,
-                "addresses": [],
-                "pid": pid,
-                "process": _process_name(pid),
-                "engine": entry.port in engine.published_ports or _belongs(pid, engine),
-            },
-        )
-        found["addresses"] = sorted({*found["addresses"], entry.address})
-    return [ports[key] for key in sorted(ports, key=lambda key: (key[0], key[1] or 0))]
+        if entry.state == _LISTEN:
+            addresses.setdefault((entry.port, owners.get(entry.inode)), set()).add(entry.address)
+    pids = {pid for _, pid in addresses}
+    names = {pid: _process_name(pid) for pid in pids}
+    of_engine = {pid for pid in pids if _belongs(pid, engine)}
+    ports = [
+        {
+            "port": port,
+            "addresses": sorted(some),
+            "pid": pid,
+            "process": names[pid],
+            "engine": port in engine.published_ports or pid in of_engine,
+        }
+        for (port, pid), some in sorted(addresses.items(), key=lambda item: (item[0][0], item[0][1] or 0))
+    ]
+    ports.sort(key=lambda port: not port["engine"])
+    return sorted(ports[:_MOST_PORTS], key=lambda port: (port["port"], port["pid"] or 0))
 
 
 def served(engine: Container) -> Optional[List[str]]:
@@ -164,7 +168,7 @@ def _process_name(pid: Optional[int]) -> Optional[str]:
     if pid is None:
         return None
     try:
-        with open("/proc/{}/comm".format(pid)) as stream:
+        with open("/proc/{}/comm".format(pid), errors="backslashreplace") as stream:  # it may be any bytes
             return stream.read().strip()
     except OSError:
         return None
@@ -175,7 +179,7 @@ def _belongs(pid: Optional[int], engine: Container) -> bool:
     if pid is None or engine.id is None:
         return False
     try:
-        with open("/proc/{}/cgroup".format(pid)) as stream:
+        with open("/proc/{}/cgroup".format(pid), errors="backslashreplace") as stream:
             return engine.id in stream.read()
     except OSError:
         return False

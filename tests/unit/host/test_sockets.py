@@ -5,11 +5,13 @@ from __future__ import annotations
 import multiprocessing
 import os
 import socket
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import sockets
+from ansible_collections.slb.fleet.plugins.module_utils._host import clock, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 
 
@@ -22,6 +24,30 @@ def test_a_listener_is_seen_with_its_process(family: socket.AddressFamily, addre
     assert seen["pid"] == os.getpid()
     assert seen["process"]
     assert not seen["engine"]
+
+
+NAMELESS = """
+import ctypes, socket, sys
+ctypes.CDLL(None).prctl(15, b"x\\xff", 0, 0, 0)
+servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
+print(servers[0].getsockname()[1], flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("number", [1, 900])
+def test_what_any_user_of_the_host_can_do_hides_nothing(number: int) -> None:
+    """A process may have a name that is no text, and listen on many ports."""
+    command = [sys.executable, "-c", NAMELESS, str(number)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout
+        port = int(other.stdout.readline())
+        ports = sockets.listening(Container("absent"))
+        assert clock.process_began(other.pid)
+        other.communicate()
+    assert len(ports) <= 500
+    assert "x\\xff" in {seen["process"] for seen in ports}
+    assert number > 1 or port in {seen["port"] for seen in ports}
 
 
 def test_a_connection_in_is_served_and_a_connection_out_is_not() -> None:
