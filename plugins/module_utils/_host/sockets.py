@@ -63,7 +63,7 @@ def listening(engine: Container) -> List[Dict[str, Any]]:
     for entry in _read("/proc/net"):
         if entry.state == _LISTEN:
             addresses.setdefault((entry.port, owners.get(entry.inode)), set()).add(entry.address)
-    pids = {pid for _, pid in addresses}
+    pids = {key[1] for key in addresses}
     names = {pid: _process_name(pid) for pid in pids}
     of_engine = {pid for pid in pids if _belongs(pid, engine)}
     ports = [
