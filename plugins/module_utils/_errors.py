@@ -23,8 +23,8 @@ def in_words(text: str, names: Optional[Mapping[str, str]] = None, known: Option
         if known is not None and option not in known:
             return mark.group()
         if names and option in names:
-            return "{}{}{}".format("variable " if noun else "", names[option], deeper)
-        return "{}{}".format(noun or "", option + deeper if is_pair else repr(option + deeper))
+            return f"{'variable ' if noun else ''}{names[option]}{deeper}"
+        return f"{noun or ''}{option + deeper if is_pair else repr(option + deeper)}"
 
     return _MARK.sub(named, text)
 
@@ -48,7 +48,7 @@ class FleetError(Exception):
 
     def in_words(self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
         """Both sentences; ``names`` and ``known`` are those of the function of the same name."""
-        return in_words("{} {}".format(self.what, self.remedy), names, known)
+        return in_words(f"{self.what} {self.remedy}", names, known)
 
     def as_result(
         self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None
@@ -60,7 +60,7 @@ class OptionError(FleetError):
     """An option's value cannot be used. Nothing was done."""
 
     def __init__(self, option: str, value: object, why: str, remedy: str) -> None:
-        super().__init__("The option O({}) has the value {}: {}.".format(option, _shown(value), why), remedy)
+        super().__init__(f"The option O({option}) has the value {_shown(value)}: {why}.", remedy)
 
 
 class MissingOptionError(FleetError):
@@ -70,12 +70,12 @@ class MissingOptionError(FleetError):
     """
 
     def __init__(self, option: str, variable: str = "", environment: str = "", instead: str = "") -> None:
-        super().__init__("The option O({}) is missing.".format(option), "Set O({}).".format(option))
+        super().__init__(f"The option O({option}) is missing.", f"Set O({option}).")
         self._option = option
         self._elsewhere = [
-            "the variable {}".format(variable) if variable else "",
-            "the environment variable {}".format(environment) if environment else "",
-            "O({})".format(instead) if instead else "",
+            f"the variable {variable}" if variable else "",
+            f"the environment variable {environment}" if environment else "",
+            f"O({instead})" if instead else "",
         ]
 
     def in_words(self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
@@ -83,9 +83,9 @@ class MissingOptionError(FleetError):
         if names and self._option in names:
             # The variable is what is named already, and whoever sets variables gives no other options.
             variable = instead = ""
-        ways = [way for way in ("O({})".format(self._option), variable, environment, instead) if way]
-        listed = "{} or {}".format(", ".join(ways[:-1]), ways[-1]) if ways[1:] else ways[0]
-        return in_words("{} Set {}.".format(self.what, listed), names, known)
+        ways = [way for way in (f"O({self._option})", variable, environment, instead) if way]
+        listed = f"{', '.join(ways[:-1])} or {ways[-1]}" if ways[1:] else ways[0]
+        return in_words(f"{self.what} Set {listed}.", names, known)
 
 
 class ConsoleError(FleetError):

@@ -188,7 +188,7 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
         return confirmation.confirm(params["token"])
     for option, least in (("dhcp_timeout", 0), ("confirm_timeout", 5)):
         if params[option] < least:
-            raise OptionError(option, params[option], "it is too short", "Give {} seconds or more.".format(least))
+            raise OptionError(option, params[option], "it is too short", f"Give {least} seconds or more.")
     wish = adoption.Wish(
         params["interfaces"],
         params["dhcp_timeout"],

@@ -29,7 +29,7 @@ def boot_id() -> str:
 def process_began(pid: Optional[int]) -> Optional[float]:
     """The host's uptime in seconds when the process began; None where it cannot be seen, or is gone."""
     try:
-        with open("/proc/{}/stat".format(pid), errors="backslashreplace") as stream:
+        with open(f"/proc/{pid}/stat", errors="backslashreplace") as stream:
             # The second field is the program's name, in brackets, and may hold anything.
             return int(stream.read().rpartition(")")[2].split()[19]) * TICK
     except (OSError, ValueError, LookupError):

@@ -51,7 +51,7 @@ def run(argv: List[str], timeout: float) -> Completed:
         )
     except OSError as error:
         raise CommandError(
-            "The command {!r} could not be started: {}.".format(" ".join(argv), error.strerror),
+            f"The command {' '.join(argv)!r} could not be started: {error.strerror}.",
             "Install it on the engine host, or mend its permissions.",
         ) from error
     try:
@@ -60,7 +60,7 @@ def run(argv: List[str], timeout: float) -> Completed:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         raise CommandError(
-            "The command {!r} did not end within {:g} seconds and was killed.".format(" ".join(argv), timeout),
+            f"The command {' '.join(argv)!r} did not end within {timeout:g} seconds and was killed.",
             "Run it on the engine host to see what it waits for.",
         ) from None
     return Completed(argv, process.returncode, _text(stdout), _text(stderr))
@@ -71,7 +71,7 @@ def check(argv: List[str], timeout: float) -> Completed:
     completed = run(argv, timeout)
     if completed.rc != 0:
         raise CommandError(
-            "The command {!r} ended with status {}: {}.".format(" ".join(argv), completed.rc, completed.words),
+            f"The command {' '.join(argv)!r} ended with status {completed.rc}: {completed.words}.",
             "Run it on the engine host to see more.",
         )
     return completed

@@ -79,7 +79,7 @@ class Container(NamedTuple):
     def whole_restart_policy(self) -> str:
         """As the runtimes' command lines take it: a limit of restarts belongs to it."""
         policy = self.restart_policy or "no"
-        return "{}:{}".format(policy, self.restart_retries) if self.restart_retries else policy
+        return f"{policy}:{self.restart_retries}" if self.restart_retries else policy
 
 
 def look(name: str = ENGINE) -> Container:
@@ -99,7 +99,7 @@ def look(name: str = ENGINE) -> Container:
 
 def inspect(program: str, identity: str) -> Container:
     """Looks at the container with this id, whatever its name is now. Never raises, as ``look``."""
-    return _look_with(program, identity, "id={}".format(identity))
+    return _look_with(program, identity, f"id={identity}")
 
 
 def free_name(program: str, wanted: str) -> str:
@@ -111,11 +111,11 @@ def free_name(program: str, wanted: str) -> str:
             return name
         if seen.id is None:
             raise HostError(
-                "Whether a container has the name {} is unknown: {}.".format(name, seen.why),
+                f"Whether a container has the name {name} is unknown: {seen.why}.",
                 "Bring the container runtime back, then run again.",
             )
         number += 1
-        name = "{}-{}".format(wanted, number)
+        name = f"{wanted}-{number}"
 
 
 def ask(program: str, *arguments: str, seconds: float = 0) -> commands.Completed:
@@ -129,7 +129,7 @@ def tell(program: str, *arguments: str, seconds: float = 0) -> None:
 
 
 def _look_with(program: str, name: str, selection: Optional[str] = None) -> Container:
-    selection = selection or "name=^/?{}$".format(name)
+    selection = selection or f"name=^/?{name}$"
     why = ""
     for _look in range(_LOOKS):
         try:
@@ -141,10 +141,10 @@ def _look_with(program: str, name: str, selection: Optional[str] = None) -> Cont
         except HostError as error:
             return Container("unknown", name, program, why=error.what)
         if listed.rc != 0:
-            return Container("unknown", name, program, why="{} does not answer: {}".format(program, listed.words))
+            return Container("unknown", name, program, why=f"{program} does not answer: {listed.words}")
         if not listed.stdout.strip():
             return Container("absent", name, program)
-        why = "{} lists it but cannot inspect it: {}".format(program, inspected.words)
+        why = f"{program} lists it but cannot inspect it: {inspected.words}"
     return Container("unknown", name, program, why=why)
 
 
@@ -158,7 +158,7 @@ def _as_this_user(seen: Container) -> Container:
             why="permission denied: without root, podman shows a user's own containers, and not those of root",
         )
     if seen.state == "unknown" and ("permission denied" in str(seen.why).lower() or _sockets_are_closed()):
-        return seen._replace(why="permission denied to this user, who is not root: {}".format(seen.why))
+        return seen._replace(why=f"permission denied to this user, who is not root: {seen.why}")
     return seen
 
 
@@ -188,12 +188,10 @@ def _parse(program: str, name: str, text: str) -> Container:
             pid=state["Pid"] or None,
             network_mode=host_config["NetworkMode"],
             published_ports=_published_ports(item),
-            why=None if known else "{} calls its state {}".format(program, state["Status"]),
+            why=None if known else f"{program} calls its state {state['Status']}",
         )
     except (ValueError, LookupError, TypeError) as error:
-        return Container(
-            "unknown", name, program, why="{} describes it in an unknown form: {!r}".format(program, error)
-        )
+        return Container("unknown", name, program, why=f"{program} describes it in an unknown form: {error!r}")
 
 
 def _published_ports(item: Dict[str, Any]) -> List[int]:
@@ -205,7 +203,7 @@ def parse_time(text: str) -> Optional[float]:
     """The runtime's time stamp in seconds since the epoch; None for "never", written as the year 1."""
     match = re.match(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(\.\d+)? ?(Z|[+-]\d\d:?\d\d)?", text)
     if match is None:
-        raise ValueError("not a time: {!r}".format(text))
+        raise ValueError(f"not a time: {text!r}")
     if match.group(1) == "0001":
         return None
     fields = [int(field) for field in match.groups()[:6]]

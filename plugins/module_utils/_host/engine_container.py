@@ -60,16 +60,14 @@ def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = 
         return _put_back(before, before, False, changed=False)
     if before.state != "absent" and before.id != note.id:
         raise HostError(
-            "The container {} cannot be put back: the name {} is taken by another one, {}.".format(
-                note.id, ENGINE, before.id
-            ),
+            f"The container {note.id} cannot be put back: the name {ENGINE} is taken by another one, {before.id}.",
             "Nothing was changed. If it is a leftover, take it out of the way first; if it serves, all is well.",
-            overtaken="the name {} is taken by another container, {}.".format(ENGINE, before.id),
+            overtaken=f"the name {ENGINE} is taken by another container, {before.id}.",
         )
     aside = containers.inspect(note.runtime, note.id)
     if aside.state == "absent":
         raise HostError(
-            "The container {} that was taken out of the way is gone: somebody has removed it.".format(note.id),
+            f"The container {note.id} that was taken out of the way is gone: somebody has removed it.",
             "Nothing was changed. Ask for an install.",
         )
     aside = _known(aside)
@@ -101,7 +99,7 @@ def _what_was_taken() -> Optional[Note]:
         return set_aside.read()
     except notes.NoteError as error:
         raise HostError(
-            "What was taken out of the way is not known: {} {}.".format(set_aside.PATH, error),
+            f"What was taken out of the way is not known: {set_aside.PATH} {error}.",
             "Nothing was changed. Put the container back by hand: `docker ps --all` lists it.",
         ) from error
 
@@ -121,10 +119,8 @@ def running(timeout: float, settle: float, after_request: bool, check_mode: bool
             break
         if waited >= timeout:
             raise WaitError(
-                "No engine came up within {:g} seconds; last seen: {}.".format(timeout, _sight(seen, request)),
-                "Look at the deployment in the web console, and at `{} ps --all` on the host.".format(
-                    seen.runtime or "docker"
-                ),
+                f"No engine came up within {timeout:g} seconds; last seen: {_sight(seen, request)}.",
+                f"Look at the deployment in the web console, and at `{seen.runtime or 'docker'} ps --all` on the host.",
                 before=before.summary(),
                 after=seen.summary(),
             )
@@ -175,10 +171,10 @@ def _half_done(error: HostError, before: Container, note: Note, earlier: Optiona
         with contextlib.suppress(HostError):
             set_aside.forget() if earlier is None else set_aside.write(earlier)
         done = "Nothing was changed." if is_untouched else "It had been stopped, and was started again as it was."
-        return HostError(error.what, "{} {}".format(done, error.remedy), **error.values)
+        return HostError(error.what, f"{done} {error.remedy}", **error.values)
     return HostError(
-        "{} {}".format(error.what, _how_things_are(seen, note)),
-        "{} Run again to go on, or put it back with O(state): restored.".format(error.remedy),
+        f"{error.what} {_how_things_are(seen, note)}",
+        f"{error.remedy} Run again to go on, or put it back with O(state): restored.",
         **dict(error.values, before=before.summary(), after=seen.summary()),
     )
 
@@ -186,16 +182,17 @@ def _half_done(error: HostError, before: Container, note: Note, earlier: Optiona
 def _half_back(error: HostError, before: Container, note: Note) -> HostError:
     seen = containers.inspect(note.runtime, note.id)
     return HostError(
-        "{} {}".format(error.what, _how_things_are(seen, note)),
-        "{} Run again to go on.".format(error.remedy),
+        f"{error.what} {_how_things_are(seen, note)}",
+        f"{error.remedy} Run again to go on.",
         **dict(error.values, before=before.summary(), after=seen.summary()),
     )
 
 
 def _how_things_are(seen: Container, note: Note) -> str:
-    why = " ({})".format(seen.why) if seen.state == "unknown" else ""
-    return "The container {} is {}{} now, with the restart policy {}; it was {}, with {}.".format(
-        seen.name, seen.state, why, seen.restart_policy or "unknown", note.state, note.restart_policy
+    why = f" ({seen.why})" if seen.state == "unknown" else ""
+    return (
+        f"The container {seen.name} is {seen.state}{why} now, with the restart policy "
+        f"{seen.restart_policy or 'unknown'}; it was {note.state}, with {note.restart_policy}."
     )
 
 
@@ -208,10 +205,9 @@ def _is_untouched(before: Container, seen: Container) -> bool:
 def _request() -> Dict[str, Any]:
     noted = record.read()
     if noted["state"] not in ("pending", "confirmed"):
+        why = f" ({noted['why']})" if "why" in noted else ""
         raise HostError(
-            "Which request the engine has to be newer than is not known: the record is {}{}.".format(
-                noted["state"], " ({})".format(noted["why"]) if "why" in noted else ""
-            ),
+            f"Which request the engine has to be newer than is not known: the record is {noted['state']}{why}.",
             "Nothing was waited for. Run again to look anew.",
         )
     return noted
@@ -226,13 +222,13 @@ def _settled(seen: Container, settle: float, request: Optional[Dict[str, Any]]) 
 
 def _sight(seen: Container, request: Optional[Dict[str, Any]]) -> str:
     if seen.state == "unknown":
-        return "its state is unknown ({})".format(seen.why)
+        return f"its state is unknown ({seen.why})"
     uptime = containers.uptime(seen)
     if uptime is None:
-        return "the container is {}".format(seen.state)
+        return f"the container is {seen.state}"
     if request is not None and not record.after_request(request, seen):
         return "a container that was running before the request"
-    return "running for {:.0f} seconds, restarted {} times".format(uptime, seen.restart_count)
+    return f"running for {uptime:.0f} seconds, restarted {seen.restart_count} times"
 
 
 def _known(seen: Container) -> Container:
@@ -241,8 +237,8 @@ def _known(seen: Container) -> Container:
         if "permission denied" in str(seen.why).lower():
             remedy = "Run the task as root (`become: true`)."
         raise HostError(
-            "The state of the container {} is unknown: {}.".format(seen.name, seen.why),
-            "Nothing was changed. {}".format(remedy),
+            f"The state of the container {seen.name} is unknown: {seen.why}.",
+            f"Nothing was changed. {remedy}",
         )
     return seen
 
@@ -253,9 +249,8 @@ def _refuse_what_was_put_back(before: Container, because: str) -> None:
         note = set_aside.read()
         if note is not None and because == "list" and note.mistaken and note.id == before.id:
             raise HostError(
-                "The container {} was taken out of the way before and put back, because the list was wrong.".format(
-                    before.name
-                ),
+                f"The container {before.name} was taken out of the way before and put back, because the list was"
+                " wrong.",
                 "Nothing was changed. Run again to look anew.",
                 before=before.summary(),
             )
@@ -264,7 +259,7 @@ def _refuse_what_was_put_back(before: Container, because: str) -> None:
 def _refuse_another(before: Container, container_id: Optional[str]) -> None:
     if container_id is not None and before.id != container_id:
         raise HostError(
-            "The container slb is {}, not {} as when it was decided to stop it.".format(before.id, container_id),
+            f"The container slb is {before.id}, not {container_id} as when it was decided to stop it.",
             "Nothing was changed. Somebody else deploys on this host; run again to look anew.",
         )
 
@@ -280,9 +275,7 @@ def _refuse_another_request(decided_about: Optional[float]) -> None:
 def _refuse_revived(before: Container, container_state: Optional[str]) -> None:
     if container_state in ("created", "exited") and before.state not in ("created", "exited"):
         raise HostError(
-            "The container slb is {}; it was {} when it was decided to take it away.".format(
-                before.state, container_state
-            ),
+            f"The container slb is {before.state}; it was {container_state} when it was decided to take it away.",
             "Nothing was changed. Somebody has started it since; run again to look anew.",
         )
 
@@ -290,7 +283,7 @@ def _refuse_revived(before: Container, container_state: Optional[str]) -> None:
 def _refuse_self_deleting(before: Container, remove: bool) -> None:
     if before.auto_remove and before.state in moves.LIVE and not remove:
         raise HostError(
-            "The container slb is {} and would delete itself when it stops (--rm).".format(before.state),
+            f"The container slb is {before.state} and would delete itself when it stops (--rm).",
             "Nothing was changed. If it may be lost, say so for this host alone: slb_remove_leftovers: true.",
             auto_remove=True,
         )
@@ -309,7 +302,7 @@ def _refuse_traffic(before: Container, allow_established: bool) -> None:
         )
     if peers:
         raise HostError(
-            "The container slb carries {} established connections (from {}).".format(len(peers), ", ".join(peers[:5])),
+            f"The container slb carries {len(peers)} established connections (from {', '.join(peers[:5])}).",
             "Nothing was changed. If it is a leftover all the same, allow it for this host alone: "
             "slb_allow_established: true.",
             established=len(peers),

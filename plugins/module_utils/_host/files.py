@@ -30,7 +30,7 @@ def write_atomically(path: str, content: str, mode: int) -> None:
     folder = os.path.dirname(path)
     with file_errors(path):
         folders.make(folder, _FOLDER_MODE)
-        descriptor, temporary = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
                 os.fchmod(stream.fileno(), mode)
@@ -52,7 +52,7 @@ def file_errors(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise HostError(
-            "The file {} could not be read, written or moved: {}.".format(path, error.strerror),
+            f"The file {path} could not be read, written or moved: {error.strerror}.",
             "Nothing is lost. Run the task as root (`become: true`), make room, and see that it is no mount.",
         ) from error
 
@@ -81,7 +81,7 @@ def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
         while not _lock(descriptor):
             if time.monotonic() >= deadline:
                 raise HostError(
-                    "Somebody else has been changing {} for {:g} seconds.".format(what or path, seconds),
+                    f"Somebody else has been changing {what or path} for {seconds:g} seconds.",
                     "Nothing was changed. Find out who works on this host, then run again.",
                 )
             time.sleep(_POLL_SECONDS)

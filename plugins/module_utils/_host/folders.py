@@ -48,7 +48,7 @@ def refuse_untrusted(folder: str) -> None:
     why = untrusted(folder)
     if why is not None:
         raise HostError(
-            "The folder {} is not used: {}.".format(folder, why),
+            f"The folder {folder} is not used: {why}.",
             "Nothing was written. Look at what is in it, remove what nobody knows, give it to root (`chown root`) and "
             "take the others' right to write away (`chmod go-w`); then run again.",
         )
@@ -66,11 +66,11 @@ def untrusted(folder: str) -> Optional[str]:
         status = os.stat(level)
         mode = stat.S_IMODE(status.st_mode)
         if status.st_uid not in (0, os.geteuid()):
-            return "{} belongs to the user {}".format(level, status.st_uid)
+            return f"{level} belongs to the user {status.st_uid}"
         # In a folder such as /tmp nobody can replace what is another's, and what is below is looked at as well.
         is_shared_safely = level != real and mode & stat.S_ISVTX
         if mode & _rights_of_others(level) and not is_shared_safely:
-            return "others may write in {} (mode {:04o})".format(level, mode)
+            return f"others may write in {level} (mode {mode:04o})"
     return None
 
 

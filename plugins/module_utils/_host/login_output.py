@@ -42,7 +42,7 @@ def _file(path: str, source: Optional[str] = None) -> Optional[Dict[str, Any]]:
     except OSError:
         return None
     target = os.path.realpath(path)
-    return {"source": (source or path) if target == path else "{} ({})".format(path, target), "bytes": size}
+    return {"source": (source or path) if target == path else f"{path} ({target})", "bytes": size}
 
 
 def _banner() -> Optional[Dict[str, Any]]:
@@ -54,7 +54,7 @@ def _banner() -> Optional[Dict[str, Any]]:
     except HostError:
         return None
     match = re.search(r"^banner (/.+)$", settings, re.MULTILINE)
-    return _file(match.group(1), "the banner of sshd, {}".format(match.group(1))) if match else None
+    return _file(match.group(1), f"the banner of sshd, {match.group(1)}") if match else None
 
 
 def _dynamic() -> Optional[Dict[str, Any]]:
@@ -64,7 +64,7 @@ def _dynamic() -> Optional[Dict[str, Any]]:
     try:
         output = commands.run(["run-parts", "--lsbsysinit", _SCRIPTS], _SECONDS).stdout
     except HostError as error:
-        return {"source": "{} ({})".format(_SCRIPTS, error.what), "bytes": _ENOUGH_BYTES}
+        return {"source": f"{_SCRIPTS} ({error.what})", "bytes": _ENOUGH_BYTES}
     return {"source": _SCRIPTS, "bytes": len(output.encode("utf-8"))}
 
 
@@ -94,9 +94,9 @@ def _shell() -> Optional[Dict[str, Any]]:
     finally:
         _end(process)
         os.close(master)
-    source = "the profile scripts of {}".format(user.pw_name)
+    source = f"the profile scripts of {user.pw_name}"
     if not ended:
-        source += ", which did not end within {} seconds".format(_SECONDS)
+        source += f", which did not end within {_SECONDS} seconds"
     return {"source": source, "bytes": size}
 
 

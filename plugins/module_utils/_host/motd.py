@@ -50,7 +50,7 @@ def aside(path: str, check_mode: bool) -> Result:
 def restored(path: str, backup: Optional[str], check_mode: bool) -> Result:
     """Moves ``backup``, else what ``aside`` moved, back; a message written meanwhile is not overwritten."""
     if backup is not None and not os.path.lexists(backup):
-        raise OptionError("backup_file", backup, "there is no such file", "Name one of: {}.".format(_listed(path)))
+        raise OptionError("backup_file", backup, "there is no such file", f"Name one of: {_listed(path)}.")
     source = backup or _moved_aside(path)
     if source is None:
         if not check_mode:
@@ -59,7 +59,7 @@ def restored(path: str, backup: Optional[str], check_mode: bool) -> Result:
     if os.path.lexists(path) and not _same_file(path, source):
         if _content(path):
             raise HostError(
-                "{} has a message that was written after {} was moved aside.".format(path, source),
+                f"{path} has a message that was written after {source} was moved aside.",
                 "Nothing was changed. Put what you want to keep into one of the two, move the other one away "
                 "and run again.",
             )
@@ -78,14 +78,14 @@ def _refuse_mount(path: str) -> None:
         mounts = {line.split()[4] for line in stream}
     if os.path.abspath(path) in mounts:
         raise HostError(
-            "{} is a mount of its own and cannot be moved.".format(path),
+            f"{path} is a mount of its own and cannot be moved.",
             "Nothing was changed. Unmount it, or set slb_motd: keep.",
         )
 
 
 def _note_of(path: str) -> str:
     """Where it is noted what was moved aside: other files named like a backup are somebody else's."""
-    return os.path.join(os.path.dirname(path), ".{}.slb_fleet".format(os.path.basename(path)))
+    return os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.slb_fleet")
 
 
 def _note(path: str, backup: str) -> None:
@@ -104,10 +104,8 @@ def _moved_aside(path: str) -> Optional[str]:
         backup, inode = str(noted["backup_file"]), int(noted["inode"])
     except (ValueError, LookupError, TypeError) as error:
         raise HostError(
-            "What was moved aside cannot be read from {}: {!r}.".format(_note_of(path), error),
-            "Nothing was changed. Remove that file, then name the backup in backup_file. There are: {}.".format(
-                _listed(path)
-            ),
+            f"What was moved aside cannot be read from {_note_of(path)}: {error!r}.",
+            f"Nothing was changed. Remove that file, then name the backup in backup_file. There are: {_listed(path)}.",
         ) from error
     with file_errors(backup), contextlib.suppress(FileNotFoundError):
         return backup if os.lstat(backup).st_ino == inode else None
@@ -134,7 +132,7 @@ def _free_backup(path: str) -> str:
     plain = path + ".bak"
     if not os.path.lexists(plain):
         return plain
-    return "{}.{}".format(plain, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
+    return f"{plain}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
 
 
 def _content(path: str) -> bytes:

@@ -11,7 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._host import containers
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
 
-ASIDE = "{}-leftover-".format(ENGINE)
+ASIDE = f"{ENGINE}-leftover-"
 """How the names begin of what was taken out of the way."""
 
 _GONE_SECONDS = 20
@@ -71,7 +71,7 @@ def _steps_back(container: Container, note: Note) -> List[List[str]]:
         steps.append(["rename", note.id, ENGINE])
     # Last: a container that its runtime restarts again and again, as where its port is held, takes no new name.
     if container.whole_restart_policy != note.restart_policy:
-        steps.append(["update", "--restart={}".format(note.restart_policy), note.id])
+        steps.append(["update", f"--restart={note.restart_policy}", note.id])
     return steps
 
 
@@ -82,10 +82,8 @@ def _switch_restarts_off(program: str, container: Container) -> None:
     # Podman before 5.1 cannot change the policy, which brings a container back at most at the next boot.
     if completed.rc != 0 and program == "docker":
         raise HostError(
-            "The restart policy of the container {} could not be switched off: {}.".format(
-                container.name, completed.words
-            ),
-            "Run `docker update --restart=no {}` on the host to see why.".format(container.name),
+            f"The restart policy of the container {container.name} could not be switched off: {completed.words}.",
+            f"Run `docker update --restart=no {container.name}` on the host to see why.",
         )
 
 
@@ -103,8 +101,8 @@ def _remove(program: str, identity: str) -> None:
     completed = containers.ask(program, "rm", identity)
     if completed.rc != 0 and not _is_gone(program, identity):
         raise HostError(
-            "The container {} could not be removed: {}.".format(identity, completed.words),
-            "Run `{} rm {}` on the host to see why.".format(program, identity),
+            f"The container {identity} could not be removed: {completed.words}.",
+            f"Run `{program} rm {identity}` on the host to see why.",
         )
 
 

@@ -26,7 +26,7 @@ def read(path: str) -> Optional[Dict[str, Any]]:
     except FileNotFoundError:
         return None
     except OSError as error:
-        why = "is a symbolic link" if os.path.islink(path) else "cannot be read: {}".format(error.strerror)
+        why = "is a symbolic link" if os.path.islink(path) else f"cannot be read: {error.strerror}"
         raise NoteError(why) from error
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -34,12 +34,12 @@ def read(path: str) -> Optional[Dict[str, Any]]:
         with os.fdopen(os.dup(descriptor), "rb") as stream:
             content = stream.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
-            raise NoteError("is larger than {} bytes".format(_MOST_BYTES))
+            raise NoteError(f"is larger than {_MOST_BYTES} bytes")
         noted = json.loads(content.decode("utf-8"))
     except OSError as error:
-        raise NoteError("cannot be read: {}".format(error.strerror)) from error
+        raise NoteError(f"cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise NoteError("cannot be read: {}".format(error)) from error
+        raise NoteError(f"cannot be read: {error}") from error
     finally:
         os.close(descriptor)
     if not isinstance(noted, dict):

@@ -43,14 +43,14 @@ def read() -> Dict[str, Any]:
     try:
         noted = notes.read(PATH)
     except notes.NoteError as error:
-        return {"state": "invalid", "why": "{} {}".format(PATH, error)}
+        return {"state": "invalid", "why": f"{PATH} {error}"}
     if noted is None:
         return {"state": "none"}
     wrong = notes.wrong(noted, _PROOF if noted.get("state") == "confirmed" else _REQUEST)
     if wrong:
-        return {"state": "invalid", "why": "{} is not of the known form ({})".format(PATH, ", ".join(wrong))}
+        return {"state": "invalid", "why": f"{PATH} is not of the known form ({', '.join(wrong)})"}
     if noted["boot_id"] == clock.boot_id() and noted["uptime"] > clock.uptime() + 1:
-        return {"state": "invalid", "why": "{} is of a time that has not come yet".format(PATH)}
+        return {"state": "invalid", "why": f"{PATH} is of a time that has not come yet"}
     age = clock.age(noted["boot_id"], float(noted["uptime"]), float(noted["requested_at"]))
     known = {key: noted[key] for key in _REQUEST if key in noted}
     return dict(known, base_url=noted.get("base_url"), age=age)
@@ -66,7 +66,7 @@ def require_writable(check_mode: bool) -> None:
     why = unwritable()
     if why is not None:
         raise HostError(
-            "The record {} cannot be written: {}.".format(PATH, why),
+            f"The record {PATH} cannot be written: {why}.",
             "Nothing was changed. Run the task as root (`become: true`), make room or move away what is in the way, "
             "then run again.",
         )
@@ -107,7 +107,7 @@ def pending(
     before = read()
     if decided_about is not None and not is_of(before, decided_about):
         raise HostError(
-            "{} is {} now, and not what was decided about.".format(PATH, before["state"]),
+            f"{PATH} is {before['state']} now, and not what was decided about.",
             "No install was asked for. Somebody else deploys on this host; run again to look anew.",
             overtaken=True,
         )
@@ -150,11 +150,9 @@ def absent(check_mode: bool, decided_about: Optional[float] = None) -> Result:
 def _refuse_container(seen: Container) -> None:
     if seen.state == "absent":
         return
-    why = " ({})".format(seen.why) if seen.state == "unknown" else ""
+    why = f" ({seen.why})" if seen.state == "unknown" else ""
     raise HostError(
-        "There was no container slb when it was decided to ask for an install; now its state is {}{}.".format(
-            seen.state, why
-        ),
+        f"There was no container slb when it was decided to ask for an install; now its state is {seen.state}{why}.",
         "Nobody asked; run again to look anew.",
         overtaken=seen.state != "unknown",
         container=seen.summary(),

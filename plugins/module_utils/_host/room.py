@@ -35,20 +35,20 @@ def unwritable(path: str) -> Optional[str]:
     """
     try:
         if not is_replaceable(path):
-            return "{} is no regular file".format(path)
+            return f"{path} is no regular file"
         if os.path.lexists(path) and _is_fixed(path):
-            return "{} is immutable, or a mount (lsattr, findmnt)".format(path)
+            return f"{path} is immutable, or a mount (lsattr, findmnt)"
     except OSError as error:
-        return "{} cannot be looked at: {}".format(path, error.strerror)
+        return f"{path} cannot be looked at: {error.strerror}"
     folder = os.path.dirname(path)
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
-        return "{} is no folder".format(folder)
+        return f"{folder} is no folder"
     try:
         return folders.untrusted(folder) or _no_room(folder)
     except OSError as error:
-        return "{} cannot be looked at: {}".format(folder, error.strerror)
+        return f"{folder} cannot be looked at: {error.strerror}"
 
 
 def _is_fixed(path: str) -> bool:
@@ -77,16 +77,16 @@ def _no_room(folder: str) -> Optional[str]:
     system = os.statvfs(folder)
     free = (system.f_bfree if os.geteuid() == 0 else system.f_bavail) * system.f_frsize
     if system.f_flag & os.ST_RDONLY:
-        return "the file system of {} is read-only".format(folder)
+        return f"the file system of {folder} is read-only"
     if _flags(folder) & _UNCHANGEABLE:
-        return "{} is immutable (lsattr -d)".format(folder)
+        return f"{folder} is immutable (lsattr -d)"
     if not os.access(folder, os.W_OK | os.X_OK):
-        return "this user has no permission to write in {}".format(folder)
+        return f"this user has no permission to write in {folder}"
     # Some file systems have no limit of blocks, or count no inodes: then the total is 0.
     if system.f_blocks and free < _ROOM:
-        return "the file system of {} is full".format(folder)
+        return f"the file system of {folder} is full"
     if system.f_files and system.f_ffree < _INODES:
-        return "the file system of {} has too few inodes left".format(folder)
+        return f"the file system of {folder} has too few inodes left"
     return None
 
 
@@ -95,7 +95,7 @@ def try_writing(path: str) -> None:
     folder = os.path.dirname(path)
     with file_errors(path):
         folders.make_ours(folder, 0o755)
-        descriptor, trial = tempfile.mkstemp(prefix=".{}.".format(os.path.basename(path)), dir=folder)
+        descriptor, trial = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(b"\n" * _ROOM)

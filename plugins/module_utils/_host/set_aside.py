@@ -71,7 +71,7 @@ def read() -> Optional[Note]:
         return None
     wrong = notes.wrong(noted, _CHECKS)
     if wrong:
-        raise notes.NoteError("is not of the known form ({})".format(", ".join(wrong)))
+        raise notes.NoteError(f"is not of the known form ({', '.join(wrong)})")
     return Note(**{key: noted[key] for key in _CHECKS})
 
 
@@ -151,11 +151,11 @@ def forget() -> None:
 
 def keep_invalid() -> str:
     """Moves a note that cannot be used beside, for whoever wants to know what it was; its new path."""
-    wanted = "{}.invalid-{}".format(PATH, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()))
+    wanted = f"{PATH}.invalid-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
     kept, number = wanted, 1
     while os.path.lexists(kept):
         number += 1
-        kept = "{}-{}".format(wanted, number)
+        kept = f"{wanted}-{number}"
     with file_errors(PATH):
         os.rename(PATH, kept)
         sync_folder(os.path.dirname(PATH))

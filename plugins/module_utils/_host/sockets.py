@@ -38,7 +38,7 @@ def parse_table(text: str) -> List[Socket]:
             Socket(
                 _address(address),
                 int(port, 16),
-                "{}:{}".format(_address(remote), int(remote_port, 16)),
+                f"{_address(remote)}:{int(remote_port, 16)}",
                 int(fields[3], 16),
                 int(fields[9]),
             )
@@ -48,7 +48,7 @@ def parse_table(text: str) -> List[Socket]:
 
 def _address(text: str) -> str:
     words = [int(text[start : start + 8], 16) for start in range(0, len(text), 8)]
-    packed = struct.pack("={}I".format(len(words)), *words)
+    packed = struct.pack(f"={len(words)}I", *words)
     return socket.inet_ntop(socket.AF_INET if len(words) == 1 else socket.AF_INET6, packed)
 
 
@@ -89,7 +89,7 @@ def served(engine: Container) -> Optional[List[str]]:
         return []
     try:
         _see(engine.pid)
-        sockets = list(_read("/proc/{}/net".format(engine.pid)))
+        sockets = list(_read(f"/proc/{engine.pid}/net"))
         own = _inodes_of(engine) if engine.network_mode == "host" else {entry.inode for entry in sockets}
     except PermissionError:
         return None
@@ -100,7 +100,7 @@ def served(engine: Container) -> Optional[List[str]]:
 def _see(pid: int) -> None:
     """Raises PermissionError where /proc hides the processes of other users (its mount option hidepid)."""
     try:
-        os.stat("/proc/{}/net".format(pid))
+        os.stat(f"/proc/{pid}/net")
     except PermissionError:
         raise
     except OSError:
@@ -150,7 +150,7 @@ def _inodes_of(engine: Container) -> Set[int]:
 
 def _socket_inodes(pid: int) -> Set[int]:
     """Raises PermissionError for a process of another user; one that has ended holds none."""
-    folder = "/proc/{}/fd".format(pid)
+    folder = f"/proc/{pid}/fd"
     inodes: Set[int] = set()
     try:
         descriptors = os.listdir(folder)
@@ -168,7 +168,7 @@ def _process_name(pid: Optional[int]) -> Optional[str]:
     if pid is None:
         return None
     try:
-        with open("/proc/{}/comm".format(pid), errors="backslashreplace") as stream:  # it may be any bytes
+        with open(f"/proc/{pid}/comm", errors="backslashreplace") as stream:  # it may be any bytes
             return stream.read().strip()
     except OSError:
         return None
@@ -179,7 +179,7 @@ def _belongs(pid: Optional[int], engine: Container) -> bool:
     if pid is None or engine.id is None:
         return False
     try:
-        with open("/proc/{}/cgroup".format(pid), errors="backslashreplace") as stream:
+        with open(f"/proc/{pid}/cgroup", errors="backslashreplace") as stream:
             return engine.id in stream.read()
     except OSError:
         return False

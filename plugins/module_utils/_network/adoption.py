@@ -51,7 +51,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
         "before": {entry.name: _sight(seen, entry.name) for entry in plans},
         "after": {entry.name: entry.summary(wish.dhcp_timeout) for entry in plans},
     }
-    remarks = ["There is no interface that {!r} names.".format(item) for item in chosen.missing]
+    remarks = [f"There is no interface that {item!r} names." for item in chosen.missing]
     if not plans:
         return Result(False, change.values([], skipped, [], remarks))
     if check_mode:
@@ -65,7 +65,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
         _lift(plans)
         failed = _activate(plans, uuids, before, wish.dhcp_timeout)
         for name, reason in failed.items():
-            remarks.append("{}: {}".format(name, reason))
+            remarks.append(f"{name}: {reason}")
             skipped.append({"name": name, "reason": reason})
         done = [entry for entry in plans if entry.name not in failed]
         adopted = [dict(_adopted(entry), **_outcome(entry.name, uuids[entry.name])) for entry in done]
@@ -187,9 +187,8 @@ def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None
     name = entry.name
     if not entry.unanswered:
         raise HostError(
-            "No DHCP server answered within {:g} seconds, and its profile has settings of its own, which stay.".format(
-                dhcp_timeout
-            ),
+            f"No DHCP server answered within {dhcp_timeout:g} seconds, and its profile has settings of its own, which"
+            " stay.",
             "Give it a DHCP server, or a profile that needs none.",
         )
     nmcli.modify(uuid, entry.unanswered, temporary=True)
@@ -199,7 +198,7 @@ def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None
         nmcli.up(uuid, name, _ACTIVATION_SECONDS)  # it has dropped out meanwhile; there is nothing to reapply to
     if not transaction.wait_for(lambda: nmcli.devices()[name].connected, _ACTIVATION_SECONDS):
         raise HostError(
-            "It did not come up even without an address; NetworkManager says: {}.".format(nmcli.devices()[name].state),
+            f"It did not come up even without an address; NetworkManager says: {nmcli.devices()[name].state}.",
             "Look at `journalctl -u NetworkManager` on the engine host.",
         )
 
@@ -219,7 +218,7 @@ def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
 
     if not transaction.wait_for(kept, _ARRIVAL_SECONDS):
         raise HostError(
-            "NetworkManager did not keep what it had: {}.".format(", ".join(lost)),
+            f"NetworkManager did not keep what it had: {', '.join(lost)}.",
             "Look at `journalctl -u NetworkManager` on the engine host.",
         )
 
@@ -230,8 +229,8 @@ def _undo(entry: Plan, uuid: str, before: snapshot.Snapshot, error: HostError) -
     own = snapshot.with_uppers(snapshot.part(before, entry.name, [uuid], files), before, entry.name)
     troubles = snapshot.put_back(own, [uuid] if entry.profile is None else [])
     if troubles:
-        raise FleetError(str(error), "It could not be put back by itself: {}".format("; ".join(troubles)))
-    return "{} It was put back.".format(error)
+        raise FleetError(str(error), f"It could not be put back by itself: {'; '.join(troubles)}")
+    return f"{error} It was put back."
 
 
 def _adopted(entry: Plan) -> Dict[str, Any]:

@@ -57,7 +57,7 @@ def guarded(
         yield before
     except FleetError as error:
         _let_it_be_put_back(token, before)
-        raise HostError(error.what, "{} {}".format(error.remedy, outcome(token)), **error.values) from error
+        raise HostError(error.what, f"{error.remedy} {outcome(token)}", **error.values) from error
 
 
 def applied(token: str, result: Result, steps: List[Dict[str, Any]], confirm_seconds: float) -> None:
@@ -96,7 +96,7 @@ def outcome(token: str) -> str:
     if status.get("state") == transaction.RESTORED and not status.get("troubles"):
         return "The host has put everything back as it was."
     if status.get("state") == transaction.RESTORED:
-        return "The host tried to put everything back, but: {}".format("; ".join(status["troubles"]))
+        return f"The host tried to put everything back, but: {'; '.join(status['troubles'])}"
     return "The host is putting everything back."
 
 
@@ -121,8 +121,8 @@ def _refuse_another() -> None:
     status = transaction.status() or {}
     if status.get("state") in transaction.UNDECIDED:
         raise HostError(
-            "Another change of this host's interfaces is {} and not yet decided.".format(status["state"]),
-            "Nothing was changed. Run again in {:.0f} seconds.".format(max(1, status["deadline"] - time.monotonic())),
+            f"Another change of this host's interfaces is {status['state']} and not yet decided.",
+            f"Nothing was changed. Run again in {max(1, status['deadline'] - time.monotonic()):.0f} seconds.",
         )
 
 

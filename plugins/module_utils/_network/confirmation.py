@@ -29,7 +29,7 @@ def confirm(token: str) -> Result:
     with transaction.locked():
         status = transaction.status() or {}
         if status.get("token") != token:
-            raise HostError("There is no change {} that waits for its confirmation.".format(token), "Run again.")
+            raise HostError(f"There is no change {token} that waits for its confirmation.", "Run again.")
         if status["state"] in (transaction.RESTORING, transaction.RESTORED):
             raise HostError("It was not confirmed in time.", change.outcome(token), state=status["state"])
         if status["state"] == transaction.ARMED:
@@ -76,8 +76,6 @@ def _make_lasting(step: Dict[str, Any]) -> None:
     path = nmcli.profile_paths().get(step["uuid"], "")
     if not path or path.startswith("/run/") or not os.path.exists(path):
         raise HostError(
-            "NetworkManager did not write the profile of {} to disk (it is in {}).".format(
-                step["name"], path or "no file"
-            ),
+            f"NetworkManager did not write the profile of {step['name']} to disk (it is in {path or 'no file'}).",
             "Look at `journalctl -u NetworkManager` on the engine host.",
         )

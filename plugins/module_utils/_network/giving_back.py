@@ -57,7 +57,7 @@ def _put_back(name: str, note: Dict[str, Any], present: snapshot.Snapshot) -> No
         before["resolver"] = None  # somebody has written it since; then it is theirs
     troubles = snapshot.put_back(before, [note["uuid"]] if note["made"] else [])
     if troubles:
-        raise FleetError("It could not be given back: {}.".format("; ".join(troubles)), "See there.")
+        raise FleetError(f"It could not be given back: {'; '.join(troubles)}.", "See there.")
 
 
 def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:

@@ -29,13 +29,11 @@ _ANSWER_SECONDS = 20
 
 def start(token: str) -> None:
     """Starts the guard and returns once it watches. Raises HostError: then nothing guards, and nothing may change."""
-    program = "import sys; sys.path.insert(0, {!r}); from {} import main; main({!r})".format(
-        _copy_code(), __name__, token
-    )
+    program = f"import sys; sys.path.insert(0, {_copy_code()!r}); from {__name__} import main; main({token!r})"
     argv = [sys.executable, "-I", "-B", "-c", program]
     if os.path.isdir("/run/systemd/system") and commands.find("systemd-run"):
         # A unit of its own: outside of the SSH session, started again if it fails.
-        unit = "slb-fleet-rollback-{}".format(token)
+        unit = f"slb-fleet-rollback-{token}"
         options = ["--quiet", "--collect", "--unit", unit, "--property", "Restart=on-failure"]
         commands.check([str(commands.find("systemd-run")), *options, *argv], _ANSWER_SECONDS)
     else:
@@ -43,7 +41,7 @@ def start(token: str) -> None:
         subprocess.Popen(argv, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/")
     if not transaction.wait_for(lambda: is_watching(token), _START_SECONDS):
         raise HostError(
-            "The rollback timer did not start within {} seconds.".format(_START_SECONDS),
+            f"The rollback timer did not start within {_START_SECONDS} seconds.",
             "Nothing was changed. Look at `journalctl -u 'slb-fleet-rollback-*'` on the engine host.",
         )
 

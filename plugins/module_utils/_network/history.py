@@ -31,8 +31,8 @@ def of(name: str) -> Optional[Dict[str, Any]]:
         return None
     except (OSError, ValueError) as error:
         raise HostError(
-            "What {} was before its adoption cannot be read: {}.".format(name, error),
-            "Look at {} on the engine host.".format(_path(name)),
+            f"What {name} was before its adoption cannot be read: {error}.",
+            f"Look at {_path(name)} on the engine host.",
         ) from error
 
 

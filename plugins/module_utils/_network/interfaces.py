@@ -108,10 +108,10 @@ def _why_not_offered(interface: Interface, trouble: Optional[HostError]) -> str:
     if interface.device is None:
         return "NetworkManager does not know it"
     if interface.unmanaged is not None:
-        return "NetworkManager leaves it alone: {}".format(interface.unmanaged.sentence)
+        return f"NetworkManager leaves it alone: {interface.unmanaged.sentence}"
     if interface.device.external:
         return "NetworkManager only watches it: something else has configured it"
-    return "it has no connection that is up; NetworkManager calls its state {}".format(interface.device.state)
+    return f"it has no connection that is up; NetworkManager calls its state {interface.device.state}"
 
 
 def _interface(

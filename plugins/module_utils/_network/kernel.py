@@ -95,7 +95,7 @@ def ip_json(*arguments: str) -> List[Dict[str, Any]]:
         return json.loads(answer or "[]")  # type: ignore[no-any-return]
     except ValueError as error:
         raise HostError(
-            "The command ip does not print JSON: {!r}.".format(answer[:100]), "Install a newer iproute2."
+            f"The command ip does not print JSON: {answer[:100]!r}.", "Install a newer iproute2."
         ) from error
 
 
@@ -108,7 +108,7 @@ def _nic(name: str, link: Dict[str, Any]) -> Nic:
     return Nic(
         name=name,
         ifindex=int(_read(folder, "ifindex") or 0),
-        kind=made_as or uevent.get("DEVTYPE") or _ARPHRD.get(arphrd, "type {}".format(arphrd)),
+        kind=made_as or uevent.get("DEVTYPE") or _ARPHRD.get(arphrd, f"type {arphrd}"),
         physical=os.path.exists(os.path.join(folder, "device")),
         driver=_target(folder, "device/driver") or made_as,
         mac=_read(folder, "address"),

@@ -67,7 +67,7 @@ def missing(before: State, now: State) -> List[str]:
     """The addresses and routes of ``before`` that are gone, whoever put them there."""
     addresses, routes = _lost(before, now)
     gone = ["the address " + _address_key(address).partition(" ")[2] for address in addresses]
-    return gone + ["the route to {}".format(route["dst"]) for route in routes]
+    return gone + [f"the route to {route['dst']}" for route in routes]
 
 
 def with_lost(before: State, now: State) -> State:
@@ -191,7 +191,7 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
     words = [str(address["local"])]
     if "address" in address:
         words += ["peer", str(address["address"])]
-    words[-1] += "/{}".format(address["prefixlen"])
+    words[-1] += f"/{address['prefixlen']}"
     for field in ("broadcast", "scope"):
         if field in address:
             words += [field, str(address[field])]

@@ -57,7 +57,7 @@ def require() -> List[int]:
     numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
     if numbers < _OLDEST:
         raise HostError(
-            "NetworkManager on the engine host is {}, too old for this.".format(version),
+            f"NetworkManager on the engine host is {version}, too old for this.",
             "Version {}.{} or newer is needed.".format(*_OLDEST),
         )
     if os.geteuid() != 0:
@@ -88,7 +88,7 @@ class Profile(NamedTuple):
 
 
 _OWN_FIELDS = tuple(
-    "{}.{}".format(family, name)
+    f"{family}.{name}"
     for family in ("ipv4", "ipv6")
     for name in ("addresses", "routes", "routing-rules", "dns", "dns-search")
 )
@@ -173,7 +173,7 @@ def add(interface: str, settings: Dict[str, str]) -> str:
     )
     found = re.search(r"\(([0-9a-f-]{36})\)", answer)
     if found is None:
-        raise HostError("nmcli does not say which profile it made: {!r}.".format(answer), "Look at `nmcli connection`.")
+        raise HostError(f"nmcli does not say which profile it made: {answer!r}.", "Look at `nmcli connection`.")
     return found.group(1)
 
 
@@ -213,7 +213,7 @@ def query(arguments: List[str], wait: float = 0) -> List[str]:
         )
     if completed.rc != 0:
         raise HostError(
-            "nmcli {} ended with status {}: {}.".format(" ".join(arguments), completed.rc, completed.words),
+            f"nmcli {' '.join(arguments)} ended with status {completed.rc}: {completed.words}.",
             "Run it on the engine host to see more.",
         )
     return completed.stdout.splitlines()

@@ -47,12 +47,12 @@ class Plan(NamedTuple):
     def summary(self, timeout: float) -> Dict[str, Any]:
         """What diffs show."""
         present = [self.settings[key] for key in ("ipv4.addresses", "ipv6.addresses") if self.settings.get(key)]
-        how = "the profile as it is" if not self.settings else "keeps {}".format(", ".join(present) or "its settings")
+        how = "the profile as it is" if not self.settings else f"keeps {', '.join(present) or 'its settings'}"
         if self.offered:
             how = "stays as it is, and will be under control after a reboot, too"
         elif self.dhcp:
             then = "then without an address" if self.unanswered else "and unless it is answered all stays as it is"
-            how = "DHCP for {:g} seconds, {}".format(timeout, then)
+            how = f"DHCP for {timeout:g} seconds, {then}"
         summary: Dict[str, Any] = {
             "profile": self.profile.name if self.profile else self.name,
             "profile_is_new": self.profile is None,
@@ -113,7 +113,7 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
 
 
 def lift_path(name: str) -> str:
-    return "/etc/NetworkManager/conf.d/99-slb-fleet-{}.conf".format(name)
+    return f"/etc/NetworkManager/conf.d/99-slb-fleet-{name}.conf"
 
 
 def _settings(
@@ -138,13 +138,11 @@ def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
     trouble = profile.unrepresentable(state)
     lost = kernel_state.unreplayable(name, host.routes)
     if lost:
-        trouble = "its route to {} is of a kind that could not be brought back".format(", ".join(lost))
+        trouble = f"its route to {', '.join(lost)} is of a kind that could not be brought back"
     for upper in kernel.uppers([name], host.nics):
         for destination in kernel_state.unreplayable(upper, host.routes):
-            trouble = "the route to {} of {}, which is on top of it, could not be brought back".format(
-                destination, upper
-            )
-    return "what it has could not be kept: {}".format(trouble) if trouble else None
+            trouble = f"the route to {destination} of {upper}, which is on top of it, could not be brought back"
+    return f"what it has could not be kept: {trouble}" if trouble else None
 
 
 def _trouble_with_profile(interface: Interface, used: Optional[Profile], configured: bool) -> Optional[str]:
@@ -152,34 +150,29 @@ def _trouble_with_profile(interface: Interface, used: Optional[Profile], configu
     if used is None:
         return None
     if configured and "shared" in (used.method, used.method6):
-        return "its profile {} shares its connection with others, and does not keep what it has".format(used.name)
+        return f"its profile {used.name} shares its connection with others, and does not keep what it has"
     off = used.method == "disabled" and used.method6 in ("disabled", "ignore")
     if not configured and not off and interface.nic.carrier is False:
-        return "it has no carrier (no cable), and its profile {} waits for one".format(used.name)
+        return f"it has no carrier (no cable), and its profile {used.name} waits for one"
     return None
 
 
 def _obstacle_at_boot(interface: Interface, configured: bool) -> Optional[str]:
     """Why NetworkManager would not take the interface at boot, although it has a profile for it."""
     if interface.unmanaged is not None and interface.unmanaged.name != "runtime":
-        return "NetworkManager leaves it alone: {}".format(interface.unmanaged.sentence)
+        return f"NetworkManager leaves it alone: {interface.unmanaged.sentence}"
     if configured and not (interface.device is not None and interface.managed_by == "NetworkManager"):
         return "what gave it its addresses may do so before NetworkManager starts, which then only watches it"
     return None
 
 
 def _note_on(server: str) -> str:
-    return (
-        "NetworkManager may drop the name server {}: the interface has no address of its family to go with it".format(
-            server
-        )
-    )
+    return f"NetworkManager may drop the name server {server}: the interface has no address of its family to go with it"
 
 
 def _notes(state: State, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:
     notes = [
-        "the DHCP lease {} of another client is kept as a static address".format(address)
-        for address in profile.leased(state)
+        f"the DHCP lease {address} of another client is kept as a static address" for address in profile.leased(state)
     ]
     if obstacle is not None and not returns:
         remedy = (
@@ -187,7 +180,7 @@ def _notes(state: State, obstacle: Optional[str], lifted: bool, returns: bool) -
             if lifted
             else "slb_lift_unmanaged: true changes that"
         )
-        notes.append("after a reboot, {}; {}".format(obstacle, remedy))
+        notes.append(f"after a reboot, {obstacle}; {remedy}")
     return notes
 
 

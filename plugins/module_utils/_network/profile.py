@@ -57,7 +57,7 @@ def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
 def sparing_name_servers(settings: Settings) -> Settings:
     """The same for a profile that was there before: name servers that it has, and that may stay in it, do."""
     spared = [
-        "{}.{}".format(family, name)
+        f"{family}.{name}"
         for family in ("ipv4", "ipv6")
         if settings[family + ".method"] in ("manual", "auto") and not settings[family + ".dns"]
         for name in ("dns", "dns-search", "ignore-auto-dns")
@@ -98,15 +98,12 @@ def unrepresentable(state: State) -> Optional[str]:
             continue  # the router says it again
         unknown = {name for metrics in route.get("metrics", []) for name in metrics} - {"mtu"}
         if unknown:
-            return "the attributes {} of the route to {} cannot be put into a profile".format(
-                ", ".join(sorted(unknown)), route["dst"]
-            )
+            named = ", ".join(sorted(unknown))
+            return f"the attributes {named} of the route to {route['dst']} cannot be put into a profile"
     families = {address["family"] for address in state["addresses"] if not address.get("temporary")}
     for route in substance(state)["routes"]:
         if route["family"] not in families:
-            return "the route to {} leads over it without an address, which cannot be put into a profile".format(
-                route["dst"]
-            )
+            return f"the route to {route['dst']} leads over it without an address, which cannot be put into a profile"
     return None
 
 
@@ -121,7 +118,7 @@ def eui64(mac: str) -> str:
 def _both_families_empty() -> Settings:
     """Everything that another profile might have said about addresses, taken back in the same call."""
     names = ("addresses", "gateway", "routes", "dns", "dns-search")
-    settings = {"{}.{}".format(family, name): "" for family in ("ipv4", "ipv6") for name in names}
+    settings = {f"{family}.{name}": "" for family in ("ipv4", "ipv6") for name in names}
     for family in ("ipv4", "ipv6"):
         settings[family + ".never-default"] = "no"
         settings[family + ".ignore-auto-dns"] = "no"
@@ -216,12 +213,12 @@ def _route(route: Dict[str, Any]) -> str:
         words.append(str(route["gateway"]))
     words.append(str(route.get("metric", 0)))
     if route.get("table") not in _MAIN_TABLES:
-        words.append("table={}".format(route["table"]))
+        words.append(f"table={route['table']}")
     if "prefsrc" in route:
-        words.append("src={}".format(route["prefsrc"]))
+        words.append(f"src={route['prefsrc']}")
     if "onlink" in route.get("flags", []):
         words.append("onlink=true")
-    words += ["mtu={}".format(metrics["mtu"]) for metrics in route.get("metrics", []) if "mtu" in metrics]
+    words += [f"mtu={metrics['mtu']}" for metrics in route.get("metrics", []) if "mtu" in metrics]
     return " ".join(words)
 
 

@@ -52,11 +52,11 @@ def named(interfaces: List[Interface], wanted: List[str]) -> List[Interface]:
 def _reason_of_kind(interface: Interface) -> Optional[str]:
     nic = interface.nic
     if nic.kind not in _ETHERNET:
-        return "it is no Ethernet device but of the kind {}".format(nic.kind)
+        return f"it is no Ethernet device but of the kind {nic.kind}"
     if any(fnmatch.fnmatchcase(nic.name, pattern) for pattern in _NEVER):
         return "interfaces of this name belong to containers"
     if nic.master is not None:
-        return "it is a port of {}".format(nic.master)
+        return f"it is a port of {nic.master}"
     return None
 
 
@@ -72,9 +72,8 @@ def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
 def _reason_of_control(interface: Interface, wanted: List[str]) -> Optional[str]:
     nic = interface.nic
     if interface.offered:
-        return "it is under NetworkManager's control already ({})".format(
-            interface.device.connection if interface.device else ""
-        )
+        connection = interface.device.connection if interface.device else ""
+        return f"it is under NetworkManager's control already ({connection})"
     carried = [
         what
         for what, carries in (
@@ -85,9 +84,7 @@ def _reason_of_control(interface: Interface, wanted: List[str]) -> Optional[str]
     ]
     # A pattern that happens to meet the interface that everything hangs on is no statement about it.
     if carried and not any(item.lower() in (nic.name.lower(), nic.mac.lower()) for item in wanted):
-        return "it carries {}; name it exactly, by name or MAC address, if it is to be adopted".format(
-            " and ".join(carried)
-        )
+        return f"it carries {' and '.join(carried)}; name it exactly, by name or MAC address, if it is to be adopted"
     return None
 
 
@@ -100,9 +97,9 @@ def _reason_of_manager(interface: Interface, lift_unmanaged: bool) -> Optional[s
     if cause is None or not cause.strict:
         return None
     if not cause.liftable:
-        return "NetworkManager must leave it alone: {}; change that first".format(cause.sentence)
+        return f"NetworkManager must leave it alone: {cause.sentence}; change that first"
     if not lift_unmanaged:
-        return "NetworkManager must leave it alone: {}; slb_lift_unmanaged: true lifts that".format(cause.sentence)
+        return f"NetworkManager must leave it alone: {cause.sentence}; slb_lift_unmanaged: true lifts that"
     return None
 
 

@@ -40,7 +40,7 @@ def _lineage() -> List[int]:
 
 def _environment(pid: int) -> Dict[str, str]:
     try:
-        with open("/proc/{}/environ".format(pid), "rb") as stream:
+        with open(f"/proc/{pid}/environ", "rb") as stream:
             text = stream.read().decode("utf-8", "replace")
     except OSError:
         return {}
@@ -51,7 +51,7 @@ def _began(lineage: List[int]) -> Optional[float]:
     """When sshd started the process that serves the connection."""
     for pid in lineage:
         try:
-            with open("/proc/{}/comm".format(pid)) as stream:
+            with open(f"/proc/{pid}/comm") as stream:
                 name = stream.read().strip()
         except OSError:
             continue
@@ -64,7 +64,7 @@ def _began(lineage: List[int]) -> Optional[float]:
 def _stat(pid: int) -> Optional[List[str]]:
     """The fields of /proc/PID/stat after the name, which may itself hold spaces and parentheses."""
     try:
-        with open("/proc/{}/stat".format(pid)) as stream:
+        with open(f"/proc/{pid}/stat") as stream:
             return stream.read().rpartition(")")[2].split()
     except OSError:
         return None

@@ -221,7 +221,7 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[
             # Otherwise NetworkManager would give it its addresses again when the lease is renewed.
             nmcli.command(["--wait", "10", "device", "disconnect", name], _ANSWER_SECONDS)
     except Exception as error:
-        troubles.append("NetworkManager does not take {} back: {}".format(name, _words(error)))
+        troubles.append(f"NetworkManager does not take {name} back: {_words(error)}")
     return False
 
 
@@ -245,7 +245,7 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
         if not pending or pending == former:
             time.sleep(_LOOK_SECONDS)
     words = [word for said in pending.values() for word in said if word]
-    return ["{} is not as it was: {}".format(", ".join(pending), "; ".join(words))] if pending else []
+    return [f"{', '.join(pending)} is not as it was: {'; '.join(words)}"] if pending else []
 
 
 def _put_ipv6_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> Dict[str, List[str]]:
@@ -258,7 +258,7 @@ def _put_ipv6_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) 
             try:
                 kernel.set_ipv6(name, setting, value)
             except OSError as error:
-                said.append("{} {}: {}".format(setting, value, error.strerror))
+                said.append(f"{setting} {value}: {error.strerror}")
     return pending
 
 
@@ -277,4 +277,4 @@ def _ip(arguments: List[str]) -> str:
         completed = commands.run([commands.find("ip") or "ip", *arguments], _ANSWER_SECONDS)
     except FleetError as error:
         return str(error)
-    return "" if completed.rc == 0 else "{}: {}".format(" ".join(arguments), completed.words)
+    return "" if completed.rc == 0 else f"{' '.join(arguments)}: {completed.words}"

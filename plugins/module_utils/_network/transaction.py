@@ -65,7 +65,7 @@ def advance(token: str, since: Collection[str], state: str, **values: Any) -> No
     if present.get("token") != token:
         raise HostError("Another change of this host's interfaces has begun since.", "Run again.")
     if present["state"] not in since:
-        raise HostError("The change of this host's interfaces is {} already.".format(present["state"]), "Run again.")
+        raise HostError(f"The change of this host's interfaces is {present['state']} already.", "Run again.")
     set_status(dict(present, state=state, **values))
 
 
@@ -76,9 +76,7 @@ def read(name: str) -> Any:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise HostError(
-            "The file {} cannot be read: {}.".format(path(name), error), "Look at it on the engine host."
-        ) from error
+        raise HostError(f"The file {path(name)} cannot be read: {error}.", "Look at it on the engine host.") from error
 
 
 def write(name: str, content: Any) -> None:
@@ -88,11 +86,11 @@ def write(name: str, content: Any) -> None:
 def process_identity(pid: int) -> Optional[str]:
     """Something that only this run of the process with this number has; None if there is none."""
     try:
-        with open("/proc/{}/stat".format(pid)) as stream:
+        with open(f"/proc/{pid}/stat") as stream:
             fields = stream.read().rpartition(")")[2].split()
     except OSError:
         return None
-    return None if fields[0] == "Z" else "{} {}".format(pid, fields[19])
+    return None if fields[0] == "Z" else f"{pid} {fields[19]}"
 
 
 def is_alive(identity: Optional[str]) -> bool:

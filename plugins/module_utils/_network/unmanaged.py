@@ -43,15 +43,15 @@ def lifting(name: str, cause: Optional[Cause]) -> str:
     sections = [
         "# Written by slb.fleet.interface, which also takes it away again (state: absent).",
         # What configured it before may do so again at boot: the profile is to be used all the same.
-        "[device-slb-{0}]\nmatch-device=interface-name:={0}\nmanaged=1\nkeep-configuration=no".format(name),
+        f"[device-slb-{name}]\nmatch-device=interface-name:={name}\nmanaged=1\nkeep-configuration=no",
         # Without a profile of its own it must not be given one by chance.
-        "[main]\nno-auto-default+=interface-name:={}".format(name),
+        f"[main]\nno-auto-default+=interface-name:={name}",
     ]
     if cause is not None and cause.strict:
         # A list of nothing but exceptions means all other interfaces. Where it does, it has to after this, too;
         # where it does not, a name that no interface has keeps it from doing so.
         rest = "*" if cause.others else _NOBODY
-        sections.append("[keyfile]\nunmanaged-devices+={};except:interface-name:={}".format(rest, name))
+        sections.append(f"[keyfile]\nunmanaged-devices+={rest};except:interface-name:={name}")
     return "\n\n".join(sections) + "\n"
 
 
@@ -73,27 +73,25 @@ class Causes:
                 "unmanaged-devices",
                 True,
                 True,
-                "unmanaged-devices={} in NetworkManager's configuration".format(unmanaged_devices),
+                f"unmanaged-devices={unmanaged_devices} in NetworkManager's configuration",
                 others,
             )
         ifcfg = _ifcfg_refusal(nic)
         if ifcfg is not None:
-            return Cause("NM_CONTROLLED=no", True, False, "NM_CONTROLLED=no in {}".format(ifcfg))
+            return Cause("NM_CONTROLLED=no", True, False, f"NM_CONTROLLED=no in {ifcfg}")
         if nic.name in self._ifupdown and self._ifupdown_rules():
-            return Cause("ifupdown", True, True, "ifupdown has it in {}".format(self._ifupdown[nic.name]), others)
+            return Cause("ifupdown", True, True, f"ifupdown has it in {self._ifupdown[nic.name]}", others)
         for section in self._config.sections() if self._config else []:
             if section.split("-", 1)[0] == "device" and self._device_section_refuses(section, nic):
                 return Cause(
                     "device section",
                     False,
                     True,
-                    "managed=0 in the section [{}] of NetworkManager's configuration".format(section),
+                    f"managed=0 in the section [{section}] of NetworkManager's configuration",
                 )
         if "E:NM_UNMANAGED=1" in _lines(_UDEV.format(nic.ifindex)):
             return Cause("udev", False, True, "a udev rule sets NM_UNMANAGED=1")
-        return Cause(
-            "runtime", False, False, "it was set so at run time (nmcli device set {} managed no)".format(nic.name)
-        )
+        return Cause("runtime", False, False, f"it was set so at run time (nmcli device set {nic.name} managed no)")
 
     def _value(self, section: str, key: str) -> str:
         return self._config.get(section, key, fallback="") if self._config else ""

@@ -70,7 +70,7 @@ def test_a_daemon_that_hangs_is_unknown_in_bounded_time(programs: Path, monkeypa
 
 
 def test_a_state_that_nobody_knows_is_unknown(programs: Path) -> None:
-    program(programs, "docker", "echo '[{}]'".format(ITEM.replace("running", "removing")))
+    program(programs, "docker", f"echo '[{ITEM.replace('running', 'removing')}]'")
     seen = containers.look()
     assert (seen.state, seen.why) == ("unknown", "docker calls its state removing")
 
