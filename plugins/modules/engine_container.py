@@ -176,10 +176,10 @@ from typing import Any, Dict
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._host import engine_container
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import locked
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import REASONS
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import locked
 
 _LOCK = "/run/slb-fleet"  # its folder is there on every host, and whoever may do anything to containers may read it
 _LOCK_SECONDS = 60

@@ -160,9 +160,9 @@ container:
 from typing import Any, Dict
 
 from ansible_collections.slb.fleet.plugins.module_utils._host import record, set_aside
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import locked
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import locked
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["pending", "confirmed", "absent"], required=True),

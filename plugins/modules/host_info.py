@@ -325,8 +325,8 @@ slb_host:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._host.observation import SUBSETS, observe
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from ansible_collections.slb.fleet.plugins.module_utils._observation import SUBSETS, observe
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 

@@ -11,7 +11,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import clock, commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands
 
 ENGINE = "slb"
 """The name of the engine's container, from the interface document."""

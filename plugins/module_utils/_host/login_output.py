@@ -17,7 +17,7 @@ import time
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _STATIC = "/etc/motd"
 _DYNAMIC = "/run/motd.dynamic"

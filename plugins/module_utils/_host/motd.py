@@ -11,9 +11,9 @@ import time
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError, OptionError
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, sync_folder, write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._host.login_output import measure
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, sync_folder, write_atomically
 
 PATH = "/etc/motd"
 _MODE = 0o644

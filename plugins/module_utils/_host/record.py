@@ -9,14 +9,15 @@ import time
 from typing import Any, Dict, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, notes, room, set_aside
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, notes, room, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import (
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import (
     file_errors,
     sync_folder,
     write_ours,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
 _SAME_SECONDS = 0.001  # a number may lose digits on its way through templates

@@ -11,8 +11,8 @@ import sys
 import tempfile
 from typing import Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import folders
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors
+from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors
 
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _UNCHANGEABLE = 0x30  # immutable, append only

@@ -9,9 +9,10 @@ import re
 import time
 from typing import Any, Dict, NamedTuple, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, notes
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, notes
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, sync_folder, write_ours
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, sync_folder, write_ours
 
 PATH = "/var/lib/slb-fleet/set-aside.json"
 REASONS = ("list", "operator", "record", "ended")

@@ -7,7 +7,6 @@ import time
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
     history,
@@ -22,6 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
 )
 from ansible_collections.slb.fleet.plugins.module_utils._network.plan import Plan
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_atomically
 
 _ACTIVATION_SECONDS = 20
 _RELEASE_SECONDS = 5

@@ -11,8 +11,8 @@ from typing import Any, Dict, Iterator, List
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     guard,
-    session,
     snapshot,
+    ssh_connection,
     transaction,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
@@ -101,7 +101,7 @@ def outcome(token: str) -> str:
 
 
 def _session() -> Any:
-    connection = session.current()
+    connection = ssh_connection.current()
     return None if connection is None else connection._asdict()
 
 

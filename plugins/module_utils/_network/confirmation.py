@@ -12,7 +12,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
     history,
     nmcli,
-    session,
+    ssh_connection,
     transaction,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
@@ -46,7 +46,7 @@ def confirm(token: str) -> Result:
 
 def _refuse_stale_connection(status: Dict[str, Any]) -> None:
     """Only a connection made after the change proves that the host can be reached."""
-    now, then = session.current(), status["session"]
+    now, then = ssh_connection.current(), status["session"]
     if then is None and now is None:
         return  # never came over SSH: from the console of a container, or on the host itself
     fresh = now is not None

@@ -15,9 +15,9 @@ import time
 from typing import List
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import write_ours
 from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_ours
 
 _COLLECTION = "ansible_collections.slb.fleet."
 _START_SECONDS = 15

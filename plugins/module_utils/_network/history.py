@@ -9,9 +9,9 @@ import os
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import folders
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_ours
 from ansible_collections.slb.fleet.plugins.module_utils._network import resolver, snapshot, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_ours
 
 FOLDER = "/var/lib/slb-fleet/interfaces"
 

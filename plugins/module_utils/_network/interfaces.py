@@ -7,7 +7,7 @@ import contextlib
 from typing import Any, Dict, List, NamedTuple, Optional, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, nmcli, session
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, nmcli, ssh_connection
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause, Causes
@@ -138,7 +138,7 @@ def _configured_by_networkd(nic: Nic) -> bool:
 
 def _carrying_ssh(nics: List[Nic]) -> Set[str]:
     """The interface that has the SSH connection's address, and the one that leads back to the client."""
-    connection = session.current()
+    connection = ssh_connection.current()
     if connection is None:
         return set()
     found = {nic.name for nic in nics if any(address["local"] == connection.server for address in nic.addresses)}

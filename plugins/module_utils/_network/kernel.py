@@ -8,7 +8,7 @@ import os
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _CLASS = "/sys/class/net"
 _IPV6 = "/proc/sys/net/ipv6/conf/{}"

@@ -8,7 +8,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _ANSWER_SECONDS = 20
 _NOT_RUNNING = 8

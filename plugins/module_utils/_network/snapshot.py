@@ -9,9 +9,9 @@ import time
 from typing import Any, Dict, List, Optional, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, nmcli, resolver
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_atomically
 
 Snapshot = Dict[str, Any]
 """Plain data: ``kernel``, ``uppers``, ``devices``, ``profiles``, ``uuids``, ``files`` and ``resolver``.

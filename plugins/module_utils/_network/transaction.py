@@ -14,8 +14,8 @@ import time
 from typing import Any, Collection, Dict, Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import folders
-from ansible_collections.slb.fleet.plugins.module_utils._host.files import file_errors, write_ours
+from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_ours
 
 FOLDER = "/run/slb-fleet/interfaces"
 FOLDER_MODE = 0o700

@@ -11,8 +11,8 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _ANSWER_SECONDS = 10
 _IFCFG = "/etc/sysconfig/network-scripts/ifcfg-*"

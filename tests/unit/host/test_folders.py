@@ -11,8 +11,9 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils import _errors
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import files, folders, record, room, set_aside
+from ansible_collections.slb.fleet.plugins.module_utils._host import record, room, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._network import guard, history, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._system import files, folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

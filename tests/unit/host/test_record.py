@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import clock, containers, record
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, record
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 
 NODE = "https://node.example.com"
 ENGINE = ("edge-1", "192.0.2.11", NODE)

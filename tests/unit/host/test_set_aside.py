@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils import _observation as observation
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import (
     containers,
     engine_container,
     moves,
     notes,
-    observation,
     record,
     set_aside,
 )

@@ -11,8 +11,9 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import clock, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._host import sockets
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 
 
 @pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import confirmation, guard, session, transaction
-from ansible_collections.slb.fleet.plugins.module_utils._network.session import Session
+from ansible_collections.slb.fleet.plugins.module_utils._network import confirmation, guard, ssh_connection, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network.ssh_connection import Session
 
 TOKEN = "f00dface"
 # However short ago this machine was booted.
@@ -43,7 +43,7 @@ def applied(**known: Any) -> None:
 
 
 def come_in(monkeypatch: pytest.MonkeyPatch, connection: Session | None) -> None:
-    monkeypatch.setattr(session, "current", lambda: connection)
+    monkeypatch.setattr(ssh_connection, "current", lambda: connection)
 
 
 def fresh() -> Session:
@@ -151,7 +151,8 @@ def test_a_process_that_has_ended_is_not_alive() -> None:
 def test_the_session_is_found_behind_an_empty_environment() -> None:
     """As under sudo: the variable is only in the environment of a parent."""
     program = (
-        "from ansible_collections.slb.fleet.plugins.module_utils._network import session; print(session.current())"
+        "from ansible_collections.slb.fleet.plugins.module_utils._network import ssh_connection;"
+        " print(ssh_connection.current())"
     )
     child = [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}; {program}"]
     parent = f"import os, subprocess; print(subprocess.run({child!r}, env={{}}, capture_output=True, text=True).stdout)"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import commands
-from ansible_collections.slb.fleet.plugins.module_utils._host.commands import Completed
 from ansible_collections.slb.fleet.plugins.module_utils._network import nmcli
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system.commands import Completed
 
 
 @pytest.fixture

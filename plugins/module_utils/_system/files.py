@@ -11,7 +11,7 @@ import time
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import folders
+from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 
 _FOLDER_MODE = 0o755
 

@@ -1,0 +1,33 @@
+"""Layers of module code point one way: the look, below it hosts and networks side by side, then the ground floor."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+MODULE_UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
+BELOW = {
+    "_system": {"_errors"},
+    "_host": {"_errors", "_result", "_system"},
+    "_network": {"_errors", "_result", "_system"},
+    "_console": {"_errors", "_result", "_visible"},
+    "_observation": {"_errors", "_system", "_host", "_network"},
+}
+
+
+def imported(layer: str) -> set[str]:
+    path = MODULE_UTILS / layer
+    found = set()
+    for file in path.glob("*.py") if path.is_dir() else [path.with_suffix(".py")]:
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module and ".plugins." in node.module:
+                _outside, _plugins, inside = node.module.partition(".plugins.")
+                place, *rest = inside.split(".")
+                found |= {rest[0]} if rest else {name.name for name in node.names}
+                assert place == "module_utils", f"{file} knows {node.module}"
+    return found - {layer}
+
+
+@pytest.mark.parametrize("layer", sorted(BELOW))
+def test_no_layer_knows_what_is_above_or_beside_it(layer: str) -> None:
+    assert imported(layer) <= BELOW[layer]
