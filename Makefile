@@ -19,7 +19,7 @@ SECONDS ?= 600
 SEED ?= 1
 chaos: environment
 	@tests/tools/docker-engine up
-	@.venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
+	@PYTHONPATH=tests/integration:tests/integration/deployment .venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
 
 bench: environment
 	@tests/tools/docker-engine up

@@ -19,6 +19,9 @@ BIN = ROOT / ".venv" / "bin"
 LOGS = ROOT / ".cache" / "test-logs"
 
 
+SHARED = "tests/integration:tests/integration/deployment"
+
+
 class Stage(NamedTuple):
     name: str
     command: str
@@ -49,7 +52,10 @@ FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment"),
     Stage("report", "pytest tests/integration/report"),
     Stage("histories", "pytest tests/integration/histories"),
-    Stage("chaos", "python tests/chaos/run.py --seconds 120 --seed 1"),
+    Stage(
+        "chaos",
+        f"PYTHONPATH={SHARED} python tests/chaos/run.py --seconds 120 --seed 1",
+    ),
 )
 DOCKER = Stage("docker", "tests/tools/inotify-room && tests/tools/docker-engine up")
 LANES = (CODE, LABS, FLEETS)

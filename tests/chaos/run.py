@@ -11,9 +11,6 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration" / "deployment"))
-
 from rounds import Chaos
 from sites import Sites
 from slb_lab.lab import Lab

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "report"))
-
 from browser import Browser, chromium
 
 TOOL = Path(__file__).resolve().parents[1] / "tools" / "chromium"

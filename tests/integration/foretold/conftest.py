@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fleet import Fleet
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "deployment"))
-sys.path.insert(0, str(Path(__file__).parent))
-
 from wards import Wards
 
 RELEASES = ("bookworm", "trixie", "bullseye")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from estate import Estate
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
-
-# What one host is and can meet with is told beside the tests of deployments.
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "deployment")]
-
-from estate import Estate  # noqa: E402
 
 RELEASES = ("bookworm", "bullseye", "trixie")
 

@@ -7,20 +7,16 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from slb_lab.lab import Lab
-from slb_lab.topology import Topology
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "deployment"))
-
 from fleet import BIN, Fleet, Run
 from sites import LISTING, wait_until
+from slb_lab.lab import Lab
+from slb_lab.topology import Topology
 
 RECORD = "/etc/ansible/facts.d/slb_engine.fact"
 COMMON = {
