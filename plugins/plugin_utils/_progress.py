@@ -16,7 +16,7 @@ Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unk
 class Progress:
     """``asked``: how often this run has asked for an install. ``asked_at``: when, by ``_clock``.
     ``confirmed``: how often it has noted the engine in the record. ``waited``: seconds for which it has waited for the
-    engine.
+    engine. ``replaced_id``: the container that it has taken out of the way last.
     """
 
     rounds: int = 0
@@ -27,6 +27,7 @@ class Progress:
     answer_words: str = ""
     confirmed: int = 0
     has_replaced: bool = False
+    replaced_id: str = ""
     has_put_back: bool = False
     put_back_words: str = ""
 
@@ -48,8 +49,10 @@ class Progress:
             return replace(progress, has_put_back=True, put_back_words=str(result.get("reason", "")))
         if action == "replace" and not result.get("overtaken"):
             # The last answer was about the container that is out of the way now. It may be another run that moved it.
-            has_replaced = self.has_replaced or bool(result.get("changed", True))
-            return replace(progress, answer="none", answer_words="", has_replaced=has_replaced)
+            progress = replace(progress, answer="none", answer_words="")
+            if not result.get("changed", True):
+                return progress
+            return replace(progress, has_replaced=True, replaced_id=str(result["before"]["id"]))
         if action == "add" and not result.get("skipped"):
             return replace(
                 progress,

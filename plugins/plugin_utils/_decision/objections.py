@@ -131,9 +131,7 @@ def _to_another_try(evidence: Evidence, policy: Policy) -> Iterator[str]:
 
 
 def _to_stopping_it_again(evidence: Evidence) -> Iterator[str]:
-    if not evidence.progress.has_replaced:
-        return
-    if evidence.set_aside and evidence.set_aside.id == evidence.container_id and evidence.container in ALIVE:
+    if evidence.progress.replaced_id == evidence.container_id and evidence.container in ALIVE:
         yield (
             "But this run has taken this very container out of the way, and somebody has put it back and started it "
             "since. Find out who works on this host, then run again."

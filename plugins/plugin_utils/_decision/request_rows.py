@@ -93,8 +93,14 @@ def is_finished(evidence: Evidence, policy: Policy) -> bool:
         and not policy.unlisted
         and evidence.console == "undescribed"
         and evidence.after_request
-        and (evidence.stable(policy) or evidence.settling(policy))
+        and (evidence.stable(policy) or (evidence.settling(policy) and _came_in_time(evidence, policy)))
     )
+
+
+def _came_in_time(evidence: Evidence, policy: Policy) -> bool:
+    """Started by the deployment itself, and not again and again since: not every runtime counts that."""
+    assert evidence.uptime is not None
+    return evidence.record_age - evidence.uptime <= policy.wait + policy.settle * 4
 
 
 def finished(evidence: Evidence, policy: Policy) -> Decision:

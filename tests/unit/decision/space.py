@@ -48,7 +48,7 @@ def records() -> Iterator[dict]:
     yield {"record": "none"}
     yield {"record": "invalid", "record_why": "the record cannot be read"}
     for differences in ((), ("it is of the engine west-2, not edge-1",), (EARLIER_FORM,)):
-        for age in (10, 1000):
+        for age in (10, 1000) if differences else (10, 190, 1000):
             yield {"record": "pending", "record_age": age, "differences": differences}
         yield {
             "record": "confirmed",

@@ -70,6 +70,24 @@ ROWS = [
         "replace",
         "failed",
     ),
+    (
+        "our attempt crashes again and again, and the runtime does not count it",
+        RUNNING | OVER | WAITED | {"uptime": 1.0, "record_age": 900.0},
+        "replace",
+        "failed",
+    ),
+    (
+        "it came up as the wait ended, for which this run has waited",
+        RUNNING | OVER | WAITED | {"uptime": 1.0, "record_age": 185.0},
+        "wait",
+        "stays up",
+    ),
+    (
+        "another run put back what this run took away, and its note with it",
+        RUNNING | GONE | {"progress": Progress(has_replaced=True, replaced_id="c1")},
+        "fail",
+        "somebody has put it back",
+    ),
     ("ours is up, the console not yet", RUNNING | OVER | GONE | {"uptime": 1.0}, "wait", "stays up"),
     ("our attempt left nothing", OVER, "add", "left no container"),
     ("our attempt left a dead container", OVER | {"container": "exited"}, "replace", "left the container exited"),
@@ -140,7 +158,7 @@ ROWS = [
     ("it was put back", RUNNING | aside() | answered("exists", has_put_back=True), "fail", "was put back"),
     (
         "somebody put back what this run took away",
-        RUNNING | GONE | aside() | {"progress": Progress(has_replaced=True)},
+        RUNNING | GONE | aside() | {"progress": Progress(has_replaced=True, replaced_id="c1")},
         "fail",
         "who works on this host",
     ),

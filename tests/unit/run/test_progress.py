@@ -28,8 +28,8 @@ def test_a_request_that_waited_too_long_for_its_turn_was_not_made() -> None:
 
 def test_what_is_taken_away_makes_the_last_answer_void() -> None:
     told = Progress(asked=1, answer="exists", answer_words="it exists")
-    after = told.after("replace", {}, 20.0)
-    assert (after.answer, after.answer_words, after.has_replaced) == ("none", "", True)
+    after = told.after("replace", {"before": {"id": "c1"}}, 20.0)
+    assert (after.answer, after.answer_words, after.has_replaced, after.replaced_id) == ("none", "", True, "c1")
     assert told.after("replace", {"overtaken": True}, 20.0).answer == "exists", "nothing was taken away"
 
 

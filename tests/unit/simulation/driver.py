@@ -280,7 +280,7 @@ class Run:
             if overtaken:
                 return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
             yield from self._replace(line, decision, sight)
-            return {}
+            return {"before": {"id": sight.look["engine_container"]["id"]}}
         if decision.action == "put_back":
             yield from self._put_back(line, decision, sight, progress)
             return {}
@@ -356,6 +356,7 @@ class Run:
         self._witness.asked(self, line, outcome, sight)
         course.asked.append(outcome)
         yield 0.3
+        self._witness.heard(self, line, outcome, sight)
         if outcome in ("port_occupied", "refused"):
             yield from self._withdraw(line, requested_at)
         seen = {"slb_host": sight.look, "fate": {"console": decision.console}}

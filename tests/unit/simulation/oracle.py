@@ -490,6 +490,9 @@ class Oracle:
         if outcome in ("requested", "unknown"):
             # The node knows nothing of what was stopped for it, or it is the operator's again.
             self.stopped_live = [one for one in self.stopped_live if one[2] is not line.host]
+
+    def heard(self, run: Run, line: Line, outcome: str, seen: Sight) -> None:
+        """The answer has come in: what is decided from now on is decided with it."""
         unlisted = ("not listed", "empty")
         if outcome == "exists" and shown(seen.reading, line) in unlisted and self._is_hidden(line):
             run.book.setdefault("distrusted", set()).add(line.url)

@@ -30,6 +30,8 @@ class Operator:
         self._failed: Counter[Line] = Counter()
         """How often the same thing has failed: who sees it again asks why."""
         self._started: list[Container] = []
+        self._ran_again: set[Line] = set()
+        """Listed as running when it was looked at: whoever is told again that it failed believes that."""
         self.has_mended = False
         """Whether anything was done since the last run, which may have helped another host, too."""
 
@@ -384,7 +386,8 @@ class Operator:
         entry = self._node(line).entry(line.name, line.address)
         if entry is None:
             return None
-        if self._node(line).word(entry) == "running":
+        if self._node(line).word(entry) == "running" and line not in self._ran_again:
+            self._ran_again.add(line)
             return "sees that the console lists it as running by now, and runs it again"
         if done := self._ask_why(line):
             return done
