@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._console import languages
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, Kind, plain
 
 if TYPE_CHECKING:
@@ -34,37 +35,14 @@ _CODES = frozenset({"code", "errcode", "errorcode", "errno", "ret", "retcode", "
 # As often the state of a thing as that of the request.
 _STATES = frozenset({"status", "statuscode", "state", "result"})
 _ENVELOPES = frozenset({"data", "result", "response", "body"})
-_BAD_WORDS = frozenset({
-    "error", "err", "fail", "failed", "failure", "denied", "invalid", "rejected", "unauthorized", "forbidden",
-    "失败", "错误",
-})
 # fmt: on
 _FLAGS = frozenset({"success", "succeed", "succeeded", "successful", "issuccess", "issuccessful", "ok"})
 _ERRORS = frozenset({"error", "errors", "err", "exception"})
-_GOOD_WORDS = frozenset({"ok", "success", "succeed", "succeeded", "successful", "accepted", "started", "成功"})
 _NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no"})
 
-_FAILURE = re.compile(
-    r"\b(?:error|fail(?:ed|ure|s)?|invalid|denied|refused|rejected|forbidden|not\s+(?:allowed|permitted|found|valid)"
-    r"|does\s+not\s+exist|unable|cannot|can't|could\s+not|exception|traceback)\b"
-    r"|失败|错误|无效|非法|拒绝|不能|无法|不存在|异常|不合法|不正确|失敗|錯誤",
-    re.IGNORECASE,
-)
-_SUCCESS = re.compile(
-    r"\b(?:ok|success(?:ful(?:ly)?)?|succeeded|accepted|started|starting|queued|created|submitted|in\s+progress)\b"
-    r"|成功|已开始|开始(?:安装|部署)|已提交|正在(?:安装|部署)|已受理",
-    re.IGNORECASE,
-)
-_LOG_IN_FIRST = re.compile(
-    r"not\s+logged\s+in|log\s?-?in\s+(?:is\s+)?(?:required|again|first|expired)"
-    r"|(?:please|must|need\s+to)\s+(?:log|sign)\s?-?in\b(?!\s+(?:in)?to\s+(?:\w+\s+){0,2}(?:host|server|machine)\b)"
-    r"|session\s+(?:is\s+|has\s+)?(?:expired|invalid|timed?\s?-?out|not\s+found)|(?:expired|invalid)\s+session"
-    r"|authentication\s+(?:is\s+)?required|authentication\s+credentials\s+were\s+not|not\s+authenticated"
-    r"|未登录|未登陆|没有登录|请(?:您)?(?:先|重新)?(?:登录|登陆)(?!到?(?:该|目标|此|引擎)?(?:主机|服务器|机器))|登[录陆](?:状态)?(?:已经?)?(?:过期|失效|超时)"
-    r"|会话(?:已经?)?(?:过期|失效|超时|无效)|身份(?:认证|验证)(?:信息)?(?:已经?)?(?:过期|失效|未提供)|未登入|請(?:先|重新)?登入",
-    re.IGNORECASE,
-)
-_LOGIN_PAGE_TITLE = re.compile(r"\b(?:log|sign)[\s-]?in\b|登录|登陆|登入", re.IGNORECASE)
+_GOOD_WORDS, _BAD_WORDS = languages.words("good_words"), languages.words("bad_words")
+_FAILURE, _SUCCESS = languages.any_of("failure"), languages.any_of("success")
+_LOG_IN_FIRST, _LOGIN_PAGE_TITLE = languages.any_of("log_in_first"), languages.any_of("login_page_title")
 _LOGIN_PATH = re.compile(r"(?:log|sign)[_-]?in\b", re.IGNORECASE)
 _QUERY = re.compile(r"\?[^#]*")
 # The whole script: one that only may send to the login, as on an error of a later request, proves nothing.
@@ -73,18 +51,7 @@ _SCRIPTED_REDIRECT = re.compile(
     r"[^\"']*[\"']\s?\)?\s?;?",
     re.IGNORECASE,
 )
-_ABOUT_CREDENTIALS = re.compile(
-    r"password|credential|user\s?name|account|locked|too\s+many\s+(?:failed|login)|密码|用户|账号|帐号|账户|锁定|口令",
-    re.IGNORECASE,
-)
-_BAD_CREDENTIALS = re.compile(
-    r"(?:wrong|incorrect|invalid|bad)\s+(?:user\s?name|password|credential|login|account)"
-    r"|(?:user\s?name|password|credentials?)\s+(?:(?:is|are|was|were)\s+)?(?:wrong|incorrect|invalid|not\s+(?:correct|valid))"
-    r"|account\s+(?:\w+\s+){0,2}(?:locked|disabled|suspended)|too\s+many\s+(?:failed\s+)?(?:log\s?-?in|sign\s?-?in|password)"
-    r"|(?:log\s?-?in|authentication)\s+failed"
-    r"|(?:密码|口令|用户名?|账号|帐号|账户)(?:错误|有误|不正确|不存在|(?:已经?)?(?:被)?锁定)|(?:已经?|被)锁定",
-    re.IGNORECASE,
-)
+_ABOUT_CREDENTIALS, _BAD_CREDENTIALS = languages.any_of("about_credentials"), languages.any_of("bad_credentials")
 _NUMBER = re.compile(r"-?\d{1,18}")
 _SHORT = 1024
 _UNAUTHENTICATED = 401

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ansible_collections.slb.fleet.plugins.module_utils._console import answers
+from ansible_collections.slb.fleet.plugins.module_utils._console import answers, calls
 from ansible_collections.slb.fleet.plugins.module_utils._console.reply import read_reply
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer, Transport
 
-LOGIN_PATH = "/account/login/"
 _MAY_TRY_LATER = (408, 425, 429)
 
 
@@ -45,7 +44,7 @@ class Session:
 
 def log_in(transport: Transport, connection: Connection, redact: Redactor) -> Session:
     """Asks once. Raises LoginRefusedError, which is final, or another ConsoleError when no verdict came."""
-    request = Request("POST", LOGIN_PATH, {"username": connection.username, "password": connection.password})
+    request = Request(*calls.LOGIN, body={"username": connection.username, "password": connection.password})
     answer = transport.send(request, is_worth_repeating=_gave_no_verdict)
     if _wants_csrf_token(answer):
         token = answer.cookies.get("csrftoken") or _csrf_token(transport)
@@ -64,7 +63,7 @@ def log_in(transport: Transport, connection: Connection, redact: Redactor) -> Se
 
 def _check(reply: Reply, connection: Connection) -> None:
     answer = reply.answer
-    place = f"{connection.base_url}{LOGIN_PATH}"
+    place = f"{connection.base_url}{calls.LOGIN.path}"
     evidence = {"status_code": answer.status, "answer": reply.excerpt}
     if _speaks_of_credentials(reply):
         raise LoginRefusedError(
@@ -110,7 +109,7 @@ def _wants_csrf_token(answer: Answer) -> bool:
 
 
 def _csrf_token(transport: Transport) -> str:
-    return transport.send(Request("GET", LOGIN_PATH)).cookies.get("csrftoken", "")
+    return transport.send(Request("GET", calls.LOGIN.path)).cookies.get("csrftoken", "")
 
 
 def _cookie_header(**cookies: str) -> dict[str, str]:

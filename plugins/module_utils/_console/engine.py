@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible.module_utils.common.validation import check_type_bool, check_type_int
 
-from ansible_collections.slb.fleet.plugins.module_utils._console import answers
+from ansible_collections.slb.fleet.plugins.module_utils._console import answers, calls, languages
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request, UnansweredError
@@ -25,20 +25,7 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
-EXISTS_PATTERNS = [
-    r"already\s+(been\s+)?(exist|added|installed|registered|deployed)",
-    r"exists\s+already",
-    r"duplicate[ds]?\b",
-    r"已经?(存在|被?添加|被?安装|被?部署)",
-    r"重复(添加|安装|部署)|(名称|引擎|地址|IP)重复",
-]
-PORT_OCCUPIED_PATTERNS = [
-    r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken|busy|being\s+used|already\s+used|unavailable)\b",
-    r"\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b",
-    r"address\s+already\s+in\s+use",
-    r"端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)",
-    r"(?<!未)(?<!没有)占用[^\n;。]{0,10}端口",
-]
+EXISTS_PATTERNS, PORT_OCCUPIED_PATTERNS = languages.patterns("exists"), languages.patterns("port_occupied")
 ARGUMENTS: dict[str, dict[str, Any]] = {
     **CONNECTION_ARGUMENTS,
     "name": {"type": "str", "required": True},
@@ -52,7 +39,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 # Compiled once, in the process from which the workers of a run are forked.
 _BUILT_IN = {pattern: re.compile(pattern, re.IGNORECASE) for pattern in EXISTS_PATTERNS + PORT_OCCUPIED_PATTERNS}
-_INSTALL_PATH = "/system/add_slb_engine/"
 _LONGEST_NAME = 255
 _IPV4 = 4
 _THIS_NETWORK = ipaddress.ip_network("0.0.0.0/8")
@@ -103,9 +89,9 @@ def engine(params: dict[str, Any], check_mode: bool, store: SessionStore | None 
         if check_mode:
             console.session()
             return Result(True, {"msg": f"Would ask for the install of {wanted.name} on {wanted.manage_ip}."})
-        reply = console.call(Request("POST", _INSTALL_PATH, asdict(wanted), is_repeatable=False), is_gone)
+        reply = console.call(Request(*calls.INSTALL, body=asdict(wanted)), is_gone)
     except ConsoleError as error:
-        was_sent = isinstance(error, UnansweredError) and error.request.path == _INSTALL_PATH
+        was_sent = isinstance(error, UnansweredError) and error.request.path == calls.INSTALL.path
         error.values["outcome"] = answers.UNKNOWN if was_sent else answers.REFUSED
         raise
     return _result(outcome(reply.answer, reply.content), wanted, reply, console.base_url)

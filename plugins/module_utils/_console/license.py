@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ansible_collections.slb.fleet.plugins.module_utils._console import answers
+from ansible_collections.slb.fleet.plugins.module_utils._console import answers, calls
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Kind
 from ansible_collections.slb.fleet.plugins.module_utils._console.license_file import LicenseFile
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
@@ -30,8 +30,6 @@ ARGUMENTS = {
     "max_size": {"type": "int", "default": 10485760},
 }
 
-_LICENSE_PATH = "/system/license/apply/"
-
 
 def license(params: dict[str, Any], check_mode: bool, store: SessionStore | None = None) -> Result:
     """Downloads the license; writes it unless it is there already, or this is check mode."""
@@ -39,8 +37,8 @@ def license(params: dict[str, Any], check_mode: bool, store: SessionStore | None
         raise OptionError("max_size", params["max_size"], "it is not a positive number of bytes", "Raise it.")
     file = LicenseFile.from_params(params)
     console = Console(Connection.from_params(params), store)
-    reply = console.call(Request("GET", _LICENSE_PATH, limit=params["max_size"]), answers.gives_no_data)
-    _check(reply, f"{console.base_url}{_LICENSE_PATH}", params["dest"])
+    reply = console.call(Request(*calls.LICENSE, limit=params["max_size"]), answers.gives_no_data)
+    _check(reply, f"{console.base_url}{calls.LICENSE.path}", params["dest"])
     return file.update(reply.answer.body, check_mode)
 
 

@@ -91,8 +91,8 @@ class Request:
 
     method: str
     path: str
-    body: Mapping[str, Any] | None = field(default=None, repr=False)
     is_repeatable: bool = True
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = _ANSWER_LIMIT
 
 

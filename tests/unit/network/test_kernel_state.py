@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from wire import inet, route, state
+from shown import inet, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state
 

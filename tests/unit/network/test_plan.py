@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wire import MAC, inet, interface, nic, profile, route, state
+from shown import MAC, inet, interface, nic, profile, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import plan
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver, parse

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wire import MAC, inet, route, state
+from shown import MAC, inet, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import profile as profiles
 from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Surroundings

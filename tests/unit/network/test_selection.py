@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from wire import MAC, interface
+from shown import MAC, interface
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import selection
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wire import MAC, inet, nic, profile, route, state
+from shown import MAC, inet, nic, profile, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, nmcli, resolver, snapshot
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device

@@ -6,7 +6,7 @@ import configparser
 from pathlib import Path
 
 import pytest
-from wire import MAC, nic
+from shown import MAC, nic
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import unmanaged
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause, matches
