@@ -11,7 +11,7 @@ import time
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, processes
 
 ENGINE = "slb"
 """The name of the engine's container, from the interface document."""
@@ -222,7 +222,7 @@ def uptime(container: Container) -> Optional[float]:
     """
     if container.state != "running" or container.started_at is None:
         return None
-    began = clock.process_began(container.pid) if container.pid else None
-    if began is None:
+    process = processes.look(container.pid)
+    if process is None:
         return max(0.0, time.time() - container.started_at)
-    return max(0.0, clock.uptime() - began)
+    return max(0.0, clock.uptime() - process.began)

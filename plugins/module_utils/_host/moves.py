@@ -10,12 +10,12 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import containers
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 ASIDE = f"{ENGINE}-leftover-"
 """How the names begin of what was taken out of the way."""
 
 _GONE_SECONDS = 20
-_POLL_SECONDS = 0.2
 
 LIVE = ("running", "paused", "restarting")
 """The states in which a container's processes are there, or are soon to be started by the runtime."""
@@ -108,9 +108,4 @@ def _remove(program: str, identity: str) -> None:
 
 def _is_gone(program: str, identity: str) -> bool:
     """Whether the container is not there, or vanishes within the time that a removal may take."""
-    deadline = time.monotonic() + _GONE_SECONDS
-    while containers.inspect(program, identity).state != "absent":
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(_POLL_SECONDS)
-    return True
+    return wait_for(lambda: containers.inspect(program, identity).state == "absent", _GONE_SECONDS)

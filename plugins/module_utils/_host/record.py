@@ -12,7 +12,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import containers, notes, room, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import (
     file_errors,
     sync_folder,
@@ -85,9 +85,9 @@ def after_request(noted: Dict[str, Any], container: Container) -> Optional[bool]
         return None
     if set_aside.is_about(container):
         return False
-    began = clock.process_began(container.pid) if container.pid else None
-    if began is not None and noted["boot_id"] == clock.boot_id():
-        return began + clock.TICK >= float(noted["uptime"])
+    process = processes.look(container.pid)
+    if process is not None and noted["boot_id"] == clock.boot_id():
+        return process.began + processes.TICK >= float(noted["uptime"])
     return container.started_at >= float(noted["requested_at"])
 
 

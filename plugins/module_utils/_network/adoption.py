@@ -17,11 +17,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     resolver,
     selection,
     snapshot,
-    transaction,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._network.plan import Plan
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _ACTIVATION_SECONDS = 20
 _RELEASE_SECONDS = 5
@@ -196,7 +196,7 @@ def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None
         nmcli.command(["device", "reapply", name])
     except HostError:
         nmcli.up(uuid, name, _ACTIVATION_SECONDS)  # it has dropped out meanwhile; there is nothing to reapply to
-    if not transaction.wait_for(lambda: nmcli.devices()[name].connected, _ACTIVATION_SECONDS):
+    if not wait_for(lambda: nmcli.devices()[name].connected, _ACTIVATION_SECONDS):
         raise HostError(
             f"It did not come up even without an address; NetworkManager says: {nmcli.devices()[name].state}.",
             "Look at `journalctl -u NetworkManager` on the engine host.",
@@ -216,7 +216,7 @@ def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
         lost[:] = [word for name in had for word in kernel_state.missing(had[name], present[name])]
         return not lost
 
-    if not transaction.wait_for(kept, _ARRIVAL_SECONDS):
+    if not wait_for(kept, _ARRIVAL_SECONDS):
         raise HostError(
             f"NetworkManager did not keep what it had: {', '.join(lost)}.",
             "Look at `journalctl -u NetworkManager` on the engine host.",

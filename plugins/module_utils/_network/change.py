@@ -16,6 +16,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     transaction,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _RESTORE_SECONDS = 90
 
@@ -48,7 +50,7 @@ def guarded(
                 "state": transaction.ARMED,
                 "armed_at": time.monotonic(),
                 "deadline": time.monotonic() + bound,
-                "applier": transaction.process_identity(os.getpid()),
+                "applier": processes.identity(os.getpid()),
                 "session": _session(),
             }
         )
@@ -110,7 +112,7 @@ def _finish_abandoned() -> None:
     status = transaction.status() or {}
     if status.get("state") not in transaction.UNDECIDED or guard.is_watching(str(status["token"])):
         return
-    if status["state"] == transaction.ARMED and transaction.is_alive(status["applier"]):
+    if status["state"] == transaction.ARMED and processes.is_alive(status["applier"]):
         return  # its guard is only just about to start
     guard.start(str(status["token"]))
     _let_it_be_put_back(str(status["token"]), transaction.read("snapshot.json"))
@@ -132,7 +134,7 @@ def _let_it_be_put_back(token: str, before: snapshot.Snapshot) -> None:
         state = status.get("state") if status.get("token") == token else None
         if state in (transaction.ARMED, transaction.APPLIED):
             transaction.advance(token, [state], state, deadline=0)
-    restored = transaction.wait_for(lambda: _is_restored(token), _RESTORE_SECONDS)
+    restored = wait_for(lambda: _is_restored(token), _RESTORE_SECONDS)
     if restored and state in (transaction.RESTORING, transaction.RESTORED):
         # The guard began while something was still being changed: it may have missed the last of it.
         with transaction.locked():

@@ -16,8 +16,9 @@ from typing import List
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot, transaction
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_ours
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _COLLECTION = "ansible_collections.slb.fleet."
 _START_SECONDS = 15
@@ -39,7 +40,7 @@ def start(token: str) -> None:
     else:
         nothing = subprocess.DEVNULL
         subprocess.Popen(argv, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/")
-    if not transaction.wait_for(lambda: is_watching(token), _START_SECONDS):
+    if not wait_for(lambda: is_watching(token), _START_SECONDS):
         raise HostError(
             f"The rollback timer did not start within {_START_SECONDS} seconds.",
             "Nothing was changed. Look at `journalctl -u 'slb-fleet-rollback-*'` on the engine host.",
@@ -49,13 +50,13 @@ def start(token: str) -> None:
 def is_watching(token: str) -> bool:
     """Whether the change ``token`` has a guard; that of an earlier change may not have ended yet."""
     noted = transaction.read("guard.json")
-    return bool(noted) and noted["token"] == token and transaction.is_alive(noted["process"])
+    return bool(noted) and noted["token"] == token and processes.is_alive(noted["process"])
 
 
 def main(token: str) -> None:
     """The guard's whole life."""
     before = transaction.read("snapshot.json")
-    transaction.write("guard.json", {"token": token, "process": transaction.process_identity(os.getpid())})
+    transaction.write("guard.json", {"token": token, "process": processes.identity(os.getpid())})
     signal.signal(signal.SIGTERM, _raise_shutdown)
     try:
         _wait_until_due(token)
@@ -125,7 +126,7 @@ def _is_due(token: str) -> bool:
     status = transaction.status() or {}
     if _is_over(token):
         return True
-    if status.get("state") == transaction.ARMED and not transaction.is_alive(status["applier"]):
+    if status.get("state") == transaction.ARMED and not processes.is_alive(status["applier"]):
         return True  # whoever was at it has died half-way
     return bool(status["state"] == transaction.RESTORING or time.monotonic() >= status["deadline"])
 

@@ -6,6 +6,8 @@
 import os
 from typing import Dict, List, NamedTuple, Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
+
 _SSHD = ("sshd", "sshd-session")
 
 
@@ -34,7 +36,8 @@ def _lineage() -> List[int]:
     pid = os.getpid()
     while pid > 1 and len(found) < 64:
         found.append(pid)
-        pid = int((_stat(pid) or ["", "0"])[1])
+        process = processes.look(pid)
+        pid = process.parent if process else 0
     return found
 
 
@@ -55,19 +58,10 @@ def _began(lineage: List[int]) -> Optional[float]:
                 name = stream.read().strip()
         except OSError:
             continue
-        fields = _stat(pid)
-        if name in _SSHD and fields is not None:
-            return int(fields[19]) / float(os.sysconf("SC_CLK_TCK"))
+        process = processes.look(pid)
+        if name in _SSHD and process is not None:
+            return process.began
     return None
-
-
-def _stat(pid: int) -> Optional[List[str]]:
-    """The fields of /proc/PID/stat after the name, which may itself hold spaces and parentheses."""
-    try:
-        with open(f"/proc/{pid}/stat") as stream:
-            return stream.read().rpartition(")")[2].split()
-    except OSError:
-        return None
 
 
 def _bare(address: str) -> str:

@@ -10,7 +10,6 @@ import contextlib
 import fcntl
 import json
 import os
-import time
 from typing import Any, Collection, Dict, Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
@@ -81,27 +80,3 @@ def read(name: str) -> Any:
 
 def write(name: str, content: Any) -> None:
     write_ours(path(name), json.dumps(content), 0o600, FOLDER_MODE)
-
-
-def process_identity(pid: int) -> Optional[str]:
-    """Something that only this run of the process with this number has; None if there is none."""
-    try:
-        with open(f"/proc/{pid}/stat") as stream:
-            fields = stream.read().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] == "Z" else f"{pid} {fields[19]}"
-
-
-def is_alive(identity: Optional[str]) -> bool:
-    return identity is not None and process_identity(int(identity.split()[0])) == identity
-
-
-def wait_for(condition: Any, seconds: float, interval: float = 0.1) -> bool:
-    """Whether ``condition()`` became true in time."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(interval)
-    return True

@@ -1,18 +1,13 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clock that nobody sets: the host's uptime, and when a process began by it."""
+"""The clock that nobody sets: the host's uptime."""
 
-import os
 import time
-from typing import Optional
 
 # time.CLOCK_BOOTTIME is there from Python 3.7 on. It is the clock by which the kernel notes when a process began;
 # /proc/uptime is not always: some containers are shown one of their own.
 _CLOCK_BOOTTIME = 7
-
-TICK = 1 / os.sysconf("SC_CLK_TCK")
-"""Seconds by which the kernel rounds the beginning of a process down."""
 
 
 def uptime() -> float:
@@ -24,16 +19,6 @@ def boot_id() -> str:
     """What tells this boot from any other."""
     with open("/proc/sys/kernel/random/boot_id") as stream:
         return stream.read().strip()
-
-
-def process_began(pid: Optional[int]) -> Optional[float]:
-    """The host's uptime in seconds when the process began; None where it cannot be seen, or is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", errors="backslashreplace") as stream:
-            # The second field is the program's name, in brackets, and may hold anything.
-            return int(stream.read().rpartition(")")[2].split()[19]) * TICK
-    except (OSError, ValueError, LookupError):
-        return None
 
 
 def age(noted_in: str, noted_uptime: float, noted_at: float) -> float:

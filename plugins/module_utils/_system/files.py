@@ -7,15 +7,13 @@ import contextlib
 import fcntl
 import os
 import tempfile
-import time
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _FOLDER_MODE = 0o755
-
-_POLL_SECONDS = 0.05
 
 
 def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
@@ -73,18 +71,15 @@ def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
     ``what``: what is changed, in words, where that is not the file.
     """
     folder = os.path.dirname(path)
-    deadline = time.monotonic() + seconds
     with file_errors(path):
         os.makedirs(folder, mode=0o755, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        while not _lock(descriptor):
-            if time.monotonic() >= deadline:
-                raise HostError(
-                    f"Somebody else has been changing {what or path} for {seconds:g} seconds.",
-                    "Nothing was changed. Find out who works on this host, then run again.",
-                )
-            time.sleep(_POLL_SECONDS)
+        if not wait_for(lambda: _lock(descriptor), seconds):
+            raise HostError(
+                f"Somebody else has been changing {what or path} for {seconds:g} seconds.",
+                "Nothing was changed. Find out who works on this host, then run again.",
+            )
         yield
     finally:
         os.close(descriptor)

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import containers, record
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 
 NODE = "https://node.example.com"
 ENGINE = ("edge-1", "192.0.2.11", NODE)
@@ -243,8 +243,9 @@ def test_whether_it_is_newer_than_the_request_does_not_follow_a_clock_that_is_se
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Our own process stands for the container's: it began at a known uptime, whatever the clock says."""
-    began = clock.process_began(os.getpid())
-    assert began is not None
+    process = processes.look(os.getpid())
+    assert process is not None
+    began = process.began
     record.pending(*ENGINE, 1, False)
     noted = record.read()
     for clock_was_set in (-7200, 0, 7200):

@@ -13,7 +13,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._host import sockets
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 
 
 @pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
@@ -44,7 +44,7 @@ def test_what_any_user_of_the_host_can_do_hides_nothing(number: int) -> None:
         assert other.stdout
         port = int(other.stdout.readline())
         ports = sockets.listening(Container("absent"))
-        assert clock.process_began(other.pid)
+        assert processes.look(other.pid)
         other.communicate()
     assert len(ports) <= 500
     assert "x\\xff" in {seen["process"] for seen in ports}

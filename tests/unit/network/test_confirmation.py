@@ -14,6 +14,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import confirmation, guard, ssh_connection, transaction
 from ansible_collections.slb.fleet.plugins.module_utils._network.ssh_connection import Session
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 
 TOKEN = "f00dface"
 # However short ago this machine was booted.
@@ -126,7 +127,7 @@ def test_what_cannot_be_confirmed_says_why(
         ({"state": "restoring"}, True),
         ({"token": "another1"}, True),
         ({"state": "armed", "applier": "1 1"}, True),  # no such process
-        ({"state": "armed", "applier": transaction.process_identity(os.getpid())}, False),
+        ({"state": "armed", "applier": processes.identity(os.getpid())}, False),
     ],
 )
 def test_when_the_guard_acts(known: dict[str, Any], due: bool) -> None:
@@ -135,17 +136,17 @@ def test_when_the_guard_acts(known: dict[str, Any], due: bool) -> None:
 
 
 def test_a_guard_of_an_earlier_change_guards_nothing() -> None:
-    transaction.write("guard.json", {"token": TOKEN, "process": transaction.process_identity(os.getpid())})
+    transaction.write("guard.json", {"token": TOKEN, "process": processes.identity(os.getpid())})
     assert guard.is_watching(TOKEN)
     assert not guard.is_watching("another1")
 
 
 def test_a_process_that_has_ended_is_not_alive() -> None:
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    identity = transaction.process_identity(process.pid)
-    assert transaction.is_alive(identity)
+    identity = processes.identity(process.pid)
+    assert processes.is_alive(identity)
     process.communicate(b"\n")
-    assert not transaction.is_alive(identity)
+    assert not processes.is_alive(identity)
 
 
 def test_the_session_is_found_behind_an_empty_environment() -> None:

@@ -1,0 +1,46 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the kernel tells of a process."""
+
+import os
+from typing import NamedTuple, Optional
+
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+"""Seconds by which the kernel rounds the beginning of a process down."""
+
+
+class Process(NamedTuple):
+    """``state``: the kernel's letter. ``ticks``: since boot, when it began."""
+
+    pid: int
+    state: str
+    parent: int
+    ticks: int
+
+    @property
+    def began(self) -> float:
+        """The host's uptime in seconds at that time."""
+        return self.ticks * TICK
+
+
+def look(pid: Optional[int]) -> Optional[Process]:
+    """None where it cannot be seen, or is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", errors="backslashreplace") as stream:
+            # The second field is the program's name, in brackets, and may hold anything.
+            fields = stream.read().rpartition(")")[2].split()
+        return Process(int(pid or 0), fields[0], int(fields[1]), int(fields[19]))
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def identity(pid: int) -> Optional[str]:
+    """Something that only this run of the process with this number has; None if there is none."""
+    process = look(pid)
+    return None if process is None or process.state == "Z" else f"{pid} {process.ticks}"
+
+
+def is_alive(noted: Optional[str]) -> bool:
+    """Whether the process that had this ``identity`` still runs."""
+    return noted is not None and identity(int(noted.split()[0])) == noted
