@@ -191,7 +191,10 @@ def settings_of(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
 
 def setting(name: str, value: Any) -> Any:
     """The value of one variable, its default where it is empty. Raises VariableError."""
-    variable = OF_A_HOST.get(name) or OF_A_PLAY[name]
+    variable = OF_A_HOST.get(name) or OF_A_PLAY.get(name)
+    if variable is None:
+        known = ", ".join(sorted({*OF_A_HOST, *OF_A_PLAY}))
+        raise VariableError(f"slb_{name}", value, "the filter knows no such setting", f"Name one of these: {known}.")
     if is_empty(value) or value in ([], {}):
         return variable.default
     try:

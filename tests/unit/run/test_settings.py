@@ -116,3 +116,8 @@ def test_every_variable_of_the_roles_and_playbooks_is_known_and_documented_with_
         if name in ("adopt_interfaces", "license_dest", "license_backup"):
             continue  # of playbooks alone
         assert documented[f"slb_{name}"].get("default") == variable.default, name
+
+
+def test_a_setting_that_there_is_not_is_told_with_those_that_there_are() -> None:
+    with pytest.raises(FleetError, match=r"slb_serail.*no such setting.*\bserial\b"):
+        setting("serail", None)
