@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from absolute_links import absolute
 
 from ansible_collections.slb.fleet.plugins.doc_fragments.management_node import ModuleDocFragment
+from ansible_collections.slb.fleet.tests.tools.absolute_links import absolute
 
 ROOT = Path(__file__).resolve().parents[2]
-from absolute_links import absolute
-
-from ansible_collections.slb.fleet.plugins.doc_fragments.management_node import ModuleDocFragment
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "roles").glob("*/README.md"))]
 BASE, RAW = "https://home.example/blob/v1.0.0", "https://home.example/raw/v1.0.0"
