@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down test chaos bench release environment
+.PHONY: demo demo-down test matrix chaos bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -13,6 +13,10 @@ demo-down: environment
 # Some stages alone: make test STAGES="ruff unit"
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
+
+# Every supported ansible-core; some alone: make matrix CORES="2.16 2.21" STAGES="unit client"
+matrix: environment
+	@.venv/bin/python tests/tools/matrix --cores "$(CORES)" --stages "$(STAGES)"
 
 # As long as asked: make chaos SECONDS=3600 SEED=7
 SECONDS ?= 600
@@ -28,6 +32,10 @@ bench: environment
 	@.venv/bin/python tests/bench/scale.py
 	@.venv/bin/python tests/bench/inventory.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
+
+# The docsite, in .cache/docsite/build/html
+docs: environment
+	@tests/tools/docsite
 
 # make release VERSION=1.0.0 REPOSITORY=https://... [KEY=...]
 release: environment

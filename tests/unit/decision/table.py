@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from space import everything
-
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
+from ansible_collections.slb.fleet.tests.unit.decision.space import everything
 
 HEAD = """# How a host's fate is decided
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from table import document
+from ansible_collections.slb.fleet.tests.unit.decision.table import document
 
 REMEDY = "PYTHONPATH=.cache/dev .venv/bin/python tests/unit/decision/table.py > docs/decisions.md"
 

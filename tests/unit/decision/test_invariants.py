@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from space import ATTEMPTS, SETTLE, WAIT, everything
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+from ansible_collections.slb.fleet.tests.unit.decision.space import ATTEMPTS, SETTLE, WAIT, everything
 
 ALIVE = ("running", "restarting", "paused")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from space import ENGINE
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EARLIER_FORM, Evidence, Policy, SetAside
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.tests.unit.decision.space import ENGINE
 
 RUNNING = {"container": "running", "container_id": "c1", "after_request": True, "uptime": 60.0}
 YOUNG = {"record": "pending", "record_age": 60.0}

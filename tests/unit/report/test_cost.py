@@ -6,11 +6,10 @@ import time
 import tracemalloc
 from pathlib import Path
 
-from told_runs import ABSENT, LIVE, PROVEN, Happenings
-
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings
 
 HOSTS = 5000
 RUN_SECONDS_OF_CPU = HOSTS * 0.025

@@ -6,9 +6,20 @@ import json
 from typing import Any
 
 import pytest
-from told_runs import ABSENT, INSTALL, LIVE, LOOK, NODE, PROVEN, STOP, Happenings, decided, troubled
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
+    ABSENT,
+    INSTALL,
+    LIVE,
+    LOOK,
+    NODE,
+    PROVEN,
+    STOP,
+    Happenings,
+    decided,
+    troubled,
+)
 
 
 def of(document: Document, name: str) -> HostEntry:

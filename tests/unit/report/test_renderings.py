@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from told_runs import ABSENT, LIVE, NODE, PROVEN, Happenings, decided, troubled
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
@@ -28,6 +27,15 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally, Wait, line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
+    ABSENT,
+    LIVE,
+    NODE,
+    PROVEN,
+    Happenings,
+    decided,
+    troubled,
+)
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 SCHEMA = json.loads((DOCS / "report.schema.json").read_text())

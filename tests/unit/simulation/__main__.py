@@ -11,8 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / ".cache" / "dev"))
 
-from history import Counts, History, live_through
-from oracle import Violation
+from ansible_collections.slb.fleet.tests.unit.simulation.history import Counts, History, live_through
+from ansible_collections.slb.fleet.tests.unit.simulation.oracle import Violation
 
 _CHUNK = 250
 _STORIES = 1

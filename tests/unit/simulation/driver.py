@@ -9,13 +9,12 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from simulated_host import Container, RefusedError, UnreachableError
-from world import Line, World
-
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate, proves_the_list_wrong
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import Container, RefusedError, UnreachableError
+from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, World
 
 INSIDE = -0.2
 """Yielded inside of a module, which takes 0.2 s: it may be killed there, but nobody else's step comes in between."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import copy
 
-from simulated_host import DAMAGED, ENGINE, Host
-from simulated_node import LIES, Entry, Node
-from world import Line, World
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import DAMAGED, ENGINE, Host
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_node import LIES, Entry, Node
+from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, World
 
 Happening = Callable[[World], "str | None"]
 

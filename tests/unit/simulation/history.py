@@ -12,12 +12,17 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
-from driver import Course, Remediation, Run
-from happenings import ANY_TIME, BETWEEN_RUNS, other_node, set_variable
-from oracle import Oracle, Violation, shown
-from remedies import Operator
-from simulated_node import Faults
-from world import Line, World
+from ansible_collections.slb.fleet.tests.unit.simulation.driver import Course, Remediation, Run
+from ansible_collections.slb.fleet.tests.unit.simulation.happenings import (
+    ANY_TIME,
+    BETWEEN_RUNS,
+    other_node,
+    set_variable,
+)
+from ansible_collections.slb.fleet.tests.unit.simulation.oracle import Oracle, Violation, shown
+from ansible_collections.slb.fleet.tests.unit.simulation.remedies import Operator
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_node import Faults
+from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, World
 
 _DAY = 86_400.0
 _MOST_SECONDS = 20_000.0

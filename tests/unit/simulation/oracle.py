@@ -8,13 +8,12 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
-from driver import Remediation, Run, Sight
-from simulated_host import ENGINE, Container, Host
-from world import Line, World
-
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.tests.unit.simulation.driver import Remediation, Run, Sight
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import ENGINE, Container, Host
+from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, World
 
 _COMPARED = 0.025
 """The share of decisions that are made again from evidence that differs in what must not matter."""

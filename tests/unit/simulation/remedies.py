@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from driver import Course
-from simulated_host import ENGINE, Container
-from simulated_node import Entry, Node
-from world import Line, World
+from ansible_collections.slb.fleet.tests.unit.simulation.driver import Course
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import ENGINE, Container
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_node import Entry, Node
+from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, World
 
 _MOST_CORRECTIONS = 6
 """Of one line of the inventory; after that, the operator tries what else the reason says."""

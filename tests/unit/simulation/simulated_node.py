@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from simulated_host import Clock, Container, Host
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import Clock, Container, Host
 
 _DEPLOY_SECONDS = 6.0
 LIES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from history import live_through
+from ansible_collections.slb.fleet.tests.unit.simulation.history import live_through
 
 SEED, HISTORIES = 1, 5_000
 

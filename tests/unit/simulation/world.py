@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from simulated_host import DAMAGED, ENGINE, Clock, Container, Host
-from simulated_node import Entry, Node
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import DAMAGED, ENGINE, Clock, Container, Host
+from ansible_collections.slb.fleet.tests.unit.simulation.simulated_node import Entry, Node
 
 
 @dataclass(eq=False)
