@@ -79,10 +79,8 @@ def at_a_terminal(command: list[str], environment: Mapping[str, str]) -> tuple[i
 
 def rows(shown: str) -> list[str]:
     """What a terminal has on its rows after what was written to it."""
-    found = []
-    for each in re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r\n", "\n").split("\n"):
-        found.append(each.rpartition("\r\x1b[K")[2])
-    return found
+    written = re.sub(r"\x1b\[[0-9;]*m", "", shown).replace("\r\n", "\n").split("\n")
+    return [each.rpartition("\r\x1b[K")[2] for each in written]
 
 
 def test_a_thread_that_draws_and_one_that_prints_do_not_wait_for_each_other() -> None:
