@@ -72,6 +72,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._watcher = Watcher(
             self.get_option("report_dir") or "", self.get_option("slice") or "", self.get_option("each_host")
         )
+        self._watcher.start(playbook.get_plays()[:1])
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._watcher.play(play)

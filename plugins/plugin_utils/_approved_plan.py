@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of, plan_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
-_DIGEST = "sha256:"
+_DIGEST, _ROLLOUT = "sha256:", "slb.fleet.rollout"
 _AGAIN = "Nothing was done. Make a new plan with slb.fleet.rollout --check, and have that approved."
 
 
@@ -50,6 +51,16 @@ class ApprovedPlan:
         return work.get(host, "")
 
 
+def approved_plan(value: Any) -> Plan | None:
+    """What ``slb_plan`` names; None where that is a digest, or no plan."""
+    if not isinstance(value, Mapping) and str(value).startswith(_DIGEST):
+        return None
+    try:
+        return plan_of(_work(value if isinstance(value, Mapping) else _in_file(str(value)), ""))
+    except FleetError:
+        return None  # which the hosts say
+
+
 def _in_file(path: str) -> Any:
     try:
         document = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
@@ -58,6 +69,13 @@ def _in_file(path: str) -> Any:
             f"The plan {path} cannot be read: {error}.",
             "Set slb_plan to the report.json of slb.fleet.rollout --check, or to the digest that it has shown.",
         ) from None
+    run = document.get("run") if isinstance(document, Mapping) else None
+    playbook = run.get("playbook") if isinstance(run, Mapping) else None
+    if playbook not in (None, _ROLLOUT):
+        raise FleetError(
+            f"{path} is the report of {playbook}, and no plan that somebody can have approved.",
+            "Set slb_plan to the report.json of slb.fleet.rollout --check, or to the digest that it has shown.",
+        )
     return document.get("plan") if isinstance(document, Mapping) else None
 
 

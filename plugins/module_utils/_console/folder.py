@@ -12,6 +12,7 @@ import errno
 import os
 import secrets
 import stat
+import time
 from typing import TYPE_CHECKING
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -25,6 +26,7 @@ _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 40
+_PREFIX, _SUFFIX = ".slb-fleet-", ".part"
 
 
 class Folder:
@@ -70,7 +72,7 @@ class Folder:
     @contextlib.contextmanager
     def new_file(self) -> Iterator[tuple[int, str]]:
         """Open for writing, only its owner can read it; with the name that it has until ``put`` gives it another."""
-        temporary = f".slb-fleet-{secrets.token_hex(8)}.part"
+        temporary = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         descriptor = os.open(temporary, _MAKE, 0o600, dir_fd=self._descriptor)
         try:
             yield descriptor, temporary
@@ -83,6 +85,18 @@ class Folder:
         """The new file gets its name, whole."""
         os.fsync(descriptor)
         os.rename(temporary, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
+
+    def sweep(self, seconds: float) -> None:
+        """Takes away the new files of programs that were killed before ``put``, where they are older than that."""
+        descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._descriptor)
+        try:
+            with os.scandir(descriptor) as entries:
+                ours = [each for each in entries if each.name.startswith(_PREFIX) and each.name.endswith(_SUFFIX)]
+            for each in ours:
+                if time.time() - each.stat(follow_symlinks=False).st_mtime > seconds:
+                    os.unlink(each.name, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
 
     def sync(self) -> None:
         """Makes a new name in it outlive a power cut; does nothing where this folder cannot be synced by anybody."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -31,6 +32,10 @@ BAD = ("failed", "unreachable", "unfinished", "needs_you", "not_attempted")
 """Those after which somebody has to do something."""
 AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
 """Those that a next run is for."""
+_OF_MANY_KINDS = ("task_failed", "unreachable")
+"""Codes that do not say which trouble it is."""
+_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})(?![\w])")
+_WORD, _NUMBER = re.compile(r"\w[\w-]*(?:\.[\w-]+)*"), re.compile(r"\d+")
 PHASES: tuple[Phase, ...] = ("look", "clear", "adopt", "ask", "wait", "prove")
 
 
@@ -129,6 +134,8 @@ class RunEntry:
     management_nodes: tuple[str, ...] = ()
     batches: tuple[Batch, ...] = ()
     next: str = ""
+    left_out: tuple[str, ...] = ()
+    """Variables that the command was given, and that ``next`` does not tell, because they may be secrets."""
 
     @property
     def is_plan(self) -> bool:
@@ -167,15 +174,15 @@ class Document:
 
     def groups(self) -> list[Group]:
         """The hosts about which something has to be done, by their reasons, the largest group first."""
-        members: dict[tuple[str, Verdict], list[HostEntry]] = {}
+        members: dict[tuple[str, Verdict, str], list[HostEntry]] = {}
         for host in self.hosts:
             if host.verdict in BAD:
-                members.setdefault((host.reason.code if host.reason else host.verdict, host.verdict), []).append(host)
+                members.setdefault(_trouble(host), []).append(host)
         # Those that were only not attempted come last: the others are why.
         ordered = sorted(members.items(), key=lambda item: (item[0][1] == "not_attempted", -len(item[1])))
         return [
             Group(code, verdict, _of_all(hosts), tuple(host.name for host in hosts))
-            for (code, verdict), hosts in ordered
+            for (code, verdict, _sentence), hosts in ordered
         ]
 
     def as_json(self) -> dict[str, Any]:
@@ -190,6 +197,25 @@ class Document:
             "unknown_engines": list(self.unknown_engines),
             "hosts": [_host(host) for host in self.hosts],
         }
+
+
+def _trouble(host: HostEntry) -> tuple[str, Verdict, str]:
+    """The same for hosts that have the same."""
+    if not host.reason:
+        return host.verdict, host.verdict, ""
+    is_told_by_words = host.reason.code in _OF_MANY_KINDS
+    return host.reason.code, host.verdict, without_names(host.reason.sentence, host.name) if is_told_by_words else ""
+
+
+def without_names(sentence: str, host: str) -> str:
+    """What is left where the names, addresses and numbers of one host are taken out of a sentence about it."""
+
+    def taken_out(found: re.Match[str]) -> str:
+        word = found[0]
+        is_name = word == host or word.startswith(f"{host}.") or host.startswith(f"{word}.")
+        return "<host>" if is_name else _NUMBER.sub("<number>", word)
+
+    return _WORD.sub(taken_out, _ADDRESS.sub("<address>", sentence))
 
 
 def _of_all(hosts: list[HostEntry]) -> str:

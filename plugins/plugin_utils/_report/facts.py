@@ -6,20 +6,19 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible import constants, context
+from ansible import context
 from ansible.release import __version__ as core_version
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.command import left_out
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import RunEntry
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 
 _COLLECTION = Path(__file__).resolve().parents[3]
 
@@ -44,28 +43,8 @@ def run_facts(playbook: str, variables: Mapping[str, Any], slice_: str) -> RunEn
             "ansible-core": core_version,
             "Python": platform.python_version(),
         },
+        left_out=left_out(),
     )
-
-
-def next_step(folder: str) -> NextStep:
-    return NextStep(tuple(_options()), folder)
-
-
-def _options() -> Iterator[str]:
-    """Of the command that goes on, those that the next one needs; what may hold a secret is not told."""
-    given = context.CLIARGS
-    default = tuple(map(str, constants.DEFAULT_HOST_LIST or ()))
-    sources = tuple(map(str, given.get("inventory") or ()))
-    for source in sources if sources != default else ():
-        yield from ("-i", _short_path(source))
-    extra = [str(each) for each in given.get("extra_vars") or ()]
-    if extra:
-        yield "…"
-
-
-def _short_path(path: str) -> str:
-    here = f"{Path.cwd()}{os.sep}"
-    return path.removeprefix(here)
 
 
 @cache

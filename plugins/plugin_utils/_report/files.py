@@ -30,6 +30,9 @@ def retry(document: Document) -> str:
     return "".join(f"{host.name}\n" for host in document.hosts if host.verdict in AGAIN)
 
 
+_KILLED_SECONDS = 600.0
+"""Nobody writes at a file for so long: another run may be at work in the folder."""
+
 AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {"report.json": as_text, "retry": retry}
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {
     **AT_ANY_MOMENT,
@@ -51,6 +54,13 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
                 os.fchmod(descriptor, _MODE_OF.get(name, _MODE))
                 write_file(descriptor, render(document).encode("utf-8", "backslashreplace"))
                 opened.put(descriptor, temporary, name)
+
+
+def take_away_what_killed_runs_left(folder: Path) -> None:
+    """Files that were never given their names. Raises OSError and FleetError, as ``write_all``."""
+    if folder.is_dir():
+        with Folder.opened(folder) as opened:
+            opened.sweep(_KILLED_SECONDS)
 
 
 def _make(folder: Path) -> None:

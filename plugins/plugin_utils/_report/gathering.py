@@ -11,12 +11,12 @@ from datetime import datetime, timedelta, timezone
 from typing import Literal
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
-    AGAIN,
     Batch,
     Deed,
     Document,
     HostEntry,
     Phase,
+    Plan,
     Reason,
     RunEntry,
     Since,
@@ -32,6 +32,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate
 Ending = Literal["ok", "failed", "unreachable"]
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
+_LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
 
 
 @dataclass
@@ -67,11 +68,14 @@ class Story:
 
 class Gathering:
     """``facts``: what is known of the run when it begins. ``wall``: the time of day then; all other times are by one
-    clock that only goes forward, as ``began`` is.
+    clock that only goes forward, as ``began`` is. ``approved``: the plan that the run was given.
     """
 
-    def __init__(self, facts: RunEntry, next_step: NextStep, wall: datetime, began: float) -> None:
+    def __init__(
+        self, facts: RunEntry, next_step: NextStep, wall: datetime, began: float, approved: Plan | None = None
+    ) -> None:
         self._facts, self._next, self._wall, self._began = facts, next_step, wall, began
+        self._approved = approved
         self._stories: dict[str, Story] = {}
         self._batches: list[Batch] = []
         self._play, self._name, self._taken, self._play_began = -1, "", set[str](), began
@@ -108,15 +112,17 @@ class Gathering:
         story.has_begun = True
         story.tasks[task] = now
 
-    def end(self, host: str, task: str, ending: Ending, seen: Seen, phase: Phase | None, now: float) -> None:
-        """``phase``: what the task's time is counted for."""
+    def end(
+        self, host: str, task: str, ending: Ending, seen: Seen, phase: Phase | None, now: float, has_looked: bool = True
+    ) -> None:
+        """``phase``: what the task's time is counted for. ``has_looked``: no earlier look is what it speaks of."""
         story = self._stories.setdefault(host, Story())
         # What the main process had to do before it came to this host is not the host's time, where that can be told.
         took = now - story.tasks.pop(task, now)
         waited = 0.0 if seen.waited is None else max(0.0, min(took, seen.waited - story.waited))
         story.spend("wait", waited)
         story.spend(phase, took - waited)
-        self._learn(story, seen, now)
+        self._learn(story, seen, now, has_looked)
         if ending != "ok":
             story.trouble = ending
             story.reason = self._why(ending, seen)
@@ -127,12 +133,12 @@ class Gathering:
         if deed:
             self._stories.setdefault(host, Story()).deeds.append(deed)
 
-    def _learn(self, story: Story, seen: Seen, now: float) -> None:
+    def _learn(self, story: Story, seen: Seen, now: float, has_looked: bool) -> None:
         if seen.fate:
             if story.record is None:
                 story.record, story.was_good = seen.record, seen.fate.action == "nothing"
             story.fate = seen.fate
-            story.verified_at = now if seen.fate.action == "nothing" else story.verified_at
+            story.verified_at = now if has_looked else story.verified_at
         if seen.fate and not (seen.rounds or story.rounds):
             story.is_decided, story.wants = True, seen.wants
         story.waited = story.waited if seen.waited is None else seen.waited
@@ -186,13 +192,10 @@ class Gathering:
         )
         hosts = tuple(self._entry(name, story, run) for name, story in self._stories.items())
         decided = {name: story.wants for name, story in self._stories.items() if story.is_decided}
-        again = [host.name for host in hosts if host.verdict in AGAIN]
         return Document(
-            replace(
-                run, next=self._next.of_run(run, again, [host.name for host in hosts if host.verdict == "planned"])
-            ),
+            replace(run, next=self._next.of_run(run, hosts)),
             hosts,
-            plan_of(decided) if decided else None,
+            self._approved or (plan_of(decided) if decided else None),
             tuple(self._unknown_engines),
         )
 
@@ -229,7 +232,8 @@ class Gathering:
         if not story.has_begun:
             return "not_attempted"
         if story.fate is None:
-            return "done"
+            # Its look was skipped, as by --tags.
+            return "not_attempted" if run.playbook in _LOOK_AT_HOSTS else "done"
         if story.fate.action == "nothing":
             return "proven"
         return self._of_work(story, run)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
@@ -25,8 +26,11 @@ def _lines(document: Document) -> Iterator[str]:
         ({**of, "verdict": verdict}, counts[verdict]) for verdict in VERDICTS
     ))  # fmt: skip
     yield from _gauge("hosts_changed", "Hosts on which the last run changed something.", [(of, counts["changed"])])
+    troubles: Counter[tuple[str, str]] = Counter()
+    for group in document.groups():
+        troubles[group.verdict, group.code] += len(group.hosts)
     yield from _gauge("troubled_hosts", "Hosts about which something has to be done, by the code of the reason.", (
-        ({**of, "verdict": group.verdict, "code": group.code}, len(group.hosts)) for group in document.groups()
+        ({**of, "verdict": verdict, "code": code}, number) for (verdict, code), number in troubles.items()
     ))  # fmt: skip
     yield from _gauge("host_proven", "1 where the last run has proven that the host's engine runs, 0 otherwise.", (
         ({**of, "host": host.name}, host.verdict == "proven") for host in document.hosts

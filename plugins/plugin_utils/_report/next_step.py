@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to run next, for one host and for all that need it."""
+"""What to run next, for one host and for all that need it: a command that can be pasted."""
 
 from __future__ import annotations
 
@@ -12,47 +12,73 @@ from dataclasses import dataclass
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, HostEntry, RunEntry
 
 _FEW = 30
-_REST = "…"
-"""Stands for options that may hold secrets, which are not told."""
 _REMEDIED = ("gone_from_the_list", "ailing")
 """Reasons for which the operator's word is needed before the engine is installed anew."""
-_ROLLOUT = "slb.fleet.rollout"
+_ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
+_NOT_APPROVED = "not_approved"
 
 
 @dataclass(frozen=True)
 class NextStep:
     """``options``: those of the command that has been run which the next one needs, the inventory above all.
-    ``folder``: where the reports are, empty where there are none.
+    ``folder``: where the reports are, empty where there are none. ``limit``: that of the command. ``playbooks``: those
+    of the command, where they are not named by the run. ``approved``: the plan that was given, as an option;
+    ``unapproved``: the option that takes away one which ``options`` have, in a file.
     """
 
     options: tuple[str, ...] = ()
     folder: str = ""
+    limit: str = ""
+    playbooks: tuple[str, ...] = ()
+    approved: tuple[str, ...] = ()
+    unapproved: tuple[str, ...] = ()
 
     def of_host(self, host: HostEntry, run: RunEntry) -> str:
         if host.verdict not in (*AGAIN, "needs_you", "planned"):
             return ""
-        what = self._what(run)
+        limit = ("--limit", host.name)
         if host.reason and host.reason.code in _REMEDIED:
-            what = "slb.fleet.remediate"
-        check = ("--check",) if host.reason and host.reason.code == "not_approved" else ()
-        return self._command(what, run, *check, "--limit", host.name)
+            return self._command(_REMEDIATE, run, *self.unapproved, *limit)
+        if _is_not_approved(host):
+            return self._command(_ROLLOUT, run, *self.unapproved, "--check", *limit)
+        return self._again(run, *limit)
 
-    def of_run(self, run: RunEntry, again: Sequence[str], planned: Sequence[str]) -> str:
-        """``again``: hosts that a next run is for. ``planned``: those about which check mode has found work."""
+    def of_run(self, run: RunEntry, hosts: Sequence[HostEntry]) -> str:
+        """What goes on with all of them; empty where nothing has to be done."""
         if run.status == "running":
             return ""
-        if run.is_plan and planned:
-            approved = ("-e", f"slb_plan={self.folder}/report.json") if self.folder and run.check else ()
-            limit = ("--limit", run.limit) if run.limit else ()
-            return self._command(self._what(run), run, *limit, *approved)
+        if run.is_plan and any(host.verdict == "planned" for host in hosts):
+            limit = self._as_before
+            # Later options outrank those before.
+            plan = ("-e", f"slb_plan={self.folder}/report.json") if self.folder and run.check else self.unapproved
+            return self._command(self._what(run), run, *limit, *plan)
+        again = [host for host in hosts if host.verdict in AGAIN]
         if not again:
             return ""
+        limit = self._limit([host.name for host in again], run)
+        if all(_is_not_approved(host) for host in again):
+            return self._command(_ROLLOUT, run, *self.unapproved, "--check", *limit)
+        return self._again(run, *limit)
+
+    def _limit(self, names: Sequence[str], run: RunEntry) -> tuple[str, ...]:
         if run.awx_job_id is None and self.folder:
-            return self._command(self._what(run), run, "--limit", f"@{self.folder}/retry")
-        if len(again) > _FEW:
-            # A file of names is what SLB_REPORT_DIR is for.
-            return self._command(self._what(run), run, "--limit", "@retry")
-        return self._command(self._what(run), run, "--limit", ",".join(again))
+            return ("--limit", f"@{self.folder}/retry")
+        if len(names) <= _FEW:
+            return ("--limit", ",".join(names))
+        # Without a file of the names all are looked at again, which changes nothing where all is well.
+        return self._as_before
+
+    @property
+    def _as_before(self) -> tuple[str, ...]:
+        return ("--limit", self.limit) if self.limit else ()
+
+    def _again(self, run: RunEntry, *limit: str) -> str:
+        """The same, or what it prepares. A rehearsal goes on as one."""
+        what = self._what(run)
+        if run.check:
+            return self._command(what, run, *self.approved, "--check", *limit)
+        is_same = what == run.playbook
+        return self._command(what, run, *(self.approved if is_same else self.unapproved), *limit)
 
     @staticmethod
     def _what(run: RunEntry) -> str:
@@ -61,5 +87,9 @@ class NextStep:
     def _command(self, what: str, run: RunEntry, *more: str) -> str:
         if run.awx_job_id is not None:
             return f"Launch {what} again, with {' '.join(more)}." if more else f"Launch {what}."
-        words = ("ansible-playbook", *self.options, what, *more)
-        return " ".join(word if word == _REST else shlex.quote(word) for word in words)
+        playbooks = self.playbooks if self.playbooks and what == run.playbook else (what,)
+        return shlex.join(["ansible-playbook", *self.options, *playbooks, *more])
+
+
+def _is_not_approved(host: HostEntry) -> bool:
+    return host.reason is not None and host.reason.code == _NOT_APPROVED

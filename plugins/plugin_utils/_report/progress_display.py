@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import threading
 from typing import Any, TextIO
 
 from ansible import constants
@@ -38,7 +37,9 @@ class InPlace:
     """The last line of the terminal. Whatever else is printed goes where it would be without it."""
 
     def __init__(self) -> None:
-        self._lock, self._pid, self._is_shown = threading.RLock(), os.getpid(), False
+        # Ansible's own, which it holds while it writes and while it forks. With one of ours beside it, the thread that
+        # draws the line and the one that prints would each wait for what the other has.
+        self._lock, self._pid, self._is_shown = Display()._lock, os.getpid(), False
         self._out, self._error = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Around(self._out, self), _Around(self._error, self)
 

@@ -41,6 +41,9 @@ def lines(document: Document) -> Iterator[str]:
     yield from _unknown_engines(document)
     if run.is_plan and document.plan and document.plan.hosts:
         yield f"Plan: {document.plan.digest}"
+    if run.next and run.left_out:
+        names = ", ".join(f"-e {name}" for name in run.left_out)
+        yield f"Not told in the next command, because they may be secrets: {names}"
     if run.next:
         yield f"Next: {run.next}"
 

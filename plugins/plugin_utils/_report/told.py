@@ -21,6 +21,8 @@ class Told:
     task: str
     module: str
     values: Mapping[str, Any]
+    has_looked: bool = True
+    """Not where the task's option ``look`` says that it decides by an earlier look."""
 
 
 def told(result: Any) -> Told:
@@ -31,6 +33,7 @@ def told(result: Any) -> Told:
         identity(task),
         _module(task),
         values if isinstance(values, Mapping) else {},
+        str(task.args.get("look", True)).lower() not in ("false", "no", "0"),
     )
 
 

@@ -9,9 +9,10 @@ import atexit
 import contextlib
 import json
 import os
+import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,16 @@ from ansible import constants
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import approved_plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.command import next_step
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import next_step, run_facts
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
+    AT_ANY_MOMENT,
+    AT_THE_END,
+    take_away_what_killed_runs_left,
+    write_all,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Ending, Gathering
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
@@ -30,6 +38,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import Told, own_playbook
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _TICK_SECONDS = 1.0
@@ -48,6 +57,16 @@ class Watcher:
         self._lock, self._over, self._pid = threading.RLock(), threading.Event(), os.getpid()
         self._is_ours, self._is_new = False, False
         self._rounds: dict[str, int] = {}
+
+    def start(self, plays: Sequence[Any]) -> None:
+        """``plays``: the first of the run. Where that is ours there is a report even if it finds no host, which it says
+        before it begins: what an earlier run has told of the fleet is not left as if it was of this one.
+        """
+        for play in plays:
+            if playbook := own_playbook(play):
+                variables = play.get_variable_manager().get_vars(play=play)
+                with self._lock:
+                    self._begin(playbook, variables, time.monotonic())
 
     def play(self, play: Any) -> bool:
         """A play begins, or its next batch. Says whether it is one of this collection."""
@@ -76,7 +95,7 @@ class Watcher:
         with self._lock:
             found = seen(told.module, told.values, self._gathering.check)
             phase = phase_of(told.module, told.values, self._rounds.get(told.host, 0))
-            self._gathering.end(told.host, told.task, ending, found, phase, time.monotonic())
+            self._gathering.end(told.host, told.task, ending, found, phase, time.monotonic(), told.has_looked)
             if found.rounds is not None:
                 self._rounds[told.host] = found.rounds
             self._is_new = True
@@ -110,16 +129,18 @@ class Watcher:
             return
         self._over.set()
         self._ticker.join()
-        self._display.end()
         with self._lock:
             now = time.monotonic()
             gathering.finish(status, now)
             document = gathering.document(now)
         self._write(document, AT_THE_END)
-        if document.hosts:
-            self._tell("FLEET REPORT", lines(document))
-        if document.hosts and (self._each_host or Display().verbosity):
-            self._tell("EACH HOST", host_lines(document))
+        # A terminal that is gone takes no words.
+        with contextlib.suppress(OSError):
+            self._display.end()
+            if document.hosts:
+                self._tell("FLEET REPORT", lines(document))
+            if document.hosts and (self._each_host or Display().verbosity):
+                self._tell("EACH HOST", host_lines(document))
 
     @staticmethod
     def _tell(title: str, text: Iterable[str]) -> None:
@@ -129,14 +150,34 @@ class Watcher:
 
     def _begin(self, playbook: str, variables: Mapping[str, Any], now: float) -> Gathering:
         facts = run_facts(playbook, variables, self._slice)
-        step = next_step(str(self._folder) if self._folder else "")
-        self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now)
+        plan = variables.get("slb_plan")
+        step = next_step(str(self._folder) if self._folder else "", has_plan=not is_empty(plan))
+        # It may stand in the very file that this run writes, and is needed again where the run is repeated.
+        approved = None if is_empty(plan) else approved_plan(plan)
+        self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now, approved)
         self._display = progress_display()
+        if self._folder:
+            with contextlib.suppress(OSError, FleetError):
+                take_away_what_killed_runs_left(self._folder)
         self._write(self._gathering.document(now), AT_THE_END)
+        self._end_by_signals()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._ticker.start()
         atexit.register(self.finish, "interrupted")
         return self._gathering
+
+    def _end_by_signals(self) -> None:
+        """Who ends the run, or closes its terminal, has the reports, as who interrupts it. So all go the same way."""
+
+        def interrupt(number: int, _frame: Any) -> None:
+            is_worker = os.getpid() != self._pid
+            if is_worker:
+                signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number if is_worker else signal.SIGINT)
+
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, interrupt)
 
     def _tick(self) -> None:
         next_writing = 0.0
@@ -154,8 +195,9 @@ class Watcher:
     def _show(self, now: float) -> None:
         with self._lock:
             tally = self._gathering.tally(now) if self._gathering else None
-        if tally and not self._over.is_set():
-            self._display.show(line(tally, list(self._waits(now))), now)
+        if tally and tally.hosts and not self._over.is_set():
+            with contextlib.suppress(OSError):
+                self._display.show(line(tally, list(self._waits(now))), now)
 
     @staticmethod
     def _waits(now: float) -> list[Wait]:

@@ -14,6 +14,11 @@ options:
   state:
     description: Which of them this host gives; V(unreachable) gives none.
     vars: [{name: canned_state}]
+  seconds:
+    description: How long it takes to answer.
+    type: float
+    default: 0
+    vars: [{name: canned_seconds}]
   engine:
     description: What the host's record names.
     vars: [{name: inventory_hostname}]
@@ -24,6 +29,7 @@ options:
 
 import functools
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +52,7 @@ class Connection(ConnectionBase):  # type: ignore[misc]
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
         state = self.get_option("state")
+        time.sleep(self.get_option("seconds"))
         if state == "unreachable":
             raise AnsibleConnectionFailure("Connection timed out")
         answers = kept(self.get_option("answers"))[state]

@@ -1,0 +1,97 @@
+"""Real runs of the playbooks, over hosts whose answers are kept: in seconds, and without a lab."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+BENCH = ROOT / "tests" / "bench"
+if str(BENCH) not in sys.path:
+    sys.path.append(str(BENCH))
+
+from scale import STATES, fleet  # noqa: E402
+
+ABSENT = {"state": "absent"}
+
+
+def absent() -> dict[str, str]:
+    """A host without an engine and without a record."""
+    name, look = next((name, json.loads(text)) for name, text in STATES["healthy"].items() if "host_info" in name)
+    seen = look["slb_host"]
+    seen["engine_container"] = {**dict.fromkeys(seen["engine_container"]), **ABSENT}
+    seen["record"] = {**dict.fromkeys(seen["record"]), "state": "none"}
+    return {**STATES["healthy"], name: json.dumps(look)}
+
+
+def _as(state: str) -> dict[str, Any]:
+    kind, _after, seconds = state.partition(" after ")
+    return {"canned_state": kind, "canned_seconds": float(seconds or 0)}
+
+
+class Canned:
+    """A fleet in ``folder``. ``states``: what each host answers, as tests/bench/scale.py has it, such as healthy, and
+    after how many seconds: healthy after 3.
+    """
+
+    def __init__(self, folder: Path, **states: str) -> None:
+        self.folder, self.reports = folder, folder / "reports"
+        answers = folder / "answers.json"
+        answers.write_text(json.dumps({**STATES, "absent": absent()}))
+        inventory = fleet(len(states), answers, troubled=False)
+        hosts = inventory["engines"]["hosts"]
+        some = zip(states.items(), list(hosts.values()), strict=True)
+        inventory["engines"]["hosts"] = {name.replace("_", "-"): {**host, **_as(state)} for (name, state), host in some}
+        self.inventory = folder / "inventory.yml"
+        self.inventory.write_text(yaml.safe_dump(inventory))
+
+    def environment(self) -> dict[str, str]:
+        return {
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "dev"),
+            "ANSIBLE_CONNECTION_PLUGINS": str(BENCH / "connection_plugins"),
+            "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report",
+            "ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet",
+            "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_FORCE_COLOR": "0",
+            "SLB_REPORT_DIR": str(self.reports),
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "inventory.yml", *arguments]
+
+    def run(self, *arguments: str, command: list[str] | str | None = None, **more: Any) -> tuple[int, str]:
+        """Its status and output. ``command``: one that a run has printed, for a shell, in place of arguments."""
+        done = subprocess.run(
+            command or self.command(*arguments),
+            shell=isinstance(command, str),
+            cwd=self.folder,
+            env={**self.environment(), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **more},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return dict(json.loads((self.reports / "report.json").read_text()))
+
+    @property
+    def hosts(self) -> Mapping[str, dict[str, Any]]:
+        return {host["name"]: host for host in self.document["hosts"]}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        return {name: host["verdict"] for name, host in self.hosts.items()}

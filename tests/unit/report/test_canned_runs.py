@@ -1,0 +1,146 @@
+"""What runs say of themselves: real ones of the playbooks, over hosts whose answers are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from canned import Canned
+
+
+def next_of(output: str) -> str:
+    found = re.findall(r"^Next: (.*)$", output, re.MULTILINE)
+    assert len(found) == 1, output
+    return str(found[0])
+
+
+def test_the_next_command_is_whole_and_has_no_secret(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="unreachable", edge_3="unreachable")
+    (tmp_path / "more.yml").write_text("slb_settle: 1\n")
+    given = ["--limit", "edge-1,edge-2", "--forks", "3", "-e", "@more.yml", "-e", "slb_password=pa55 env=prod"]
+    given += ["-e", '{"slb_serial": [1, "100%"]}', "-e", "slb_base_url=https://me:pa55@console.example"]
+    _status, output = fleet.run("slb.fleet.rollout", *given)
+    command = next_of(output)
+    assert command == (
+        'ansible-playbook -i inventory.yml --forks 3 -e @more.yml -e \'{"slb_serial": [1, "100%"]}\' '
+        "slb.fleet.rollout --limit @reports/retry"
+    )
+    assert "-e slb_password, -e env, -e slb_base_url" in output
+    for path in fleet.reports.iterdir():
+        assert "pa55" not in path.read_text(), path
+    status, again = fleet.run(command=command)
+    assert list(fleet.verdicts) == ["edge-2"], again
+    assert status != 0
+
+
+def test_the_next_command_of_a_rehearsal_does_what_was_approved_though_it_writes_where_that_stands(
+    tmp_path: Path,
+) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="absent")
+    status, output = fleet.run("slb.fleet.rollout", "--check", SLB_USERNAME="a", SLB_PASSWORD="b")
+    plan = fleet.document["plan"]
+    command = next_of(output)
+    assert "slb_plan=reports/report.json" in command
+    for _repeated in range(2):
+        _status, output = fleet.run(command=command)
+        assert "There is no plan" not in output
+        assert fleet.document["plan"] == plan
+        assert fleet.hosts["edge-2"]["reason"]["code"] != "not_approved"
+
+
+def test_a_plan_in_a_file_of_variables_is_recognised(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="work")
+    (tmp_path / "plan.yml").write_text("slb_plan: 'sha256:other'\n")
+    _status, output = fleet.run("slb.fleet.rollout", "-e", "@plan.yml")
+    assert fleet.hosts["edge-1"]["reason"]["code"] == "not_approved", output
+    assert next_of(output) == (
+        "ansible-playbook -i inventory.yml -e @plan.yml slb.fleet.rollout -e slb_plan= --check --limit @reports/retry"
+    )
+
+
+def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="work")
+    fleet.run("slb.fleet.audit")
+    (tmp_path / "audit.json").write_text((fleet.reports / "report.json").read_text())
+    _status, output = fleet.run("slb.fleet.rollout", "-e", "slb_plan=audit.json")
+    assert "audit.json is the report of slb.fleet.audit, and no plan" in output
+
+
+@pytest.mark.parametrize("playbook", ["rollout", "audit", "diagnose"])
+def test_a_run_whose_look_was_skipped_claims_nothing(tmp_path: Path, playbook: str) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy")
+    _status, output = fleet.run(f"slb.fleet.{playbook}", "--tags", "another")
+    assert fleet.verdicts == {"edge-1": "not_attempted"}
+    assert "1 not attempted" in output
+    _status, output = fleet.run(f"slb.fleet.{playbook}", "--start-at-task", "Give AWX how the fleet stands")
+    assert set(fleet.verdicts.values()) <= {"not_attempted"}, output
+
+
+def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_this_run(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy")
+    fleet.run("slb.fleet.rollout")
+    assert fleet.document["counts"]["proven"] == 1
+    status, output = fleet.run("slb.fleet.rollout", "-e", "slb_hosts=nobody")
+    assert status != 0
+    assert "No host matches" in output
+    assert (fleet.document["run"]["status"], fleet.document["hosts"]) == ("interrupted", [])
+    assert "slb_fleet_run_complete{" in (fleet.reports / "slb_fleet.prom").read_text()
+    assert 'host="edge-1"' not in (fleet.reports / "slb_fleet.prom").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 300")
+    with (tmp_path / "output").open("w") as output:
+        process = subprocess.Popen(
+            fleet.command("slb.fleet.rollout"),
+            cwd=tmp_path,
+            env=fleet.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        deadline = time.monotonic() + 60
+        while not (fleet.reports / "report.json").exists() or fleet.verdicts.get("edge-2") != "unfinished":
+            assert time.monotonic() < deadline, (tmp_path / "output").read_text()
+            time.sleep(0.05)
+        process.send_signal(number)
+        assert process.wait(60) != 0
+    finally:
+        process.kill()
+        process.wait()
+    text = (tmp_path / "output").read_text()
+    assert fleet.document["run"]["status"] == "interrupted", text
+    assert fleet.verdicts == {"edge-1": "proven", "edge-2": "unfinished"}
+    assert "1 begun and not ended" in text
+    assert "edge-2" in (fleet.reports / "junit.xml").read_text()
+    assert [path.name for path in fleet.reports.iterdir() if path.name.startswith(".")] == []
+
+
+def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy")
+    fleet.reports.mkdir()
+    old, new = fleet.reports / ".slb-fleet-0123456789abcdef.part", fleet.reports / ".slb-fleet-fedcba9876543210.part"
+    for path in (old, new):
+        path.write_text("half")
+    os.utime(old, (time.time() - 3600, time.time() - 3600))
+    fleet.run("slb.fleet.rollout")
+    assert not old.exists()
+    assert new.exists()
+
+
+def test_a_proof_is_as_old_as_the_look(tmp_path: Path) -> None:
+    """The audit decides again without another look, after all hosts: here behind one that takes three seconds."""
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 3")
+    fleet.run("slb.fleet.audit")
+    first, second = (fleet.hosts[name]["verified"]["at"] for name in ("edge-1", "edge-2"))
+    batches = fleet.document["run"]["batches"]
+    assert first <= second <= batches[-1]["began"]
+    assert json.dumps(first) != json.dumps(second)
