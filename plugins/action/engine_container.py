@@ -55,8 +55,9 @@ class ActionModule(OnHostAction):
         engine = EngineIdentity(**decided["engine"])
         if wrong := RunStore.of_run(folder).distrusted(engine.base_url):
             return f"the console's list has proven wrong about {wrong}."
-        settings = settings_of(task_vars, self._templar)
-        shared = SharedList(connection_params(task_vars, self._templar), settings["engine_listing"], folder)
+        params = connection_params(task_vars, self._templar, self._task)
+        settings = settings_of(task_vars, self._templar, self._task)
+        shared = SharedList(params, settings["engine_listing"], folder)
         says = console_says(
             lambda name, ip: shared.shows(name, ip, _FRESH_SECONDS), engine, settings["engine_listing_may_be_empty"]
         )

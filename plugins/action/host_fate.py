@@ -21,6 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.session import 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import ApprovedPlan
+from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import task_environment
 from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
@@ -28,9 +29,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineI
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import task_environment
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
@@ -68,7 +69,8 @@ class ActionModule(OnHostAction):
         if validation.error_messages:
             return {"failed": True, "msg": "; ".join(validation.error_messages)}
         try:
-            with task_environment(self._task, self._templar):
+            refuse_facts(task_vars or {})
+            with task_environment(self._task, task_vars or {}, self._templar):
                 return _Door(self, validation.validated_parameters, task_vars or {}).result()
         except FleetError as error:
             return {"failed": True, "msg": in_variables(error)}
@@ -82,8 +84,8 @@ class _Door:
         self._action, self._asked, self._task_vars = action, asked, task_vars
         self._is_check = bool(action._task.check_mode)
         self._host = str(task_vars.get("inventory_hostname"))
-        self._settings = settings_of(task_vars, action._templar)
-        self._params = connection_params(task_vars, action._templar)
+        self._settings = settings_of(task_vars, action._templar, action._task)
+        self._params = connection_params(task_vars, action._templar, action._task)
         self._store, self._sessions = RunStore.of_run(folder), RunSession(folder)
         listing = self._settings["engine_listing"]
         self._engine = self._identity()

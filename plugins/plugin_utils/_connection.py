@@ -13,18 +13,22 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
     VARIABLES,
     given_options,
+    refuse_facts,
     typed_options,
     with_defaults,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
 
 
-def connection_params(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
+def connection_params(task_vars: Mapping[str, Any], templar: Any, task: Any = None) -> dict[str, Any]:
     """What ``Connection.from_params`` takes: the host's variables, then the environment, then the defaults.
 
     What has no value is None, and it is for ``Connection.from_params`` to say what is missing. A task's own keyword
     ``environment`` counts inside ``task_environment``. Raises FleetError for a value that cannot be used.
     """
-    given = given_options(CONNECTION_ARGUMENTS, {}, task_vars, templar)
+    refuse_facts(task_vars)
+    with without_facts(task_vars, templar, task) as stated:
+        given = given_options(CONNECTION_ARGUMENTS, {}, stated, templar)
     return with_defaults(CONNECTION_ARGUMENTS, typed_options(CONNECTION_ARGUMENTS, given.values))
 
 

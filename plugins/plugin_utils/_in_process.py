@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,18 +15,25 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import SECRET_OPTIONS
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
+    refuse_delegation_by_facts,
+    stated_arguments,
+    task_environment,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
     Given,
     given_options,
     names_for,
+    refuse_facts,
     typed_options,
     with_defaults,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable
     from typing import Protocol
 
     from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
@@ -65,8 +71,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         if self._is_delegated_elsewhere():
             result.update(self._guarded(self._run_elsewhere, task_vars or {}, environment=False))
         else:
-            with task_environment(self._task, self._templar):
-                result.update(self._guarded(self._run_here, task_vars or {}, environment=True))
+            result.update(self._guarded(self._run_here, task_vars or {}, environment=True))
         if self.result_is_secret and not result.get("failed"):
             result["_ansible_no_log"] = True
         return result
@@ -83,8 +88,14 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         """The result of ``run``, or what an operator has to be told instead; no secret is in it."""
         given = Given(dict(self._task.args), {})
         try:
-            given = given_options(self.argument_spec, self._task.args, task_vars, self._templar, environment)
-            return run(given, task_vars)
+            refuse_facts(task_vars)
+            with task_environment(self._task, task_vars, self._templar) if environment else contextlib.nullcontext():
+                with without_facts(task_vars, self._templar, self._task) as stated:
+                    if not environment:
+                        refuse_delegation_by_facts(self._task, stated, self._templar)
+                    arguments = stated_arguments(self._task, stated, self._templar)
+                    given = given_options(self.argument_spec, arguments, stated, self._templar, environment)
+                return run(given, task_vars)
         except FleetError as error:
             answer = error.as_result(names_for(self._task, given.names), self.argument_spec)
             return {**_without_secrets(answer, given), "failed": True}
@@ -112,20 +123,3 @@ def _without_secrets(answer: dict[str, Any], given: Given) -> dict[str, Any]:
     secrets = {str(given.values[option]) for option in SECRET_OPTIONS if given.values.get(option)}
     shown: dict[str, Any] = remove_values(answer, secrets)
     return shown
-
-
-@contextlib.contextmanager
-def task_environment(task: Any, templar: Any) -> Iterator[None]:
-    """The task's keyword ``environment``, which a module would get from the connection."""
-    layers: Iterable[Mapping[str, Any]] = (templar.template(variables) for variables in task.environment or [])
-    added = {name: str(value) for variables in layers for name, value in variables.items()}
-    kept = {name: os.environ.get(name) for name in added}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name, value in kept.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -17,6 +17,7 @@ from ansible.module_utils.json_utils import _filter_non_json_lines
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import refuse_connection_by_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import bounded, heard_in_bounds
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, taken
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
@@ -59,7 +60,7 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
 
         Raises AnsibleConnectionFailure, which makes the host unreachable, after ``seconds``.
         """
-        refuse_facts(task_vars or {}, constants.config.get_plugin_vars("connection", self._connection._load_name))
+        self._refuse_facts(task_vars or {})
         with _in_visible_words(), bounded(seconds):
             given: dict[str, Any] = self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
         result = taken(module.rpartition(".")[2], _answer(given), arguments)
@@ -67,6 +68,14 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
             # The controller's own finding, without which each task would look for the host's Python anew.
             result["ansible_facts"] = {self._discovered_interpreter_key: _python(self._discovered_interpreter)}
         return result
+
+    def _refuse_facts(self, task_vars: Mapping[str, Any]) -> None:
+        """Neither this host nor the one that the task is delegated to says how it is reached."""
+        of_connection = constants.config.get_plugin_vars("connection", self._connection._load_name)
+        refuse_facts(task_vars, of_connection)
+        delegated = task_vars.get("ansible_delegated_vars") or {}
+        refuse_facts(delegated.get(self._task.delegate_to) or {}, of_connection)
+        refuse_connection_by_facts(self._task, self._connection, task_vars, self._templar)
 
     def _low_level_execute_command(self, *given: Any, **named: Any) -> dict[str, Any]:
         """What the host's shell prints is shown by Ansible in warnings and errors, as it is."""

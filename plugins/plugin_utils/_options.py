@@ -45,7 +45,9 @@ VARIABLES = {
 }
 """The variables by which the users of the collection's roles and playbooks set the options of its tasks."""
 
-_PREFIXES = ("slb_", "__slb_")
+_PREFIXES = ("slb_", "__slb_", "awx_", "tower_")
+_OF_THE_INVENTORY = ("inventory_hostname", "inventory_hostname_short", "inventory_dir", "inventory_file", "group_names")
+"""By these Ansible itself says which host is meant; it lets facts outrank them."""
 _COLLECTION = Path(__file__).resolve().parents[2]
 _CONTAINERS = (Mapping, list, tuple, set)
 
@@ -121,7 +123,8 @@ def given_options(
 
 
 def refuse_facts(task_vars: Mapping[str, Any], of_connection: Iterable[str] = ()) -> None:
-    """Raises HostAnswerError where a variable of the collection is one of the host's facts, whatever its value.
+    """Raises HostAnswerError where a variable of the collection, or one that names the host or the job, is one of the
+    host's facts, whatever its value.
 
     Facts outrank the inventory, any module's answer may hold some, and Ansible shows two of them under one name.
     ``of_connection``: the variables of the host's connection. Ansible takes most of them away, but not the programs
@@ -129,7 +132,7 @@ def refuse_facts(task_vars: Mapping[str, Any], of_connection: Iterable[str] = ()
     """
     connection = {variable.removeprefix("ansible_") for variable in of_connection}
     for name in map(str, task_vars.get("ansible_facts") or ()):
-        if name.startswith(_PREFIXES) or name in connection:
+        if name.startswith(_PREFIXES) or name in connection or name in _OF_THE_INVENTORY:
             shown = in_short(f"ansible_{name}" if name in connection else name, 60)
             raise HostAnswerError(
                 f"The variable {shown} of this host is one of its facts, and no host decides where credentials go or "

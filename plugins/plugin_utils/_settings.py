@@ -15,7 +15,12 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, value_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    is_empty,
+    value_of,
+    with_facts_below,
+    without_facts,
+)
 
 _HOUR = 3600
 _MANY = 1_000_000
@@ -180,12 +185,24 @@ _RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_co
 KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE)) | _RESULTS
 
 
-def settings_of(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
+_STATED = frozenset({"engine_listing", "plan", "license_dest", "license_backup"})
+"""What is asked of the management node, and which files of the controller are read and written."""
+
+
+def settings_of(task_vars: Mapping[str, Any], templar: Any, task: Any = None) -> dict[str, Any]:
     """Every setting of a host. Raises VariableError for the first that cannot be used."""
-    settings = {name: setting(name, value_of(f"slb_{name}", task_vars, templar)) for name in OF_A_HOST}
+    given: dict[str, Any] = {}
+    with with_facts_below(task_vars, templar, task) as variables:
+        for name in OF_A_HOST.keys() - _STATED:
+            given[name] = value_of(f"slb_{name}", variables, templar)
+        address = value_of("ansible_host", variables, templar)
+    with without_facts(task_vars, templar, task) as variables:
+        for name in _STATED:
+            given[name] = value_of(f"slb_{name}", variables, templar)
+    settings = {name: setting(name, given[name]) for name in OF_A_HOST}
     host = task_vars.get("inventory_hostname")
     settings["engine_name"] = settings["engine_name"] or str(host)
-    settings["manage_ip"] = settings["manage_ip"] or str(value_of("ansible_host", task_vars, templar) or host)
+    settings["manage_ip"] = settings["manage_ip"] or str(address or host)
     return settings
 
 

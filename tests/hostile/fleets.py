@@ -65,6 +65,8 @@ class Fleet:
         *options: str,
         before: list[dict[str, Any]] | None = None,
         host_variables: dict[str, Any] | None = None,
+        behind: Mapping[str, str] | None = None,
+        of_each_host: bool = False,
         liars_first: bool = False,
         refuses_liars: bool = False,
         seconds: float = 120,
@@ -72,6 +74,10 @@ class Fleet:
         **environment: str,
     ) -> Account:
         """``lies``: a host each. ``before``: plays of somebody else. ``host_variables``: of all hosts.
+
+        ``of_each_host``: these are its own, and outrank what it has otherwise.
+
+        ``behind``: variables that are templates, each with the name of the variable of a group that has its value.
 
         ``refuses_liars``: the management node installs nothing on theirs. For an audit, the honest are proven already.
         """
@@ -88,6 +94,9 @@ class Fleet:
         proven = dict.fromkeys(HONEST, node.base_url) if playbook == "audit" else {}
         with EngineHosts(folder / "ssh", liars, proven) as hosts:
             inventory = self._inventory(hosts, names, node, controller, host_variables or {}, playbook)
+            for variables in inventory["engines"]["hosts"].values() if of_each_host else ():
+                variables.update(host_variables or {})
+            _put_behind(inventory["engines"], behind or {})
             imported = {"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}
             settings = ["-e", "slb_serial=100%", "-e", "slb_remediate_all=true"]
             run = watched(
@@ -162,6 +171,14 @@ class Fleet:
             told = account.run.report[f"edge-{number}"]
             assert name in harmless or told.startswith(("failed", "unreachable")), (name, told)
             assert len(told) < 3000, name
+
+
+def _put_behind(engines: dict[str, Any], behind: Mapping[str, str]) -> None:
+    for variable, name in behind.items():
+        own = [variables for variables in engines["hosts"].values() if variable in variables]
+        for variables in own or [engines["vars"]]:
+            variables[name] = variables.pop(variable, "")
+            variables[variable] = f"{{{{ {name} }}}}"
 
 
 def _occupied(exchange: Exchange) -> None:

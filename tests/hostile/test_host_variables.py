@@ -7,6 +7,7 @@ word, which nothing tells from the inventory's: those tests say so in their name
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import lies
@@ -208,6 +209,223 @@ def test_no_file_is_sent_by_a_program_that_the_host_has_named(fleet: Fleet) -> N
     account = fleet.run("diagnose", told, "--limit", "edge-3", before=gather, **run)
     assert REFUSED in account.run.report["edge-3"]
     assert not (fleet.trap.folder / "ran").exists()
+
+
+# Facts of names that are the operator's own, of which the variables that decide are made.
+
+BEHIND = {
+    "slb_base_url": "console_url",
+    "slb_tls_fingerprint": "console_pin",
+    "slb_validate_certs": "console_is_verified",
+    "slb_ca_path": "console_authority",
+    "slb_username": "console_user",
+    "slb_password": "console_password",
+    "slb_license_dest": "license_file",
+}
+BEHIND_ALL = {**BEHIND, "slb_engine_listing": "console_list"}
+WITH_EMPTY = {"slb_validate_certs": "", "slb_ca_path": ""}
+SETUP = before({"ansible.builtin.setup": {}})
+LISTED = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
+
+
+def own_names(trap: lies.Trap, **more: Any) -> dict[str, Any]:
+    facts = {name: trap.variables[variable] for variable, name in BEHIND.items()}
+    return {**facts, "console_list": {**LISTED, "path": "/stolen"}, **more}
+
+
+def saying(**facts: Any) -> lies.Lie:
+    return lies.answering(lambda said: {**said, "ansible_facts": facts}, "setup")
+
+
+def words_of(account: Account) -> str:
+    return " ".join(account.run.output.split())
+
+
+def logins(account: Account) -> int:
+    return sum(count for request, count in account.requests.items() if "login" in request)
+
+
+@pytest.mark.parametrize("playbook", PLAYBOOKS)
+def test_what_a_variable_is_made_of_is_no_fact(fleet: Fleet, playbook: str) -> None:
+    """The liar's own run goes on as the inventory has it."""
+    told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
+    behind = BEHIND_ALL if playbook == "try_engine_listing" else BEHIND
+    keywords: dict[str, Any] = {"before": SETUP, "behind": behind, "host_variables": WITH_EMPTY}
+    account = fleet.run(playbook, told, **keywords)
+    fleet.assert_nothing_was_gained(account, fleet.run(playbook, **keywords))
+    assert not account.run.report["edge-3"].startswith(("failed", "unreachable"))
+
+
+def test_nor_is_it_one_that_was_kept_from_an_earlier_run(fleet: Fleet) -> None:
+    home = fleet.folder / "kept"
+    home.mkdir()
+    cache = {"ANSIBLE_CACHE_PLUGIN": "jsonfile", "ANSIBLE_CACHE_PLUGIN_CONNECTION": str(fleet.folder / "cache")}
+    told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
+    keywords: dict[str, Any] = {"behind": BEHIND_ALL, "host_variables": WITH_EMPTY, "controller": Controller(home)}
+    fleet.run("try_engine_listing", told, before=SETUP, **keywords, **cache)
+    account = fleet.run("try_engine_listing", told, **keywords, **cache)
+    assert "license_file" in "".join(file.read_text() for file in (fleet.folder / "cache").iterdir())
+    assert fleet.evil.connections == 0
+    assert logins(account) == 1
+
+
+def test_nor_is_it_a_fact_of_another_host(fleet: Fleet) -> None:
+    told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
+    made = {
+        "slb_base_url": "{{ hostvars['edge-3'].console_url }}",
+        "slb_tls_fingerprint": "{{ hostvars['edge-3'].console_pin }}",
+    }
+    ask = {"hosts": "edge-1", "gather_facts": False, "vars": made, "tasks": [{"slb.fleet.login": {}}]}
+    account = fleet.run("diagnose", told, before=[*SETUP, ask], behind=BEHIND, host_variables=WITH_EMPTY)
+    assert fleet.evil.connections == 0
+    assert logins(account) == 1
+
+
+def test_what_is_made_of_nothing_but_a_fact_is_refused_by_name(fleet: Fleet) -> None:
+    told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
+    made = {"slb_base_url": "{{ ansible_facts.console_url }}", "slb_tls_fingerprint": "{{ ansible_facts.console_pin }}"}
+    account = fleet.run("try_engine_listing", told, "--limit", "edge-3", before=SETUP, host_variables=made)
+    assert fleet.evil.connections == 0
+    assert "The variable slb_base_url of this host cannot be evaluated" in words_of(account)
+    assert "What hosts say of themselves (facts) decides neither where credentials go" in words_of(account)
+
+
+OPTIONS = {
+    "base_url": "{{ console_url }}",
+    "username": "{{ console_user }}",
+    "password": "{{ console_password }}",
+    "tls_fingerprint": "{{ console_pin }}",
+}
+GROUP = "group/slb.fleet.management_node"
+TASKS: dict[str, dict[str, Any]] = {
+    "options": {"slb.fleet.login": OPTIONS},
+    "a variable of the task": {
+        "slb.fleet.login": {**OPTIONS, "base_url": "{{ where }}"},
+        "vars": {"where": "{{ console_url }}"},
+    },
+    "options from one variable": {"slb.fleet.login": "{{ all_of_it }}", "vars": {"all_of_it": OPTIONS}},
+    "arguments": {"action": {"module": "slb.fleet.login", **OPTIONS}},
+    "defaults": {"slb.fleet.login": {}, "module_defaults": {GROUP: OPTIONS}},
+    "defaults of a block": {
+        "block": [{"slb.fleet.login": {}, "name": "Ask"}],
+        "module_defaults": {"slb.fleet.login": OPTIONS},
+    },
+    "the environment": {
+        "slb.fleet.login": {},
+        "environment": {f"SLB_{option.upper()}": value for option, value in OPTIONS.items()},
+    },
+    "an option that a fact leaves out": {
+        "slb.fleet.login": {
+            **OPTIONS,
+            "tls_fingerprint": "{{ console_pin if console_is_verified == '' else omit }}",
+        }
+    },
+    "a loop over names": {
+        "slb.fleet.login": {**OPTIONS, "base_url": "{{ console[item] }}"},
+        "vars": {"console": {"first": "{{ console_url }}"}},
+        "loop": ["first"],
+    },
+}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_options_of_ones_own_tasks_are_as_they_are_without_facts(fleet: Fleet, name: str) -> None:
+    told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
+    task = {"name": "Ask", **TASKS[name]}
+    plays = [*SETUP, {"hosts": "edge-3", "gather_facts": False, "ignore_errors": True, "tasks": [task]}]
+    account = fleet.run("diagnose", told, before=plays, behind=BEHIND, host_variables=WITH_EMPTY)
+    assert fleet.evil.connections == 0
+    assert [how for task, how, _result in account.run.results["edge-3"] if task == "Ask"] == ["ok"]
+    assert logins(account) == 1
+
+
+REFUSED_TASKS: dict[str, tuple[dict[str, Any], str]] = {
+    "a loop": ({"slb.fleet.login": {**OPTIONS, "base_url": "{{ item }}"}, "loop": "{{ consoles }}"}, "base_url"),
+    "its own word": ({"slb.fleet.login": {**OPTIONS, "base_url": "{{ ansible_facts.console_url }}"}}, "base_url"),
+    "delegation": ({"slb.fleet.login": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
+    "delegation of a block": ({"block": [{"slb.fleet.login": {}}], "delegate_to": "{{ from_where }}"}, "delegate_to"),
+    "the environment of another host": (
+        {"slb.fleet.login": {}, "delegate_to": "edge-1", "environment": {"HTTPS_PROXY": "{{ proxy_url }}"}},
+        "HTTPS_PROXY",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_TASKS)
+def test_what_only_a_fact_decides_is_refused_by_name(fleet: Fleet, name: str) -> None:
+    task, what = REFUSED_TASKS[name]
+    evil = own_names(fleet.trap, consoles=[fleet.trap.base_url], from_where="edge-3", proxy_url=fleet.trap.base_url)
+    own = {"consoles": ["https://node.example"], "from_where": "edge-1", "proxy_url": "", **WITH_EMPTY}
+    plays = [*SETUP, {"hosts": "edge-3", "gather_facts": False, "ignore_errors": True, "tasks": [task]}]
+    account = fleet.run("diagnose", {"own": saying(**evil)}, before=plays, behind=BEHIND, host_variables=own)
+    assert fleet.evil.connections == 0
+    assert f"{what} is made of what a host says of itself" in re.sub("['\"]", "", words_of(account))
+    assert logins(account) == 0
+
+
+# What the inventory says of the way to a host, what its variable `jump` is there, and what the fact of that name is.
+WAYS_TO_A_HOST: dict[str, tuple[str, str, Any, Any]] = {
+    "arguments of ssh": ("ansible_ssh_common_args", "{{ jump }}", "-q", "-o ProxyCommand=PROGRAM"),
+    "a part of them": ("ansible_ssh_extra_args", "-o SendEnv={{ jump }}", "LANG", "LANG -o ProxyCommand=PROGRAM"),
+    "by way of another variable": ("ansible_ssh_common_args", "{{ of_all }}", "-q", "-o ProxyCommand=PROGRAM"),
+    "the program": ("ansible_ssh_executable", "{{ jump }}", "ssh", "PROGRAM"),
+    "the connection": ("ansible_connection", "{{ jump }}", "ssh", "local"),
+    "the user who it becomes": ("ansible_become", "{{ jump }}", False, True),
+    "the address": ("ansible_host", "{{ jump }}", "127.0.0.1", "127.0.0.2"),
+    "the interpreter": ("ansible_python_interpreter", "{{ jump }}", "/usr/bin/python3", "PROGRAM"),
+}
+
+
+@pytest.mark.parametrize("name", WAYS_TO_A_HOST)
+def test_no_fact_decides_how_a_host_is_reached(fleet: Fleet, name: str) -> None:
+    """That is what Ansible runs on the controller to get there, and as whom."""
+    variable, stated, plain, lie = WAYS_TO_A_HOST[name]
+    if isinstance(lie, str):
+        lie = lie.replace("PROGRAM", f"{fleet.trap.folder}/program")
+    made = {variable: stated, "of_all": "{{ jump }}", "jump": plain}
+    account = fleet.run("diagnose", {"way": saying(jump=lie)}, before=SETUP, host_variables=made, of_each_host=True)
+    assert not (fleet.trap.folder / "ran").exists()
+    assert f"How this host is reached, {variable}, is made of what a host says of itself" in words_of(account)
+    assert account.run.report["edge-3"].startswith("failed")
+    for host in HONEST:
+        assert not account.run.report[host].startswith(("failed", "unreachable"))
+
+
+def test_nor_how_one_is_reached_to_which_a_task_is_delegated(fleet: Fleet) -> None:
+    program = f"-o ProxyCommand={fleet.trap.folder}/program"
+    made = {"ansible_ssh_common_args": "{{ jump }}", "jump": "-q"}
+    ask = {"slb.fleet.login": {}, "delegate_to": "edge-3"}
+    plays = [*SETUP, {"hosts": "edge-1", "gather_facts": False, "ignore_errors": True, "tasks": [ask]}]
+    account = fleet.run("diagnose", {"way": saying(jump=program)}, before=plays, host_variables=made, of_each_host=True)
+    assert not (fleet.trap.folder / "ran").exists()
+    told = [result["msg"] for _task, how, result in account.run.results["edge-1"] if how == "failed"]
+    assert ["ansible_ssh_common_args, is made of what a host says" in words for words in told] == [True]
+
+
+OTHER_FACTS = {
+    "inventory_hostname": "edge-1",
+    "inventory_dir": "/tmp",
+    "group_names": ["all"],
+    "awx_job_id": "7",
+    "tower_job_id": "7",
+}
+
+
+@pytest.mark.parametrize("fact", OTHER_FACTS)
+def test_no_fact_says_which_host_is_meant_or_which_job(fleet: Fleet, fact: str) -> None:
+    told: lies.Lies = {"another": saying(**{fact: OTHER_FACTS[fact]})}
+    account = fleet.run("diagnose", told, before=SETUP)
+    fleet.assert_nothing_was_gained(account, fleet.run("diagnose", before=SETUP))
+    assert REFUSED in account.run.report["edge-3"]
+
+
+def test_a_play_may_make_an_address_of_facts(fleet: Fleet) -> None:
+    """By their own names: that is the play's word."""
+    told: lies.Lies = {"address": saying(ansible_default_ipv4={"address": "192.0.2.3"})}
+    made = {"slb_manage_ip": "{{ ansible_facts.default_ipv4.address }}"}
+    account = fleet.run("diagnose", told, "--limit", "edge-3", before=SETUP, host_variables=made, of_each_host=True)
+    assert "cannot be evaluated" not in words_of(account)
+    assert not account.run.report["edge-3"].startswith("failed"), account.run.report
 
 
 # The operator's own doing: nothing tells it from the inventory.
