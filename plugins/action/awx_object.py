@@ -1,0 +1,57 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives one object of AWX to the module of its kind, and says in our words what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.standing import ENDPOINTS
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import in_words
+
+_COLLECTIONS = ("awx.awx", "ansible.controller")
+
+
+class ActionModule(ActionBase):  # type: ignore[misc]
+    _supports_check_mode = True
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        super().run(tmp, task_vars)
+        _, given = self.validate_argument_spec(
+            {
+                "kind": {"type": "str", "required": True, "choices": [*ENDPOINTS, "role"]},
+                "args": {"type": "dict", "required": True},
+                "secrets": {"type": "dict", "default": {}},
+                "collection": {"type": "str", "default": "awx.awx", "choices": list(_COLLECTIONS)},
+                "foretold": {"type": "bool", "default": False},
+            }
+        )
+        kind, args = given["kind"], dict(given["args"])
+        name = str(args.get("name", ""))
+        if given["foretold"] and self._task.check_mode:
+            return {"changed": True, "msg": "It would be made."}
+        if given["secrets"]:
+            args["inputs"] = {**args.get("inputs", {}), **given["secrets"]}
+        try:
+            said: Mapping[str, Any] = self._execute_module(
+                module_name=f"{given['collection']}.{kind}", module_args=args, task_vars=task_vars
+            )
+        except AnsibleError as error:
+            return {"failed": True, "msg": in_words(kind, name, error.message)}
+        if said.get("failed"):
+            return {"failed": True, "msg": in_words(kind, name, _words(said))}
+        result = {"changed": bool(said.get("changed"))}
+        return {**result, "id": said["id"]} if "id" in said else result
+
+
+def _words(said: Mapping[str, Any]) -> str:
+    """What a module says beside its message is often the part that explains it."""
+    response = said.get("response")
+    answer = response.get("json") if isinstance(response, Mapping) else None
+    words = str(said.get("msg") or said.get("module_stderr") or "it is not known why")
+    return f"{words} {answer}" if answer and "see response" in words else words

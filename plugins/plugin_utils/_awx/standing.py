@@ -1,0 +1,174 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is to be done in AWX, in the light of what is there: what is not ours is never touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import Object, Settings, mark_of
+
+Found = Mapping[str, Any]
+
+ENDPOINTS: Mapping[str, str] = {
+    "label": "labels",
+    "credential_type": "credential_types",
+    "credential": "credentials",
+    "execution_environment": "execution_environments",
+    "project": "projects",
+    "inventory": "inventories",
+    "inventory_source": "inventory_sources",
+    "notification_template": "notification_templates",
+    "job_template": "job_templates",
+    "workflow_job_template": "workflow_job_templates",
+    "schedule": "schedules",
+}
+"""Of each kind, in the order in which they are made."""
+_WITH_LABELS = ("job_template", "workflow_job_template")
+_OF_AN_ORGANIZATION = {
+    "inventory_source": "inventory__organization__name",
+    **dict.fromkeys(
+        ("label", "credential", "project", "inventory", "notification_template", *_WITH_LABELS), "organization__name"
+    ),
+}
+_GONE_WITH_ANOTHER = ("label", "inventory_source", "schedule")
+"""Labels that nothing carries are taken away by AWX; a source goes with its inventory, a schedule with its template."""
+
+
+def query(kind: str, names: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """For all objects of a kind that are ours, or that have one of the names."""
+    asked: dict[str, Any] = {"page_size": 200}
+    if kind in _OF_AN_ORGANIZATION:
+        asked[_OF_AN_ORGANIZATION[kind]] = settings["organization"]
+    if names:
+        asked["or__name__in"] = ",".join(names)
+    if kind != "label":
+        asked["or__description__endswith"] = mark_of(settings)
+    if kind in _WITH_LABELS:
+        asked["or__labels__name"] = settings["label"]
+    return asked
+
+
+def is_ours(kind: str, found: Found, settings: Settings) -> bool:
+    labels = found.get("summary_fields", {}).get("labels", {}).get("results", [])
+    return (
+        kind == "label"
+        or str(found.get("description", "")).endswith(mark_of(settings))
+        or any(label.get("name") == settings["label"] for label in labels)
+    )
+
+
+def steps(
+    objects: Sequence[Object],
+    existing: Mapping[str, Sequence[Found]],
+    nodes: Sequence[Found],
+    settings: Settings,
+) -> dict[str, Any]:
+    """``make``: what is made or updated, in this order; ``remove``: what is ours and no longer wanted.
+
+    ``nodes``: those of the workflow that is there, each with its template in full, under ``template``.
+    Raises FleetError where a name is taken by something that is not ours, or where a secret is missing.
+    """
+    _refuse_others(objects, existing, settings)
+    there = {(kind, found["name"]) for kind, all_found in existing.items() for found in all_found}
+    to_come = {each.name for each in objects if each.kind in ENDPOINTS and (each.kind, each.name) not in there}
+    make = []
+    for each in objects:
+        is_there = (each.kind, each.name) in there
+        if each.secrets and not settings["password"]:
+            if is_there:
+                continue
+            raise FleetError(
+                f"The credential {each.name} is not in AWX yet, and slb_awx_password is not set.",
+                "Set it, from a vault, for the first run; or name a credential that AWX has with slb_awx_credential.",
+            )
+        data = each.as_data()
+        if each.kind == "workflow_job_template":
+            data["args"] = _with_nodes(each.args, nodes)
+        # A module cannot foretell what it would do with something that is yet to be made.
+        data["foretold"] = (not is_there and each.kind in ENDPOINTS) or not to_come.isdisjoint(_texts(each.args))
+        make.append(data)
+    wanted = {(each.kind, each.name) for each in objects}
+    return {"make": make, "remove": list(removals(existing, settings, wanted))}
+
+
+def removals(
+    existing: Mapping[str, Sequence[Found]], settings: Settings, wanted: set[tuple[str, str]] | None = None
+) -> Iterator[dict[str, Any]]:
+    """What is ours and not ``wanted``, those first that hold others."""
+    for kind in reversed(ENDPOINTS):
+        for found in existing.get(kind, ()):
+            name = str(found["name"])
+            is_wanted = (kind, name) in (wanted or set())
+            is_gone = kind in _GONE_WITH_ANOTHER and wanted is None
+            if is_wanted or kind == "label" or is_gone or not is_ours(kind, found, settings):
+                continue
+            args = {"name": str(found["id"]), "state": "absent"}
+            for field in {"credential": ("credential_type",), "inventory": ("organization",),
+                          "inventory_source": ("inventory",)}.get(kind, ()):  # fmt: skip
+                args[field] = str(found[field])
+            yield {"kind": kind, "name": name, "args": args}
+
+
+def _refuse_others(
+    objects: Sequence[Object], existing: Mapping[str, Sequence[Found]], settings: Settings
+) -> None:
+    wanted = {(each.kind, each.name) for each in objects}
+    others = [
+        f"{kind.replace('_', ' ')} {found['name']!r}"
+        for kind, all_found in existing.items()
+        for found in all_found
+        if (kind, found["name"]) in wanted and not is_ours(kind, found, settings)
+    ]
+    if others:
+        raise FleetError(
+            f"AWX has something else under a name that is needed: {', '.join(others)}. Nothing was changed.",
+            f"Set slb_awx_name to another name; or, if it is to become ours, end its description with "
+            f"{mark_of(settings)}.",
+        )
+
+
+def _with_nodes(args: Mapping[str, Any], nodes: Sequence[Found]) -> dict[str, Any]:
+    """With its nodes only where they are others: the module would count them as changed each time."""
+    if {_wanted_node(node) for node in args["workflow_nodes"]} == set(_found_nodes(nodes)):
+        return {name: value for name, value in args.items() if name != "workflow_nodes"}
+    return {**args, "destroy_current_nodes": bool(nodes)}
+
+
+_PATHS = ("always_nodes", "success_nodes", "failure_nodes")
+
+
+def _wanted_node(node: Mapping[str, Any]) -> tuple[Any, ...]:
+    template, related = node["unified_job_template"], node["related"]
+    paths = tuple(tuple(sorted(each["identifier"] for each in related.get(path, ()))) for path in _PATHS)
+    return node["identifier"], template["name"], template.get("description"), template.get("timeout"), paths
+
+
+def _found_nodes(nodes: Sequence[Found]) -> Iterator[tuple[Any, ...]]:
+    identifiers = {node["id"]: node["identifier"] for node in nodes}
+    for node in nodes:
+        template = node.get("template") or {}
+        is_approval = template.get("type") == "workflow_approval_template"
+        yield (
+            node["identifier"],
+            template.get("name"),
+            template.get("description") if is_approval else None,
+            template.get("timeout") if is_approval else None,
+            tuple(tuple(sorted(str(identifiers.get(each)) for each in node.get(path, ()))) for path in _PATHS),
+        )
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, each in value.items():
+            # The object's own name.
+            if name != "name" or not isinstance(each, str) or "type" in value:
+                yield from _texts(each)
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str):
+        yield value

@@ -1,0 +1,41 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What AWX and its modules say, in words with which somebody can go on."""
+
+from __future__ import annotations
+
+_MEANINGS = (
+    (
+        "Playbook not found for project",
+        "The project that AWX has synced holds no such file. Push what slb.fleet.awx_files writes to its repository, "
+        "sync the project in AWX (Projects, Sync), and run again.",
+    ),
+    (
+        "Failed to update survey",
+        "AWX has refused the questions, and the template is there without them: nobody should launch it. "
+        "Say so to who keeps this collection; take it away with slb_awx_state=absent.",
+    ),
+    ("HTTP 401", "Look at CONTROLLER_USERNAME and CONTROLLER_PASSWORD, or CONTROLLER_OAUTH_TOKEN."),
+    ("Failed to get token", "Look at CONTROLLER_USERNAME and CONTROLLER_PASSWORD, or CONTROLLER_OAUTH_TOKEN."),
+    ("HTTP 403", "The user needs the rights of an administrator of the organization; of AWX, for a credential type."),
+    ("Could not establish a secure connection", "Set CONTROLLER_VERIFY_SSL=false only if you know why."),
+    ("There was a network error", "Look at CONTROLLER_HOST."),
+    (
+        "Monitoring of Project",
+        "The sync of the project has not ended in time: look at it in AWX, and run again.",
+    ),
+    ("The Project Update", "The sync of the project has failed: look at its output in AWX."),
+    ("returned 0 items, expected 1", "What is named there has to be in AWX: look at the name."),
+    (
+        "is in use",
+        "Something that is not ours uses it: take that away first, or keep both.",
+    ),
+)
+
+
+def in_words(kind: str, name: str, said: str) -> str:
+    """The message for an operator about one object, of what its module has said."""
+    what = f"{kind.replace('_', ' ')} {name}".strip()
+    means = next((meaning for words, meaning in _MEANINGS if words in said), "Correct that, and run again.")
+    return f"AWX did not take the {what}: {said.rstrip('. ')}. {means}"
