@@ -12,6 +12,7 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting as read_setting
@@ -35,4 +36,4 @@ class FilterModule:
     """Named by Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"setting": setting, "listed_as": listed_as}
+        return {"setting": setting, "listed_as": listed_as, "lost_with_job": lost_with_job}

@@ -45,11 +45,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
-from ansible.plugins.loader import lookup_loader
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import content, files, settings, standing
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.api import Awx
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
 
 
@@ -61,69 +61,45 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             names = [name for name in known if str(name).startswith(settings.PREFIX)]
             given = {str(name): _plain(value_of(name, known, self._templar)) for name in names}
             wanted = settings.settings_of(given)
-            return [self._files(wanted) if terms == ["files"] else self._steps(wanted, known)]
+            return [_files(wanted) if terms == ["files"] else _steps(wanted)]
         except FleetError as error:
             raise AnsibleError(str(error)) from None
 
-    def _files(self, wanted: dict[str, Any]) -> dict[str, str]:
-        settings.check_for_content(wanted)
-        written = {f"project/{path}": text for path, text in files.project(wanted).items()}
-        return {**written, files.DATA_FILE: files.data(content.content(wanted))}
 
-    def _steps(self, wanted: dict[str, Any], variables: Mapping[str, Any]) -> dict[str, Any]:
-        if wanted["state"] == "absent":
-            existing = self._existing([], wanted, variables)
-            return {"make": [], "remove": list(standing.removals(existing, wanted))}
-        settings.check_for_content(wanted)
-        objects = content.content(wanted)
-        existing = self._existing(objects, wanted, variables)
-        nodes = self._nodes(existing, wanted, variables)
-        return standing.steps(objects, existing, nodes, wanted)
+def _files(wanted: dict[str, Any]) -> dict[str, str]:
+    settings.check_for_content(wanted)
+    written = {f"project/{path}": text for path, text in files.project(wanted).items()}
+    return {**written, files.DATA_FILE: files.data(content.content(wanted))}
 
-    def _existing(
-        self, objects: list[content.Object], wanted: dict[str, Any], variables: Mapping[str, Any]
-    ) -> dict[str, list[dict[str, Any]]]:
-        return {
-            kind: self._ask(
-                endpoint,
-                standing.query(kind, [each.name for each in objects if each.kind == kind], wanted),
-                wanted,
-                variables,
+
+def _steps(wanted: dict[str, Any]) -> dict[str, Any]:
+    is_absent = wanted["state"] == "absent"
+    if not is_absent:
+        settings.check_for_content(wanted)
+    objects = [] if is_absent else content.content(wanted)
+    with Awx.opened(wanted["collection"]) as awx:
+        existing = {
+            kind: awx.all(
+                endpoint, standing.query(kind, [each.name for each in objects if each.kind == kind], wanted)
             )
             for kind, endpoint in standing.ENDPOINTS.items()
             if objects or kind != "label"
         }
+        if is_absent:
+            return {"make": [], "remove": list(standing.removals(existing, wanted))}
+        return standing.steps(objects, existing, _nodes(awx, existing, wanted), wanted)
 
-    def _nodes(
-        self, existing: Mapping[str, Any], wanted: dict[str, Any], variables: Mapping[str, Any]
-    ) -> list[dict[str, Any]]:
-        name = content.workflow_name(wanted)
-        found = [each for each in existing["workflow_job_template"] if each["name"] == name]
-        if not found:
-            return []
-        nodes = self._ask(
-            "workflow_job_template_nodes", {"workflow_job_template": found[0]["id"], "page_size": 200}, wanted, variables
-        )
-        for node in nodes:
-            place = node.get("related", {}).get("unified_job_template")
-            node["template"] = self._ask(place, {}, wanted, variables)[0] if place else {}
-        return nodes
 
-    def _ask(
-        self, endpoint: str, query: dict[str, Any], wanted: dict[str, Any], variables: Mapping[str, Any]
-    ) -> list[dict[str, Any]]:
-        name = f"{wanted['collection']}.controller_api"
-        lookup = lookup_loader.get(name, loader=self._loader, templar=self._templar)
-        if lookup is None:
-            raise FleetError(
-                f"The collection {wanted['collection']} is not installed where this runs.",
-                "Install it (ansible-galaxy collection install awx.awx; the PyPI package ansible 13 has it, too), or "
-                "name the other one with slb_awx_collection: awx.awx or ansible.controller.",
-            )
-        found: list[dict[str, Any]] = lookup.run(
-            [endpoint], variables=variables, query_params=query, return_all=True, return_objects=True, max_objects=10_000
-        )
-        return found
+def _nodes(awx: Awx, existing: Mapping[str, Any], wanted: dict[str, Any]) -> list[dict[str, Any]]:
+    name = content.workflow_name(wanted)
+    found = next((each for each in existing["workflow_job_template"] if each["name"] == name), None)
+    if found is None:
+        return []
+    nodes = awx.all("workflow_job_template_nodes", {"workflow_job_template": found["id"], "page_size": 200})
+    for node in nodes:
+        place = node.get("related", {}).get("unified_job_template")
+        node["template"] = awx.one(place) if place else {}
+    return nodes
 
 
 def _plain(value: Any) -> Any:

@@ -98,14 +98,14 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
                 return run(given, task_vars)
         except FleetError as error:
             answer = error.as_result(names_for(self._task, given.names), self.argument_spec)
-            return {**_without_secrets(answer, given), "failed": True}
+            return {**without_secrets(answer, given), "failed": True}
 
     def _run_here(self, given: Given, task_vars: dict[str, Any]) -> dict[str, Any]:
         typed = typed_options(self.argument_spec, given.values, self.described)
         params = with_defaults(self.argument_spec, typed)
         store = RunSession(Path(constants.DEFAULT_LOCAL_TMP))
         result = type(self).operation(params, bool(self._task.check_mode), store)
-        return _without_secrets(result.as_task_result(bool(self._task.diff)), given)
+        return without_secrets(result.as_task_result(bool(self._task.diff)), given)
 
     def _run_elsewhere(self, given: Given, task_vars: dict[str, Any]) -> dict[str, Any]:
         """As a plain module, which is sent nothing that it would refuse in Ansible's words instead of ours."""
@@ -119,7 +119,7 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         return OnHostAction(*parts).on_host(self._task.resolved_action, arguments, seconds, task_vars)
 
 
-def _without_secrets(answer: dict[str, Any], given: Given) -> dict[str, Any]:
+def without_secrets(answer: dict[str, Any], given: Given) -> dict[str, Any]:
     secrets = {str(given.values[option]) for option in SECRET_OPTIONS if given.values.get(option)}
     shown: dict[str, Any] = remove_values(answer, secrets)
     return shown

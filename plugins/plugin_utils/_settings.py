@@ -159,6 +159,7 @@ OF_A_HOST: Mapping[str, Variable] = {
     "throttle": Variable(_whole(0, _MANY), 0),
     "plan": Variable(_plan),
     "license_dest": Variable(_text),
+    "license_host": Variable(_text),
     "license_backup": Variable(_truth, True),
     "adopt_interfaces": Variable(_truth, False),
     "interfaces": Variable(_names, []),

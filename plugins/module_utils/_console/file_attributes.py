@@ -3,23 +3,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Owner, group and mode of a file, given as for ansible.builtin.copy."""
 
-from __future__ import annotations
-
 import grp
 import os
 import pwd
 import re
 import stat
-from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _DIGITS = re.compile(r"[0-9]+")
 _LAST_ID = 2**32 - 2  # the one after it means "leave it as it is" to the system
@@ -27,16 +21,15 @@ _NEW_FILE = 0o600
 _CLAUSE = re.compile(r"(a|[ugo]*)([-+=][rwxXstugo]*)+")
 
 
-@dataclass(frozen=True)
-class FileAttributes:
+class FileAttributes(NamedTuple):
     """What a file shall have; None leaves as it is what is there. ``mode`` is octal or symbolic."""
 
-    owner: int | None
-    group: int | None
-    mode: int | str | None
+    owner: Optional[int]
+    group: Optional[int]
+    mode: Union[int, str, None]
 
     @classmethod
-    def from_params(cls, params: dict[str, Any]) -> FileAttributes:
+    def from_params(cls, params: Dict[str, Any]) -> "FileAttributes":
         """Raises OptionError for a value that cannot be used."""
         return cls(
             owner=_id("owner", params["owner"], lambda name: pwd.getpwnam(name).pw_uid),
@@ -44,7 +37,7 @@ class FileAttributes:
             mode=_mode(params["mode"]),
         )
 
-    def wanted(self, present: os.stat_result | None) -> dict[str, int]:
+    def wanted(self, present: Optional[os.stat_result]) -> Dict[str, int]:
         """``mode``, and ``owner`` and ``group`` as ids, for the file that is there or a new one."""
         old_mode = stat.S_IMODE(present.st_mode) if present else _NEW_FILE
         return {
@@ -54,11 +47,11 @@ class FileAttributes:
         }
 
 
-def present_attributes(present: os.stat_result) -> dict[str, int]:
+def present_attributes(present: os.stat_result) -> Dict[str, int]:
     return {"owner": present.st_uid, "group": present.st_gid, "mode": stat.S_IMODE(present.st_mode)}
 
 
-def apply_attributes(descriptor: int, attributes: dict[str, int]) -> None:
+def apply_attributes(descriptor: int, attributes: Dict[str, int]) -> None:
     """Changes what differs, of an open file: a path may lead to another one by now. Raises OSError."""
     present = present_attributes(os.fstat(descriptor))
     if (present["owner"], present["group"]) != (attributes["owner"], attributes["group"]):
@@ -68,14 +61,14 @@ def apply_attributes(descriptor: int, attributes: dict[str, int]) -> None:
         os.fchmod(descriptor, attributes["mode"])
 
 
-def _first(given: int | None, otherwise: int) -> int:
+def _first(given: Optional[int], otherwise: int) -> int:
     return otherwise if given is None else given
 
 
-def _id(option: str, value: str | None, look_up: Callable[[str], int]) -> int | None:
+def _id(option: str, value: Optional[str], look_up: Callable[[str], int]) -> Optional[int]:
     if not value:
         return None
-    number: int | None
+    number: Optional[int]
     try:
         number = int(value) if _DIGITS.fullmatch(value) else look_up(value)
     except (KeyError, ValueError):
@@ -85,7 +78,7 @@ def _id(option: str, value: str | None, look_up: Callable[[str], int]) -> int | 
     return number
 
 
-def _mode(value: object) -> int | str | None:
+def _mode(value: object) -> Union[int, str, None]:
     if value in (None, ""):
         return None
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 0o7777:

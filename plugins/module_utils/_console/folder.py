@@ -5,21 +5,16 @@
 outside of it is read or changed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
 import secrets
 import stat
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Iterator, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 _LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 # A FIFO would be waited for without end.
@@ -37,7 +32,7 @@ class Folder:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, path: Path) -> Iterator[Folder]:
+    def opened(cls, path: Path) -> Iterator["Folder"]:
         """Raises OSError, and FleetError where the way leads over another user's link."""
         # To look is enough, because a folder in which we may write need not be readable.
         descriptor = _walked(path)
@@ -53,7 +48,7 @@ class Folder:
         return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
     @contextlib.contextmanager
-    def file(self, name: str) -> Iterator[int | None]:
+    def file(self, name: str) -> Iterator[Optional[int]]:
         """The regular file of that name, open for reading; None for a link, or where nothing is."""
         try:
             descriptor = os.open(name, _READ, dir_fd=self._descriptor)
@@ -70,7 +65,7 @@ class Folder:
             os.close(descriptor)
 
     @contextlib.contextmanager
-    def new_file(self) -> Iterator[tuple[int, str]]:
+    def new_file(self) -> Iterator[Tuple[int, str]]:
         """Open for writing, only its owner can read it; with the name that it has until ``put`` gives it another."""
         temporary = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         descriptor = os.open(temporary, _MAKE, 0o600, dir_fd=self._descriptor)
@@ -168,5 +163,5 @@ def _target(link: int, name: str, path: Path, links: int) -> str:
     return os.readlink("", dir_fd=link)
 
 
-def _parts(path: str) -> list[str]:
+def _parts(path: str) -> List[str]:
     return [part for part in path.split("/") if part not in ("", ".")]

@@ -33,13 +33,18 @@ ARGUMENTS = {
 
 def license(params: dict[str, Any], check_mode: bool, store: SessionStore | None = None) -> Result:
     """Downloads the license; writes it unless it is there already, or this is check mode."""
+    file = LicenseFile.from_params(params)
+    return file.update(download(params, store), check_mode)
+
+
+def download(params: dict[str, Any], store: SessionStore | None = None) -> bytes:
+    """The license. Raises FleetError for what is none."""
     if params["max_size"] < 1:
         raise OptionError("max_size", params["max_size"], "it is not a positive number of bytes", "Raise it.")
-    file = LicenseFile.from_params(params)
     console = Console(Connection.from_params(params), store)
     reply = console.call(Request(*calls.LICENSE, limit=params["max_size"]), answers.gives_no_data)
     _check(reply, f"{console.base_url}{calls.LICENSE.path}", params["dest"])
-    return file.update(reply.answer.body, check_mode)
+    return reply.answer.body
 
 
 def _check(reply: Reply, place: str, dest: str) -> None:

@@ -3,16 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The license on disk: replaced whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os
 import stat
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Dict, Iterator, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.file_attributes import (
     FileAttributes,
@@ -23,12 +20,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.folder import F
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
-
-@dataclass(frozen=True)
-class LicenseFile:
+class LicenseFile(NamedTuple):
     """Where the license goes, and whether the one that it replaces is kept."""
 
     path: Path
@@ -37,7 +30,7 @@ class LicenseFile:
     max_size: int
 
     @classmethod
-    def from_params(cls, params: dict[str, Any]) -> LicenseFile:
+    def from_params(cls, params: Dict[str, Any]) -> "LicenseFile":
         """Raises OptionError for a value that cannot be used."""
         return cls(_path(params["dest"]), FileAttributes.from_params(params), params["backup"], params["max_size"])
 
@@ -60,24 +53,24 @@ class LicenseFile:
             wanted = self.attributes.wanted(keeps)
             before = {**_summary(old), **_shown(present_attributes(present))} if present and old is not None else {}
             after = {**_summary(content), **_shown(wanted)}
-            values: dict[str, Any] = {"dest": str(self.path), **_summary(content)}
+            values: Dict[str, Any] = {"dest": str(self.path), **_summary(content)}
             if before != after and not check_mode:
                 if file is not None and present and old == content and _is_nobody_elses(present):
                     apply_attributes(file, wanted)
                 else:
                     if self.backup and present and old is not None and old != content:
                         values["backup_file"] = self._back_up(folder, old, present_attributes(present))
-                    self._replace(folder, content, wanted)
+                    self._put_in_place(folder, content, wanted)
         return Result(before != after, values, {"before": before, "after": after})
 
-    def _back_up(self, folder: Folder, old: bytes, attributes: dict[str, int]) -> str:
+    def _back_up(self, folder: Folder, old: bytes, attributes: Dict[str, int]) -> str:
         moment = time.strftime("%Y-%m-%d@%H:%M:%S", time.gmtime())
         backup = self.path.with_name(f"{self.path.name}.{os.getpid()}.{moment}~")
         with _written(folder, backup.name, old, attributes):
             folder.sync()
         return str(backup)
 
-    def _replace(self, folder: Folder, content: bytes, attributes: dict[str, int]) -> None:
+    def _put_in_place(self, folder: Folder, content: bytes, attributes: Dict[str, int]) -> None:
         with _written(folder, self.path.name, content, attributes) as descriptor:
             try:
                 folder.sync()
@@ -106,7 +99,7 @@ def _is_nobody_elses(present: os.stat_result) -> bool:
 
 
 @contextlib.contextmanager
-def _written(folder: Folder, name: str, content: bytes, attributes: dict[str, int]) -> Iterator[int]:
+def _written(folder: Folder, name: str, content: bytes, attributes: Dict[str, int]) -> Iterator[int]:
     """The new file, in place and still open, so that no other one can pass for it."""
     with folder.new_file() as (descriptor, temporary):
         write_file(descriptor, content)
@@ -115,11 +108,11 @@ def _written(folder: Folder, name: str, content: bytes, attributes: dict[str, in
         yield descriptor
 
 
-def _summary(content: bytes | None) -> dict[str, Any]:
+def _summary(content: Optional[bytes]) -> Dict[str, Any]:
     return {"checksum": hashlib.sha256(content or b"").hexdigest(), "size": len(content or b"")}
 
 
-def _shown(attributes: dict[str, int]) -> dict[str, Any]:
+def _shown(attributes: Dict[str, int]) -> Dict[str, Any]:
     return {**attributes, "mode": f"{attributes['mode']:04o}"}
 
 
@@ -143,7 +136,7 @@ def _path(value: str) -> Path:
     return path
 
 
-def _type_of(path: Path) -> int | None:
+def _type_of(path: Path) -> Optional[int]:
     """As in ``stat``; None where nothing is. Raises OSError or ValueError where that cannot be told."""
     try:
         return stat.S_IFMT(path.stat().st_mode)

@@ -88,11 +88,18 @@ def steps(
         data = each.as_data()
         if each.kind == "workflow_job_template":
             data["args"] = _with_nodes(each.args, nodes)
+        if each.kind == "project" and is_there and _of(existing, each)["status"] != "successful":
+            # Its last sync has failed, or never was: the module would not try again.
+            data["args"]["update_project"] = True
         # A module cannot foretell what it would do with something that is yet to be made.
         data["foretold"] = (not is_there and each.kind in ENDPOINTS) or not to_come.isdisjoint(_texts(each.args))
         make.append(data)
     wanted = {(each.kind, each.name) for each in objects}
     return {"make": make, "remove": list(removals(existing, settings, wanted))}
+
+
+def _of(existing: Mapping[str, Sequence[Found]], wanted: Object) -> Found:
+    return next(found for found in existing[wanted.kind] if found["name"] == wanted.name)
 
 
 def removals(

@@ -25,6 +25,11 @@ _MEANINGS = (
         "Monitoring of Project",
         "The sync of the project has not ended in time: look at it in AWX, and run again.",
     ),
+    (
+        "Project update failed",
+        "The project could not be synced: look at the output of its last update in AWX, at slb_awx_project_url, "
+        "slb_awx_project_branch and slb_awx_project_credential.",
+    ),
     ("The Project Update", "The sync of the project has failed: look at its output in AWX."),
     ("returned 0 items, expected 1", "What is named there has to be in AWX: look at the name."),
     (
@@ -34,8 +39,12 @@ _MEANINGS = (
 )
 
 
+def meaning(said: str) -> str:
+    """What to do where ``said`` was said."""
+    return next((what for words, what in _MEANINGS if words in said), "Correct that, and run again.")
+
+
 def in_words(kind: str, name: str, said: str) -> str:
     """The message for an operator about one object, of what its module has said."""
     what = f"{kind.replace('_', ' ')} {name}".strip()
-    means = next((meaning for words, meaning in _MEANINGS if words in said), "Correct that, and run again.")
-    return f"AWX did not take the {what}: {said.rstrip('. ')}. {means}"
+    return f"AWX did not take the {what}: {said.rstrip('. ')}. {meaning(said)}"

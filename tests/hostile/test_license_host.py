@@ -1,0 +1,151 @@
+"""A license that a host of the inventory keeps: what is written there, what is not, and what a job is told before."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
+from hostile_server import LICENSE, LICENSE_TEXT, LOGIN, answer, for_session
+
+from playbooks import fleet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from playbooks import Controller, Run
+
+PLAYBOOK = {"ansible.builtin.import_playbook": "slb.fleet.download_license"}
+PLUGINS = str(Path(__file__).parent / "connection_plugins")
+PASSWORD = "a-password-that-is-nowhere"
+
+
+def keep(controller: Controller, server: Any, *options: str, host: str = "store", **environment: str) -> Run:
+    inventory = fleet(
+        2,
+        slb_base_url=server.base_url,
+        slb_username="admin",
+        slb_password=PASSWORD,
+        slb_tls_fingerprint=server.certificate.fingerprint,
+        slb_license_dest=str(controller.folder / "kept" / "license"),
+        slb_license_host=host,
+    )
+    # This machine, but not as Ansible's own; where Ansible leaves its modules, they can be looked at.
+    inventory["all"]["hosts"]["store"] = {
+        "ansible_connection": "elsewhere",
+        "ansible_python_interpreter": "/usr/bin/python3",
+    }
+    kept = {"ANSIBLE_CONNECTION_PLUGINS": PLUGINS, "ANSIBLE_KEEP_REMOTE_FILES": "1", **environment}
+    return controller.run([PLAYBOOK], inventory, "-e", "slb_hosts=edge-*", "-vvv", *options, **kept)
+
+
+def test_it_is_kept_once_and_left_where_it_is_the_same(start: Callable[..., Any], controller: Controller) -> None:
+    server = start()
+    kept = controller.folder / "kept" / "license"
+    kept.parent.mkdir()
+
+    keep(controller, server, "--check").assert_ok()
+    assert not kept.exists()
+
+    first = keep(controller, server)
+    first.assert_ok()
+    assert kept.read_bytes() == LICENSE_TEXT
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert hashlib.sha256(LICENSE_TEXT).hexdigest() in first.output
+    assert PASSWORD not in first.output
+
+    before = kept.stat()
+    second = keep(controller, server)
+    second.assert_ok()
+    recap = second.output.rpartition("PLAY RECAP")[2]
+    assert set(re.findall(r"changed=(\d+)", recap)) == {"0"}, recap
+    assert kept.stat().st_ino == before.st_ino
+
+    kept.write_text("an older license")
+    keep(controller, server).assert_ok()
+    assert kept.read_bytes() == LICENSE_TEXT
+    assert [each.read_text() for each in kept.parent.glob("license.*~")] == ["an older license"]
+    assert sorted(each.name.split(".")[0] for each in kept.parent.iterdir()) == ["license", "license"]
+
+
+def test_no_credential_and_no_session_reaches_the_host(start: Callable[..., Any], controller: Controller) -> None:
+    server = start()
+    (controller.folder / "kept").mkdir()
+    keep(controller, server, **{"ANSIBLE_REMOTE_TEMP": str(controller.folder / "remote")}).assert_ok()
+    session = re.search(rb"sessionid=([\w-]+)", b"".join(str(each.headers).encode() for each in server.to(LICENSE)))
+    left = [each.read_bytes() for each in (controller.folder / "remote").rglob("*") if each.is_file()]
+    assert left, "the modules that were sent are there to be looked at"
+    for secret in (PASSWORD.encode(), *([session[1]] if session else [])):
+        assert not any(secret in content for content in left)
+
+
+def test_what_is_no_license_leaves_what_was_there(start: Callable[..., Any], controller: Controller) -> None:
+    server = start({LICENSE: [for_session(answer(200, "<html>Please log in</html>", kind="text/html"))]})
+    kept = controller.folder / "kept" / "license"
+    kept.parent.mkdir()
+    kept.write_text("a good license")
+    run = keep(controller, server)
+    assert run.status == 2
+    assert "or it could not be kept" in run.output
+    assert kept.read_text() == "a good license"
+
+
+def test_a_host_that_is_not_there_is_told_before_anything(start: Callable[..., Any], controller: Controller) -> None:
+    server = start()
+    run = keep(controller, server, host="stroe")
+    assert run.status == 2
+    assert "There is no host stroe in the inventory" in run.output
+    assert server.connections == 0
+
+
+def test_a_folder_that_is_not_there_is_told(start: Callable[..., Any], controller: Controller) -> None:
+    run = keep(controller, start())
+    assert run.status == 2
+    assert "there is no folder" in run.output
+
+
+# --- a container that goes with its job
+
+
+def container(tmp_path: Path, *marks: str) -> Path:
+    for mark in marks:
+        (tmp_path / mark).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / mark).touch()
+    return tmp_path
+
+
+@pytest.mark.parametrize("variable", ["JOB_ID", "AWX_JOB_ID"])
+@pytest.mark.parametrize("mark", [".dockerenv", "run/.containerenv"])
+def test_a_file_in_the_container_of_a_job_is_lost(tmp_path: Path, variable: str, mark: str) -> None:
+    root = container(tmp_path, mark)
+    assert lost_with_job(str(root / "tmp" / "license"), {variable: "7"}, root)
+    assert lost_with_job(str(root / "runner" / "project" / "license"), {variable: "7"}, root)
+
+
+def test_elsewhere_it_is_not(tmp_path: Path) -> None:
+    root = container(tmp_path / "in", ".dockerenv")
+    assert not lost_with_job(str(root / "license"), {}, root), "a container that is no job's"
+    assert not lost_with_job("/tmp/license", {"JOB_ID": "7"}, tmp_path / "out"), "no container"
+    assert not lost_with_job("/dev/shm/license", {"JOB_ID": "7"}, root), "a file system that was mounted"
+
+
+def test_a_job_that_would_lose_it_says_so_before_it_downloads(start: Callable[..., Any], controller: Controller) -> None:
+    """``AWX_PRIVATE_DATA_DIR`` lies here; the mark of a container is made where there is none."""
+    server = start()
+    dest = controller.folder / "license"
+    inventory = fleet(1, slb_base_url=server.base_url, slb_username="admin", slb_password=PASSWORD,
+                      slb_tls_fingerprint=server.certificate.fingerprint, slb_license_dest=str(dest))  # fmt: skip
+    pretend = controller.folder / "sitecustomize.py"
+    pretend.write_text(
+        "import pathlib\nreal = pathlib.Path.exists\n"
+        "pathlib.Path.exists = lambda path, **more: str(path) == '/.dockerenv' or real(path, **more)\n"
+    )
+    in_a_job = {"AWX_PRIVATE_DATA_DIR": str(controller.folder), "PYTHONPATH": str(controller.folder)}
+    run = controller.run([PLAYBOOK], inventory, "-e", "slb_hosts=all", **in_a_job)
+    assert run.status == 2
+    assert "would be gone with it. Nothing was downloaded." in run.output
+    assert "slb_license_host" in run.output
+    assert (server.connections, server.seen.get(LOGIN, 0), dest.exists()) == (0, 0, False)
