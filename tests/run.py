@@ -41,6 +41,7 @@ CODE = (
     Stage("unit", "pytest tests/unit"),
     Stage("page", "pytest tests/page"),
     Stage("client", "pytest tests/hostile"),
+    Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx"),
     Stage("sanity", "tests/tools/sanity"),
 )
 LABS = (

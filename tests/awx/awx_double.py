@@ -31,7 +31,10 @@ ASSOCIATED = {
     "always_nodes": "workflow_job_template_nodes",
     "success_nodes": "workflow_job_template_nodes",
     "failure_nodes": "workflow_job_template_nodes",
-    **{f"notification_templates_{name}": "notification_templates" for name in ("started", "success", "error", "approvals")},
+    **{
+        f"notification_templates_{name}": "notification_templates"
+        for name in ("started", "success", "error", "approvals")
+    },
 }
 UNIFIED = ("job_templates", "projects", "workflow_job_templates", "inventory_sources", "workflow_approval_templates")
 ADMIN = ("admin", "secret of awx")
@@ -105,7 +108,9 @@ class Awx:
             values = [label["name"] for label in row["summary_fields"].get("labels", {}).get("results", [])]
         else:
             value: Any = row
-            for part, resource in zip(path, (*("organizations" if p == "organization" else "inventories" for p in path[:-1]), ""), strict=True):
+            for part, resource in zip(
+                path, (*("organizations" if p == "organization" else "inventories" for p in path[:-1]), ""), strict=True
+            ):
                 value = value.get(part)
                 if resource and value is not None:
                     value = self.tables[resource][value]
@@ -124,13 +129,30 @@ class Awx:
         if resource in ("job_templates", "workflow_job_templates"):
             related["survey_spec"] = f"/api/v2/{resource}/{number}/survey_spec/"
             labels = self.links.get((resource, number, "labels"), [])
-            summary["labels"] = {"count": len(labels), "results": [{"id": n, "name": self.tables["labels"][n]["name"]} for n in labels]}
-            roles = ("admin_role", "execute_role", "read_role", *(["approval_role"] if resource.startswith("workflow") else []))
+            summary["labels"] = {
+                "count": len(labels),
+                "results": [{"id": n, "name": self.tables["labels"][n]["name"]} for n in labels],
+            }
+            roles = (
+                "admin_role",
+                "execute_role",
+                "read_role",
+                *(["approval_role"] if resource.startswith("workflow") else []),
+            )
             summary["object_roles"] = {role: {"id": number * 100 + place} for place, role in enumerate(roles)}
         more: dict[str, Any] = {}
         if resource == "credentials":
-            secret = {field["id"] for field in self.tables["credential_types"].get(row["credential_type"], {}).get("inputs", {}).get("fields", []) if field.get("secret")}
-            more["inputs"] = {name: ENCRYPTED if name in secret else value for name, value in row.get("inputs", {}).items()}
+            secret = {
+                field["id"]
+                for field in self.tables["credential_types"]
+                .get(row["credential_type"], {})
+                .get("inputs", {})
+                .get("fields", [])
+                if field.get("secret")
+            }
+            more["inputs"] = {
+                name: ENCRYPTED if name in secret else value for name, value in row.get("inputs", {}).items()
+            }
         if resource == "credential_types":
             more["managed"] = False
         if resource == "projects":
@@ -146,7 +168,14 @@ class Awx:
                 related["unified_job_template"] = f"/api/v2/{table}/{template}/"
         if resource == "job_templates":
             more["organization"] = self.tables["projects"].get(row.get("project"), {}).get("organization")
-        return {**row, **more, "type": kind, "url": f"/api/v2/{resource}/{number}/", "related": related, "summary_fields": summary}
+        return {
+            **row,
+            **more,
+            "type": kind,
+            "url": f"/api/v2/{resource}/{number}/",
+            "related": related,
+            "summary_fields": summary,
+        }
 
     def write(self, resource: str, fields: dict[str, Any], number: int | None = None) -> dict[str, Any]:
         present = self.tables.get(resource, {}).get(number or 0, {})
@@ -155,7 +184,12 @@ class Awx:
         wrong = self.wrong(known["fields"], fields, present)
         if wrong:
             raise RefusedError(400, wrong)
-        row = {"description": "", **{name: rule.get("default") for name, rule in known["fields"].items() if "default" in rule}, **present, **fields}
+        row = {
+            "description": "",
+            **{name: rule.get("default") for name, rule in known["fields"].items() if "default" in rule},
+            **present,
+            **fields,
+        }
         special = getattr(self, f"check_{resource}", None)
         if special:
             special(row, present)
@@ -182,7 +216,9 @@ class Awx:
                 wrong[name] = ["There is no such field."]
             elif value is None:
                 continue
-            elif rule["type"] == "string" and (not isinstance(value, str) or len(value) > rule.get("max_length", 10**9)):
+            elif rule["type"] == "string" and (
+                not isinstance(value, str) or len(value) > rule.get("max_length", 10**9)
+            ):
                 wrong[name] = [f"Not a valid string of at most {rule.get('max_length')} characters."]
             elif rule["type"] == "boolean" and not isinstance(value, bool):
                 wrong[name] = ["Must be a valid boolean."]
@@ -206,9 +242,13 @@ class Awx:
         for name in row.get("injectors", {}).get("env", {}):
             if name.startswith("ANSIBLE_"):
                 raise RefusedError(400, {"injectors": [f"Environment variable {name} is not allowed"]})
-        in_use = any(each["credential_type"] == present.get("id") for each in self.tables.get("credentials", {}).values())
+        in_use = any(
+            each["credential_type"] == present.get("id") for each in self.tables.get("credentials", {}).values()
+        )
         if present and in_use and row["inputs"] != present["inputs"]:
-            raise RefusedError(403, {"detail": "Modifications to inputs are not allowed for credential types that are in use"})
+            raise RefusedError(
+                403, {"detail": "Modifications to inputs are not allowed for credential types that are in use"}
+            )
 
     def check_credentials(self, row: dict[str, Any], present: dict[str, Any]) -> None:
         fields = self.tables["credential_types"][row["credential_type"]]["inputs"]
@@ -227,15 +267,23 @@ class Awx:
 
     def check_inventory_sources(self, row: dict[str, Any], present: dict[str, Any]) -> None:
         if row.get("credential"):
-            kind = self.tables["credential_types"][self.tables["credentials"][row["credential"]]["credential_type"]]["kind"]
+            kind = self.tables["credential_types"][self.tables["credentials"][row["credential"]]["credential_type"]][
+                "kind"
+            ]
             if kind != "cloud":
                 raise RefusedError(400, {"credential": ["Credentials of this type are not allowed."]})
 
     def check_notification_templates(self, row: dict[str, Any], present: dict[str, Any]) -> None:
-        needed = {"webhook": ("url", "headers", "http_method"), "email": ("host", "port", "sender", "recipients", "username", "password", "use_tls", "use_ssl", "timeout")}
+        needed = {
+            "webhook": ("url", "headers", "http_method"),
+            "email": ("host", "port", "sender", "recipients", "username", "password", "use_tls", "use_ssl", "timeout"),
+        }
         missing = set(needed[row["notification_type"]]) - set(row["notification_configuration"])
         if missing:
-            raise RefusedError(400, {"notification_configuration": [f"Missing required fields for Notification Configuration: {missing}."]})
+            raise RefusedError(
+                400,
+                {"notification_configuration": [f"Missing required fields for Notification Configuration: {missing}."]},
+            )
         allowed = {"approval_status", "approval_node_name", "workflow_url", "job_metadata"}
         for approval in row["messages"]["workflow_approval"].values():
             for text in approval.values():
@@ -262,7 +310,15 @@ class Awx:
             for field, kind in (("question_name", str), ("variable", str), ("required", bool), ("type", str)):
                 if not isinstance(item.get(field), kind):
                     refuse(f"'{field}' missing from survey question {number}.")
-            if item["type"] not in ("text", "textarea", "password", "multiplechoice", "multiselect", "integer", "float"):
+            if item["type"] not in (
+                "text",
+                "textarea",
+                "password",
+                "multiplechoice",
+                "multiselect",
+                "integer",
+                "float",
+            ):
                 refuse(f"'{item['type']}' in survey question {number} is not one of the allowed question types.")
             if item["variable"] in seen:
                 refuse(f"'variable' '{item['variable']}' duplicated in survey question {number}.")
@@ -299,7 +355,10 @@ class Awx:
         self.writes.append(f"DELETE {resource} {row.get('name') or row.get('identifier')}")
         holds = {
             "job_templates": (("schedules", "unified_job_template"),),
-            "workflow_job_templates": (("schedules", "unified_job_template"), ("workflow_job_template_nodes", "workflow_job_template")),
+            "workflow_job_templates": (
+                ("schedules", "unified_job_template"),
+                ("workflow_job_template_nodes", "workflow_job_template"),
+            ),
             "inventories": (("inventory_sources", "inventory"),),
         }
         for other, field in holds.get(resource, ()):
@@ -352,7 +411,15 @@ class Served:
         if resource == "project_updates":
             project = awx.shown("projects", awx.tables["projects"][int(rest[0])])
             failed = project["status"] == "failed"
-            return 200, {"id": project["id"], "status": project["status"], "failed": failed, "finished": "now", "event_processing_finished": True, "scm_revision": "1", "url": request.path}
+            return 200, {
+                "id": project["id"],
+                "status": project["status"],
+                "failed": failed,
+                "finished": "now",
+                "event_processing_finished": True,
+                "scm_revision": "1",
+                "url": request.path,
+            }
         if not rest:
             if method == "POST":
                 return 201, awx.write(resource, body)
@@ -382,7 +449,9 @@ class Served:
             awx.writes.append(f"UPDATE {awx.tables[resource][number]['name']}")
             return 202, {"id": number, "url": f"/api/v2/project_updates/{number}/", "status": "pending"}
         if what == "create_approval_template":
-            template = awx.make("workflow_approval_templates", {name: body[name] for name in ("name", "description", "timeout")})
+            template = awx.make(
+                "workflow_approval_templates", {name: body[name] for name in ("name", "description", "timeout")}
+            )
             awx.tables[resource][number]["unified_job_template"] = template
             return 201, awx.shown("workflow_approval_templates", awx.tables["workflow_approval_templates"][template])
         if method == "POST":

@@ -17,7 +17,9 @@ from awx_double import Awx, Served, served
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / ".cache" / "awx"
 REPOSITORY = "https://git.example/slb.git"
-PLAYBOOKS = [f"{name}.yml" for name in ("diagnose", "audit", "rollout", "remediate", "adopt_interfaces", "download_license")]
+PLAYBOOKS = [
+    f"{name}.yml" for name in ("diagnose", "audit", "rollout", "remediate", "adopt_interfaces", "download_license")
+]
 NEEDED = {
     "slb_awx_image": "registry.example/slb-fleet:1",
     "slb_awx_project_url": REPOSITORY,
@@ -72,7 +74,9 @@ class Operator:
         return Run(done.returncode, done.stdout)
 
     def set_up(self, *options: str, **variables: Any) -> Run:
-        return self.run("awx_setup", {**NEEDED, **{f"slb_awx_{name}": value for name, value in variables.items()}}, *options)
+        return self.run(
+            "awx_setup", {**NEEDED, **{f"slb_awx_{name}": value for name, value in variables.items()}}, *options
+        )
 
 
 @pytest.fixture

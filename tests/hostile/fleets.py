@@ -70,6 +70,7 @@ class Fleet:
         liars_first: bool = False,
         refuses_liars: bool = False,
         seconds: float = 120,
+        are_proven: bool | None = None,
         controller: Controller | None = None,
         **environment: str,
     ) -> Account:
@@ -79,7 +80,8 @@ class Fleet:
 
         ``behind``: variables that are templates, each with the name of the variable of a group that has its value.
 
-        ``refuses_liars``: the management node installs nothing on theirs. For an audit, the honest are proven already.
+        ``refuses_liars``: the management node installs nothing on theirs.
+        ``are_proven``: the honest, already; by default for an audit alone.
         """
         self._runs += 1
         folder = self.folder / f"run-{self._runs}"
@@ -91,7 +93,9 @@ class Fleet:
         liars = {f"edge-{number}": lie for number, lie in enumerate((lies or {}).values(), 3)}
         names = [*liars, *HONEST] if liars_first else [*HONEST, *liars]
         node = self.start({"/engines": [listed], **({INSTALL: [for_session(_occupied)]} if refuses_liars else {})})
-        proven = dict.fromkeys(HONEST, node.base_url) if playbook == "audit" else {}
+        proven = (
+            dict.fromkeys(HONEST, node.base_url) if (are_proven or (are_proven is None and playbook == "audit")) else {}
+        )
         with EngineHosts(folder / "ssh", liars, proven) as hosts:
             inventory = self._inventory(hosts, names, node, controller, host_variables or {}, playbook)
             for variables in inventory["engines"]["hosts"].values() if of_each_host else ():

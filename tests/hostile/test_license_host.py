@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from hostile_server import LICENSE, LICENSE_TEXT, LOGIN, answer, for_session
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from playbooks import fleet
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ def test_elsewhere_it_is_not(tmp_path: Path) -> None:
     assert not lost_with_job("/dev/shm/license", {"JOB_ID": "7"}, root), "a file system that was mounted"
 
 
-def test_a_job_that_would_lose_it_says_so_before_it_downloads(start: Callable[..., Any], controller: Controller) -> None:
+def test_a_job_that_would_lose_it_says_so_before_it_downloads(
+    start: Callable[..., Any], controller: Controller
+) -> None:
     """``AWX_PRIVATE_DATA_DIR`` lies here; the mark of a container is made where there is none."""
     server = start()
     dest = controller.folder / "license"

@@ -226,7 +226,7 @@ def _notifications(settings: Settings) -> Iterator[Object]:
                 # AWX refuses a webhook without them.
                 "headers": settings["webhook_headers"] or {"Content-Type": "application/json"},
             },
-            {name: body for name in ("started", "success", "error")},
+            dict.fromkeys(("started", "success", "error"), body),
             {"body": _APPROVAL_BODY},
         )
     if settings["mail_to"]:
@@ -245,7 +245,7 @@ def _notifications(settings: Settings) -> Iterator[Object]:
                 "use_ssl": False,
                 "timeout": 30,
             },
-            {name: message for name in ("started", "success", "error")},
+            dict.fromkeys(("started", "success", "error"), message),
             {"message": _APPROVAL_SUBJECT, "body": _APPROVAL_MAIL},
         )
 
@@ -253,7 +253,7 @@ def _notifications(settings: Settings) -> Iterator[Object]:
 def _notification(
     settings: Settings, kind: str, configuration: dict[str, Any], messages: dict[str, Any], approval: dict[str, str]
 ) -> Object:
-    approvals = {name: approval for name in ("approved", "denied", "running", "timed_out")}
+    approvals = dict.fromkeys(("approved", "denied", "running", "timed_out"), approval)
     return Object(
         "notification_template",
         {
@@ -384,7 +384,11 @@ def _workflow(settings: Settings) -> Iterator[Object]:
 
 
 def _node(
-    identifier: str, kind: str, template: dict[str, Any], always: list[str] | None = None, success: list[str] | None = None
+    identifier: str,
+    kind: str,
+    template: dict[str, Any],
+    always: list[str] | None = None,
+    success: list[str] | None = None,
 ) -> dict[str, Any]:
     related = {"always_nodes": always, "success_nodes": success}
     return {

@@ -88,9 +88,7 @@ def project(settings: Settings) -> dict[str, str]:
     }
     for playbook in _PLAYBOOKS:
         title = playbook.replace("_", " ").capitalize()
-        files[f"{playbook}.yml"] = (
-            f"---\n- name: {title}\n  ansible.builtin.import_playbook: slb.fleet.{playbook}\n"
-        )
+        files[f"{playbook}.yml"] = f"---\n- name: {title}\n  ansible.builtin.import_playbook: slb.fleet.{playbook}\n"
     if settings["collection_source"]:
         is_git = "://" in settings["collection_source"] or settings["collection_source"].endswith(".git")
         needed = {

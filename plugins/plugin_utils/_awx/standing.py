@@ -106,7 +106,7 @@ def removals(
     existing: Mapping[str, Sequence[Found]], settings: Settings, wanted: set[tuple[str, str]] | None = None
 ) -> Iterator[dict[str, Any]]:
     """What is ours and not ``wanted``, those first that hold others."""
-    for kind in reversed(ENDPOINTS):
+    for kind in reversed(list(ENDPOINTS)):
         for found in existing.get(kind, ()):
             name = str(found["name"])
             is_wanted = (kind, name) in (wanted or set())
@@ -120,9 +120,7 @@ def removals(
             yield {"kind": kind, "name": name, "args": args}
 
 
-def _refuse_others(
-    objects: Sequence[Object], existing: Mapping[str, Sequence[Found]], settings: Settings
-) -> None:
+def _refuse_others(objects: Sequence[Object], existing: Mapping[str, Sequence[Found]], settings: Settings) -> None:
     wanted = {(each.kind, each.name) for each in objects}
     others = [
         f"{kind.replace('_', ' ')} {found['name']!r}"

@@ -74,8 +74,11 @@ _UNRECORDED = _choice(
     *("fail", "adopt", "replace"),
 )
 _ADOPT = _choice(
-    "slb_adopt_interfaces", "Bring network interfaces under NetworkManager", "Not, when nothing is chosen.", *("false", "true")
-)  # fmt: skip
+    "slb_adopt_interfaces",
+    "Bring network interfaces under NetworkManager",
+    "Not, when nothing is chosen.",
+    *("false", "true"),
+)
 _PLAN = _text(
     "slb_plan",
     "The plan that was approved",
@@ -96,8 +99,11 @@ _LICENSE_HOST = _text(
     required=True,
 )
 _BACKUP = _choice(
-    "slb_license_backup", "Keep a copy of a license that is replaced", "true, when nothing is chosen.", *("true", "false")
-)  # fmt: skip
+    "slb_license_backup",
+    "Keep a copy of a license that is replaced",
+    "true, when nothing is chosen.",
+    *("true", "false"),
+)
 
 SURVEYS: dict[str, list[dict[str, Any]]] = {
     "diagnose": [_HOSTS],
