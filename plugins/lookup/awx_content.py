@@ -12,13 +12,13 @@ version_added: 1.0.0
 short_description: What is to be made in AWX, as data
 description:
   - Reads the variables C(slb_awx_*), checks them, and gives what is to be made of them.
-  - It is what the role P(slb.fleet.awx_content#role) and its playbooks C(slb.fleet.awx_setup) and C(slb.fleet.awx_files)
-    are made of.
+  - The role P(slb.fleet.awx_content#role) is made of it, and so are the playbooks C(slb.fleet.awx_setup) and
+    C(slb.fleet.awx_files).
 options:
   _terms:
     description:
-      - V(steps), what is to be made in AWX and what is to be taken away, in the light of what is there. Asks AWX, as the
-        modules of the collection C(awx.awx) do, with C(CONTROLLER_HOST) and so on from the environment.
+      - V(steps), what is to be made in AWX and what is to be taken away, in the light of what is there. Asks AWX, as
+        the modules of the collection C(awx.awx) do, with C(CONTROLLER_HOST) and so on from the environment.
       - V(files), the files of the project that AWX syncs, and the content as data for C(infra.aap_configuration).
     type: str
     required: true

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import NEEDED, REPOSITORY, Operator
+from operators import NEEDED, REPOSITORY, Operator
 
 EVERYTHING: dict[str, Any] = {
     "approvers": ["ops"],

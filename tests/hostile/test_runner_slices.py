@@ -1,0 +1,129 @@
+"""The project that awx_files writes, run by ansible-runner as AWX runs a sliced job: each slice sees its own hosts alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+from engine_host import EngineHosts
+from fleets import Fleet
+from hostile_server import INSTALL, LOGIN
+from test_survey_answers import ANSWERED, sent, with_variables
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx import files, settings
+from playbooks import COLLECTIONS, Controller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RUNNER = Path(sys.executable).with_name("ansible-runner")
+HOSTS = ["edge-1", "edge-2", "edge-3", "edge-4"]
+
+pytestmark = pytest.mark.skipif(not RUNNER.exists(), reason="ansible-runner is not in this environment")
+
+
+def slices(count: int) -> list[list[str]]:
+    """As AWX deals the hosts out."""
+    return [sorted(HOSTS)[number::count] for number in range(count)]
+
+
+class Job:
+    """One slice, in a private folder of its own."""
+
+    def __init__(self, folder: Path, number: int, variables: dict[str, Any], inventory: dict[str, Any]) -> None:
+        self.folder, self.number = folder / f"job-{number}", number
+        project = self.folder / "project"
+        for path, text in files.project(settings.settings_of({})).items():
+            (project / path).parent.mkdir(parents=True, exist_ok=True)
+            (project / path).write_text(text)
+        (self.folder / "inventory").mkdir()
+        (self.folder / "inventory" / "hosts.json").write_text(json.dumps(inventory))
+        (self.folder / "env").mkdir()
+        with_variables(self.folder / "env", {**variables, "awx_job_id": number, "slb_hosts": variables["slb_hosts"]})
+        (self.folder / "env" / "extravars.yml").rename(self.folder / "env" / "extravars")
+
+    def start(self, playbook: str) -> subprocess.Popen[str]:
+        home = self.folder / "home"
+        home.mkdir()
+        environment = {
+            **Controller(home).environment(),
+            "PATH": f"{RUNNER.parent}:{os.environ['PATH']}",
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+            "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_SSH_TRANSFER_METHOD": "piped",
+        }
+        return subprocess.Popen(
+            [RUNNER, "run", self.folder, "-p", f"{playbook}.yml", "-i", "job"],
+            env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def artifacts(self) -> dict[str, Any]:
+        """What AWX keeps of the job."""
+        for file in (self.folder / "artifacts" / "job" / "job_events").glob("*.json"):
+            event = json.loads(file.read_text())
+            if event["event"] == "playbook_on_stats":
+                return event["event_data"].get("artifact_data", {})
+        raise AssertionError("the job has not come to its end")
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
+    return Fleet(tmp_path, start)
+
+
+def jobs(fleet: Fleet, hosts: EngineHosts, node: Any, dealt: list[list[str]], answers: dict[str, Any]) -> Iterator[Job]:
+    for number, names in enumerate(dealt, 11):
+        inventory = fleet._inventory(hosts, names, node, Controller(fleet.folder), {"slb_license_dest": ""}, "rollout")
+        yield Job(fleet.folder, number, answers, inventory)
+
+
+def test_a_rollout_in_two_slices(fleet: Fleet, tmp_path: Path) -> None:
+    node = fleet.start()
+    answers = sent("rollout sliced", {})
+    with EngineHosts(tmp_path / "ssh", dict.fromkeys(HOSTS[2:], _honest), {}) as hosts:
+        started = [(job, job.start("rollout")) for job in jobs(fleet, hosts, node, slices(2), answers)]
+        outputs = [process.communicate(timeout=240)[0] for _job, process in started]
+    for (job, process), output, names in zip(started, outputs, slices(2), strict=True):
+        assert process.returncode == 0, output[-4000:]
+        artifact = job.artifacts()[f"slb_fleet_{job.number}"]
+        assert artifact["counts"]["proven"] == len(names) == 2
+        assert artifact["groups"] == []
+    asked = Counter(json.loads(request.body)["name"] for request in node.to(INSTALL))
+    assert asked == dict.fromkeys(HOSTS, 1)
+    # Each slice is a run of its own.
+    assert node.seen[LOGIN] == 2
+
+
+@pytest.mark.parametrize("template", ["diagnose", "audit", "remediate", "adopt_interfaces"])
+def test_the_other_templates_with_answers(fleet: Fleet, tmp_path: Path, template: str) -> None:
+    node = fleet.start()
+    with EngineHosts(tmp_path / "ssh", {}, dict.fromkeys(HOSTS[:2], node.base_url)) as hosts:
+        answers = sent(template, ANSWERED[template])
+        (job,) = jobs(fleet, hosts, node, [HOSTS[:2]], answers)
+        process = job.start(template)
+        output = process.communicate(timeout=240)[0]
+    assert process.returncode == 0, output[-4000:]
+    assert (f"slb_fleet_{job.number}" in job.artifacts()) is (template == "audit")
+
+
+def _honest(_ask: Any, reply: Any) -> Any:
+    return reply
+
+
+def test_the_project_is_yaml_that_awx_lists_and_needs_no_network() -> None:
+    project = files.project(settings.settings_of({}))
+    assert "collections/requirements.yml" not in project
+    listed = [path for path, text in project.items() if "import_playbook:" in text]
+    assert {Path(path).stem for path in listed} >= {"rollout", "audit", "diagnose", "remediate"}
+    assert all("/" not in path for path in listed)
+    named = files.project(settings.settings_of({"slb_awx_collection_source": "https://git.example/fleet.git"}))
+    assert yaml.safe_load(named["collections/requirements.yml"]) == {
+        "collections": [{"name": "https://git.example/fleet.git", "type": "git", "version": "main"}]
+    }
