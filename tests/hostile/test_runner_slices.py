@@ -1,4 +1,4 @@
-"""The project that awx_files writes, run by ansible-runner as AWX runs a sliced job: each slice sees its own hosts alone."""
+"""The project that awx_files writes, run by ansible-runner as AWX runs a sliced job."""
 
 from __future__ import annotations
 
