@@ -1,4 +1,4 @@
-"""What an operator of AWX meets: a job without requests, without credentials, with wrong ones; and what is touched then."""
+"""What an operator of AWX meets: a job without requests or credentials; and what is touched then: nothing."""
 
 from __future__ import annotations
 
