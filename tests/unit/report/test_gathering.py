@@ -73,6 +73,19 @@ def test_failures_without_a_decision_are_grouped_by_what_was_said_whichever_host
     assert len({each.rpartition(" ")[0] for each in series}) == len(series) == 2
 
 
+@pytest.mark.parametrize(("last", "since"), [(PROVEN, "corrected"), (LIVE, "drifted")])
+def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last: dict[str, Any], since: str) -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    run.look("edge-1", ABSENT, recorded={"state": "pending", "proven_before": True, **engine})
+    if last is LIVE:
+        run.fail("edge-1", LIVE)
+    else:
+        run.look("edge-1", last, rounds=2, recorded={"state": "confirmed", **engine})
+    assert of(run.ended(), "edge-1").since == since
+
+
 def test_a_decision_without_another_look_makes_a_proof_no_younger() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1")
