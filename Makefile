@@ -30,6 +30,7 @@ bench: environment
 	@.venv/bin/python tests/bench/client.py
 	@.venv/bin/python tests/bench/healthy_fleet.py
 	@.venv/bin/python tests/bench/scale.py
+	@.venv/bin/python tests/bench/report.py
 	@.venv/bin/python tests/bench/inventory.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 

@@ -53,7 +53,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
-_RECORDED = ("state", "name", "manage_ip", "base_url")
+_RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _POLL_SECONDS = 5.0
 
 # In the process from which the workers of a run are forked: each of them would read the shapes anew.

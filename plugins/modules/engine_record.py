@@ -131,6 +131,9 @@ record:
     confirmed_at:
       description: When it was proven to run, in seconds since the epoch by the host's clock.
       type: float
+    proven_before:
+      description: Of a V(pending) record, whether the engine had been proven to run before the request.
+      type: bool
     age:
       description: Seconds since the request, where the record was left as it was.
       type: float

@@ -150,7 +150,8 @@ engine:
   returned: where the task does not fail
   type: dict
 recorded:
-  description: What the host's record said, C(state), C(name), C(manage_ip) and C(base_url), as far as there is one.
+  description:
+    - What the host's record said, C(state), C(name), C(manage_ip), C(base_url) and C(proven_before), as far as there is one.
   returned: where the variables of the host can be used, also where the task fails
   type: dict
 unknown_engines:

@@ -162,6 +162,9 @@ slb_host:
         confirmed_at:
           description: When it was proven to run.
           type: float
+        proven_before:
+          description: Of a V(pending) record, whether the engine had been proven to run before the request.
+          type: bool
     addresses:
       description:
         - The host's own IP addresses, but those of its loopback and link-local ones; null where they cannot be seen.

@@ -35,6 +35,7 @@ _REQUEST: Dict[str, notes.Check] = {
     "container_id": notes.optional(notes.is_text),
     "verified_by": notes.optional(notes.one_of("host", "console")),
     "confirmed_at": notes.optional(notes.is_number),
+    "proven_before": notes.optional(notes.is_truth),
 }
 _PROOF: Dict[str, notes.Check] = dict(_REQUEST, container_id=notes.is_text, verified_by=notes.one_of("host", "console"))
 
@@ -117,6 +118,9 @@ def pending(
     noted = dict(
         _fresh(name, manage_ip, base_url), state="pending", attempt=attempt, container_id=None, verified_by=None
     )
+    if _is_about(before, {"name": name, "manage_ip": manage_ip, "base_url": base_url}):
+        # Where this run is interrupted, the next one still knows that the engine had been proven to run.
+        noted["proven_before"] = before["state"] == "confirmed" or bool(before.get("proven_before"))
     return _write(before, noted, check_mode)
 
 
@@ -129,7 +133,7 @@ def confirmed(
     proof = dict(engine, state="confirmed", container_id=container_id, verified_by=verified_by)
     if all(before.get(key) == value for key, value in proof.items()):
         return Result(False, {"record": before}, {"before": before, "after": before})
-    request = {key: before[key] for key in before if key != "age"}
+    request = {key: before[key] for key in before if key not in ("age", "proven_before")}
     if not _is_about(before, engine):
         request = _fresh(name, manage_ip, base_url)
     return _write(before, dict(request, **dict(proof, confirmed_at=time.time())), check_mode)

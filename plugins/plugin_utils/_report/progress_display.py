@@ -14,20 +14,15 @@ from ansible import constants
 from ansible.utils.display import Display
 
 _ERASE = "\r\x1b[K"
-LINE_SECONDS = 30.0
 
 
 class Lines:
-    """One line at most every 30 seconds, as AWX keeps only so many of a job."""
+    """Each a line of its own. One at most every ``seconds``, as AWX keeps only so many of a job."""
 
-    def __init__(self) -> None:
-        self._last = 0.0
+    seconds = 30.0
 
-    def show(self, line: str, now: float) -> None:
-        self._last = self._last or now
-        if now - self._last >= LINE_SECONDS:
-            self._last = now
-            Display().display(line)
+    def show(self, line: str) -> None:
+        Display().display(line)
 
     def end(self) -> None:
         """Nothing is left behind."""
@@ -36,6 +31,8 @@ class Lines:
 class InPlace:
     """The last line of the terminal. Whatever else is printed goes where it would be without it."""
 
+    seconds = 1.0
+
     def __init__(self) -> None:
         # Ansible's own, which it holds while it writes and while it forks. With one of ours beside it, the thread that
         # draws the line and the one that prints would each wait for what the other has.
@@ -43,7 +40,7 @@ class InPlace:
         self._out, self._error = sys.stdout, sys.stderr
         sys.stdout, sys.stderr = _Around(self._out, self), _Around(self._error, self)
 
-    def show(self, line: str, now: float) -> None:
+    def show(self, line: str) -> None:
         width = shutil.get_terminal_size().columns - 1
         with self._lock:
             self._out.write(f"{_ERASE}{line[:width]}")

@@ -110,7 +110,8 @@ def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
 
 
 def _record(recorded: Mapping[str, Any], engine: Mapping[str, Any]) -> Record:
-    if recorded.get("state") != "confirmed":
+    was_proven = recorded.get("state") == "pending" and recorded.get("proven_before") is True
+    if recorded.get("state") != "confirmed" and not was_proven:
         return "none"
     return "this" if all(recorded.get(key) == engine.get(key) for key in ("name", "manage_ip", "base_url")) else "other"
 

@@ -42,8 +42,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_emp
 from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _TICK_SECONDS = 1.0
-_WRITING_SHARE = 40
-"""What is written takes at most one part in so many of the time."""
+_SHARE = 40
+"""What is written, and what is shown meanwhile, each takes at most one part in so many of the time."""
 _GRACE_SECONDS = 60.0
 
 
@@ -180,7 +180,7 @@ class Watcher:
                 signal.signal(number, interrupt)
 
     def _tick(self) -> None:
-        next_writing = 0.0
+        next_writing, next_line = 0.0, time.monotonic() + self._display.seconds
         while not self._over.wait(_TICK_SECONDS):
             now = time.monotonic()
             if self._folder and self._is_new and now >= next_writing:
@@ -189,15 +189,19 @@ class Watcher:
                     document = self._gathering.document(now) if self._gathering else None
                 if document:
                     self._write(document, AT_ANY_MOMENT)
-                next_writing = time.monotonic() + _WRITING_SHARE * (time.monotonic() - now)
-            self._show(now)
+                next_writing = time.monotonic() + _SHARE * (time.monotonic() - now)
+            if now >= next_line:
+                begin = time.monotonic()
+                self._show(begin)
+                end = time.monotonic()
+                next_line = max(begin + self._display.seconds, end + _SHARE * (end - begin))
 
     def _show(self, now: float) -> None:
         with self._lock:
             tally = self._gathering.tally(now) if self._gathering else None
         if tally and tally.hosts and not self._over.is_set():
             with contextlib.suppress(OSError):
-                self._display.show(line(tally, list(self._waits(now))), now)
+                self._display.show(line(tally, list(self._waits(now))))
 
     @staticmethod
     def _waits(now: float) -> list[Wait]:

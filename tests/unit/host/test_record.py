@@ -41,6 +41,19 @@ def test_a_request_and_its_proof(path: Path) -> None:
     assert not record.absent(False).changed
 
 
+def test_a_request_keeps_in_mind_that_the_engine_had_been_proven_until_it_is_proven_anew(path: Path) -> None:
+    record.pending(*ENGINE, 1, False)
+    assert not record.read().get("proven_before")
+    record.confirmed(*ENGINE, "c1", "host", False)
+    for attempt in (1, 2):
+        record.pending(*ENGINE, attempt, False)
+        assert record.read()["proven_before"] is True
+    record.confirmed(*ENGINE, "c2", "host", False)
+    assert "proven_before" not in record.read()
+    record.pending("edge-2", *ENGINE[1:], 1, False)
+    assert not record.read().get("proven_before")
+
+
 def test_an_engine_that_was_never_asked_for_can_be_recorded(path: Path) -> None:
     record.confirmed(*ENGINE, "c1", "console", False)
     assert record.read()["verified_by"] == "console"

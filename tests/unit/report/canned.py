@@ -19,21 +19,20 @@ if str(BENCH) not in sys.path:
 
 from scale import STATES, fleet  # noqa: E402
 
-ABSENT = {"state": "absent"}
-
-
-def absent() -> dict[str, str]:
-    """A host without an engine and without a record."""
-    name, look = next((name, json.loads(text)) for name, text in STATES["healthy"].items() if "host_info" in name)
-    seen = look["slb_host"]
-    seen["engine_container"] = {**dict.fromkeys(seen["engine_container"]), **ABSENT}
-    seen["record"] = {**dict.fromkeys(seen["record"]), "state": "none"}
-    return {**STATES["healthy"], name: json.dumps(look)}
-
 
 def _as(state: str) -> dict[str, Any]:
     kind, _after, seconds = state.partition(" after ")
     return {"canned_state": kind, "canned_seconds": float(seconds or 0)}
+
+
+def _with_motd(answers: Mapping[str, str]) -> dict[str, str]:
+    """What is asked about a host that has work."""
+    told = dict(answers)
+    for module in [each for each in answers if each.endswith("host_info")]:
+        look = json.loads(answers[module])
+        look["slb_host"]["motd"] = {"bytes": 0, "sources": []}
+        told[module] = json.dumps(look)
+    return told
 
 
 class Canned:
@@ -44,7 +43,7 @@ class Canned:
     def __init__(self, folder: Path, **states: str) -> None:
         self.folder, self.reports = folder, folder / "reports"
         answers = folder / "answers.json"
-        answers.write_text(json.dumps({**STATES, "absent": absent()}))
+        answers.write_text(json.dumps({**STATES, "work": _with_motd(STATES["work"])}))
         inventory = fleet(len(states), answers, troubled=False)
         hosts = inventory["engines"]["hosts"]
         some = zip(states.items(), list(hosts.values()), strict=True)

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
     INSTALL,
@@ -58,6 +60,52 @@ def test_a_reason_is_a_code_and_a_sentence() -> None:
         ("task_failed", ("edge-5",)),
         ("absent", ("edge-4",)),
     ]
+
+
+def test_failures_without_a_decision_are_grouped_by_what_was_said_whichever_host_it_was_said_of() -> None:
+    run = Happenings()
+    names = ["edge-1", "edge-12", "west.example", "edge-4", "edge-5", "edge-6"]
+    run.play("look", *names)
+    said = [f"ssh: connect to host {name} (192.0.2.{place}) port 22: timed out" for place, name in enumerate(names)]
+    said[3] = "edge-4: Permission denied (publickey)."
+    for name, words in zip(names[:4], said[:4], strict=True):
+        run.lose(name, words)
+    for name in names[4:]:
+        run.task(
+            name, LOOK, {"failed": True, "msg": f"No space left on {name}.example, /dev/sda{name[-1]}"}, 1, "failed"
+        )
+    document = run.ended()
+    assert [(group.verdict, group.hosts) for group in document.groups()] == [
+        ("unreachable", ("edge-1", "edge-12", "west.example")),
+        ("failed", ("edge-5", "edge-6")),
+        ("unreachable", ("edge-4",)),
+    ]
+    series = [each for each in metrics(document).splitlines() if each.startswith("slb_fleet_troubled_hosts{")]
+    assert len({each.rpartition(" ")[0] for each in series}) == len(series) == 2
+
+
+@pytest.mark.parametrize(("last", "since"), [(PROVEN, "corrected"), (LIVE, "drifted")])
+def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last: dict[str, Any], since: str) -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    run.look("edge-1", ABSENT, recorded={"state": "pending", "proven_before": True, **engine})
+    if last is LIVE:
+        run.fail("edge-1", LIVE)
+    else:
+        run.look("edge-1", last, rounds=2, recorded={"state": "confirmed", **engine})
+    assert of(run.ended(), "edge-1").since == since
+
+
+def test_a_decision_without_another_look_makes_a_proof_no_younger() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("look", "edge-1")
+    run.look("edge-1", PROVEN)
+    run.now += 600
+    run.gathering.end("edge-1", "again", "ok", seen(LOOK, decided(PROVEN)), None, run.now, has_looked=False)
+    verified = of(run.ended(), "edge-1").verified
+    assert verified is not None
+    assert verified.at == "2026-11-20T12:00:01Z"
 
 
 def test_the_last_decision_counts_and_what_was_done_is_told() -> None:

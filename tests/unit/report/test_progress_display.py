@@ -21,11 +21,11 @@ BENCH = ROOT / "tests" / "bench"
 DEADLINE = 120.0
 HURRY = """
 from ansible.plugins.callback import CallbackBase
-from ansible_collections.slb.fleet.plugins.plugin_utils._report import watcher
+from ansible_collections.slb.fleet.plugins.plugin_utils._report import progress_display, watcher
 
 class CallbackModule(CallbackBase):
     CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "aggregate", "hurry"
-    watcher._TICK_SECONDS = 0.0005
+    watcher._TICK_SECONDS = watcher._SHARE = progress_display.InPlace.seconds = 0.0005
 """
 BOTH_AT_ONCE = """
 import threading
@@ -36,7 +36,7 @@ line, over = InPlace(), threading.Event()
 
 def draw():
     while not over.is_set():
-        line.show("how far it is", 0.0)
+        line.show("how far it is")
 
 drawing = threading.Thread(target=draw)
 drawing.start()
