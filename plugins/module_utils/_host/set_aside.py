@@ -116,7 +116,8 @@ def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
     state, policy = container.state, container.whole_restart_policy
     is_unfinished = earlier is not None and (earlier.going_back or not earlier.mistaken)
     if earlier is not None and is_unfinished and (earlier.id, earlier.name) == (container.id, ENGINE):
-        state = state if earlier.state in ("exited", "created") else earlier.state
+        # No move pauses a container: that is a person's doing since.
+        state = state if state == "paused" or earlier.state in ("exited", "created") else earlier.state
         policy = earlier.restart_policy if policy == "no" else policy
         # That it has ended is this move's own doing; somebody's word is another matter.
         because = earlier.because if because in ("ended", "record") else because

@@ -205,6 +205,17 @@ def test_a_stop_that_was_killed_between_two_steps_goes_on_and_knows_what_it_was(
     assert docker.seen == ("slb", state, "on-failure:3")
 
 
+def test_what_a_person_paused_after_a_killed_stop_comes_back_paused(
+    docker: Docker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker.is_now("running")
+    killed_before(monkeypatch, "stop", stop)
+    docker.is_now("paused", "no", 0)
+    stop()
+    engine_container.restored(mistaken=False, check_mode=False)
+    assert docker.seen == ("slb", "paused", "on-failure:3")
+
+
 @pytest.mark.parametrize("verb", ["rename", "update", "start", "pause"])
 @pytest.mark.parametrize("then", ["restored", "stopped"])
 def test_a_return_that_was_killed_between_two_steps_can_go_on_or_be_undone(

@@ -43,6 +43,8 @@ class Note:
     requested_at: float
     at: float
     boot: int
+    had_been: str
+    """The state of the record in whose place the note is."""
     outcome: str = ""
 
 
@@ -512,7 +514,9 @@ class Oracle:
         )
         before, wait = self._asked.get((host, line.name, host.forgotten), (-1e9, 0.0))
         # The wait is the record's, and who finds the record knows of its note alone.
-        if is_under_way and note.at - before < min(wait, run.policy["wait"]):
+        # A container that somebody started meanwhile may have been taken for what the request had brought.
+        was_taken_for_it = note.had_been == "confirmed"
+        if is_under_way and not was_taken_for_it and note.at - before < min(wait, run.policy["wait"]):
             self.broke("an install is not asked for while one of ours may be running")
         note.outcome = outcome
         if outcome in ("requested", "unknown"):
@@ -522,7 +526,8 @@ class Oracle:
         """``before``: the record in whose place the note of the request is."""
         host, earlier, now = line.host, self._notes.get(line.host), self._world.clock.now
         assert isinstance(host.record, dict)
-        self._notes[host] = run.book["note", line] = Note(host.record["requested_at"], now, host.boot)
+        had_been = before["state"] if isinstance(before, dict) else ""
+        self._notes[host] = run.book["note", line] = Note(host.record["requested_at"], now, host.boot, had_been)
         if earlier is None or not isinstance(before, dict) or not is_own_request(seen.look, line):
             return
         is_known = (before["requested_at"], host.boot) == (earlier.requested_at, earlier.boot)
@@ -581,7 +586,8 @@ class Oracle:
         host = line.host
         if host.named(container.id) is None:
             return
-        if host.containers.get(ENGINE) is not container or host.state != state:
+        is_as_it_was = host.state == state or container.crashes_after is not None
+        if host.containers.get(ENGINE) is not container or not is_as_it_was:
             answers = ", ".join(course.asked) or "nobody asked"
             self.broke(f"what was put aside on the list's word runs again if nothing was begun: {answers}")
 

@@ -402,7 +402,7 @@ class Host:
         is_unfinished = earlier is not None and (earlier["going_back"] or not earlier["mistaken"])
         if earlier is not None and is_unfinished and (earlier["id"], earlier["name"]) == (container.id, ENGINE):
             # The same move, killed half-way: what the note says of the container holds.
-            state = state if earlier["state"] in ("exited", "created") else earlier["state"]
+            state = state if state == "paused" or earlier["state"] in ("exited", "created") else earlier["state"]
             policy = earlier["restart_policy"] if policy == "no" else policy
             because = earlier["because"] if because in ("ended", "record") else because
         return {
