@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from shown import inet, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel_state
+from ansible_collections.slb.fleet.tests.unit.network.shown import inet, route, state
 
 NAME = "ens9"
 

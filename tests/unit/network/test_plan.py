@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from shown import MAC, inet, interface, nic, profile, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import plan
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver, parse
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause
+from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, inet, interface, nic, profile, route, state
 
 STATIC = state([inet("10.9.0.2/24")], [route("10.9.0.0/24", protocol="2")])
 IFUPDOWN = Cause("ifupdown", True, True, "ifupdown has it in /etc/network/interfaces")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from shown import MAC, inet, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import profile as profiles
 from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Surroundings
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
+from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, inet, route, state
 
 NOBODY = Resolver([], [])
 LINK_LOCAL = inet("fe80::5054:ff:fe12:3456/64", scope="link")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from shown import MAC, interface
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import selection
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause
+from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, interface
 
 STRICT = Cause("unmanaged-devices", True, True, "unmanaged-devices=interface-name:ens9")
 FOR_GOOD = Cause("NM_CONTROLLED=no", True, False, "NM_CONTROLLED=no in ifcfg-ens9")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from shown import MAC, inet, nic, profile, route, state
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, nmcli, resolver, snapshot
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device
+from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, inet, nic, profile, route, state
 
 
 class Host:

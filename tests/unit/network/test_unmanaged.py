@@ -6,10 +6,10 @@ import configparser
 from pathlib import Path
 
 import pytest
-from shown import MAC, nic
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import unmanaged
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause, matches
+from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, nic
 
 
 @pytest.mark.parametrize(
