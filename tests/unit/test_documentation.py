@@ -1,0 +1,106 @@
+"""What the pages say can be typed: playbooks, options, targets, variables and files are there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, OF_A_HOST, OF_A_PLAY
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RESULTS = {"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"}
+
+
+def commands(program: str) -> Iterator[tuple[str, str]]:
+    """Every line of a block that begins with it, with its page; one that ends in a backslash goes on."""
+    for page in PAGES:
+        for block in re.findall(r"^ *```[a-z]*\n(.*?)^ *```", page.read_text(), re.DOTALL | re.MULTILINE):
+            for line in re.sub(r"\\\n\s*", "", block).splitlines():
+                typed = line.strip().removeprefix("$ ")
+                if typed.startswith(f"{program} ") and "…" not in typed:
+                    yield page.name, typed
+
+
+def table() -> dict[str, str]:
+    """The variables of the table and their defaults."""
+    found = {}
+    for line in (ROOT / "README.md").read_text().split("## Variables")[1].split("\n## ")[0].splitlines():
+        if line.startswith("| `slb_"):
+            names, default = line.split("|")[1:3]
+            found.update(dict.fromkeys(re.findall(r"`(slb_\w+)`", names), default.strip()))
+    return found
+
+
+def test_the_table_has_each_variable_and_no_other() -> None:
+    assert set(table()) == KNOWN - RESULTS
+
+
+def test_the_table_has_their_defaults() -> None:
+    for name, variable in {**OF_A_HOST, **OF_A_PLAY}.items():
+        said, default = table()[f"slb_{name}"].strip("`"), variable.default
+        if name in ("engine_name", "manage_ip"):
+            continue
+        wanted = "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
+        assert said == wanted, name
+
+
+def test_each_part_of_the_collection_is_named_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text()
+    for module in (ROOT / "plugins" / "modules").glob("*.py"):
+        assert f"`{module.stem}`" in readme, module.stem
+    for playbook in (ROOT / "playbooks").glob("*.yml"):
+        assert f"`slb.fleet.{playbook.stem}`" in readme, playbook.stem
+    for role in (ROOT / "roles").iterdir():
+        assert f"[{role.name}]" in readme
+
+
+@pytest.mark.parametrize("section", ["Requirements", "Included content", "Use", "Support", "Release notes", "License"])
+def test_the_readme_has_what_a_certification_asks_for(section: str) -> None:
+    assert f"\n## {section}\n" in (ROOT / "README.md").read_text()
+
+
+PLAYED = sorted({typed for _page, typed in commands("ansible-playbook")})
+
+
+@pytest.mark.parametrize("typed", PLAYED)
+def test_each_playbook_command_can_be_typed(typed: str, tmp_path: Path) -> None:
+    """As far as Ansible gets without a host: playbook, options, limit and variables are understood."""
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "retry").write_text("edge-7\n")
+    inventory = "[engines]\nedge-1\nedge-7\n"
+    for name in re.findall(r"-i (\S+)", typed):
+        typed = typed.replace(name, "inventory.ini")
+    (tmp_path / "inventory.ini").write_text(inventory)
+    words = shlex.split(typed.replace("HOST", "edge-7"), comments=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "ansible.cli.playbook", *words[1:], "--list-tasks"],
+        cwd=tmp_path,
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "dev"), "ANSIBLE_HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "play #1" in done.stdout
+
+
+def test_each_target_of_make_is_there() -> None:
+    targets = {typed.split()[1] for _page, typed in commands("make")}
+    assert targets
+    for target in targets:
+        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_link_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
