@@ -163,3 +163,49 @@ def test_a_rollout_takes_its_hosts_from_the_console(
     asked = {name: number for name, number in node.state()["counters"].items() if number}
     # Of each run, one for the hosts and one for what is true now.
     assert asked == {"login": 2, "engines": 4}
+
+
+def recipes(page: str) -> list[str]:
+    """What is to be typed on a host as root."""
+    return re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)
+
+
+def typed_on_the_controller(fleet: Fleet, line: str) -> subprocess.CompletedProcess[str]:
+    """A command of a page, for this lab's only host."""
+    program, *arguments = line.replace("edge-7", "box").replace("inventory.yml", str(fleet.inventory)).split()
+    command = [BIN / program, *arguments]
+    return subprocess.run(command, env=Fleet.environment(), capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def shell(listed_fleet: Fleet) -> Callable[[str], str]:
+    host = listed_fleet.lab.host("box")
+    return lambda line: host.exec(["sh", "-c", line]).stdout.strip()
+
+
+def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
+    engine = shell("docker inspect --format '{{.Id}}' slb")
+    by_module = next(
+        line for line in (ROOT / "docs" / "healing.md").read_text().splitlines() if "engine_container" in line
+    )
+    stopped = listed_fleet.module("box", "engine_container", state="stopped", stop_timeout=1)
+    assert stopped["quarantined_as"].startswith("slb-leftover-")
+    done = typed_on_the_controller(listed_fleet, by_module)
+    assert done.returncode == 0, done.stdout
+    assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
+
+    listed_fleet.module("box", "engine_container", state="stopped", stop_timeout=1)
+    shell("docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000")
+    (by_hand,) = recipes("healing.md")
+    shell(by_hand)
+    assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
+    assert shell("docker inspect --format '{{.State.Running}}' slb-instead") == "false"
+    assert listed_fleet.module("box", "host_info")["slb_host"]["record"]["state"] == "none"
+
+
+def test_a_host_is_forgotten(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
+    forget = next(recipe for recipe in recipes("operations.md") if "slb_engine.fact" in recipe)
+    shell(forget)
+    left = "/etc/ansible/facts.d/slb_engine.fact /var/lib/slb-fleet /run/slb-fleet"
+    assert shell(f"ls -d {left} 2>/dev/null || true") == ""
+    assert shell("docker inspect --format '{{.State.Running}}' slb") == "true"
