@@ -16,9 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, 
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where Ansible finds the collection: in a checkout, or where ansible-test has it.
-COLLECTIONS = next(
-    path for path in (ROOT / ".cache" / "dev", ROOT.parents[2]) if (path / "ansible_collections").is_dir()
-)
+COLLECTIONS = next(path for path in (ROOT / ".cache" / "dev", *ROOT.parents) if (path / "ansible_collections").is_dir())
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RESULTS = {"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"}
 
