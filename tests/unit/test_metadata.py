@@ -43,11 +43,13 @@ def test_the_action_group_has_each_module_that_takes_the_connection() -> None:
 @pytest.mark.parametrize("file", sorted((ROOT / "plugins").rglob("*.py")), ids=lambda file: file.name)
 def test_code_that_is_shipped_names_its_holder_and_its_licence(file: Path) -> None:
     head = file.read_text().removeprefix("#!/usr/bin/python\n").splitlines()[:3]
+    # REUSE-IgnoreStart
     assert head == [
         "# Copyright (c) slb.fleet contributors",
         "# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)",
         "# SPDX-License-Identifier: GPL-3.0-or-later",
     ]
+    # REUSE-IgnoreEnd
 
 
 def test_links_lead_to_the_file_of_the_release_and_pictures_to_its_bytes() -> None:
