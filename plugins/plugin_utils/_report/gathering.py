@@ -207,7 +207,7 @@ class Gathering:
             name,
             verdict,
             fate.action if fate else "",
-            story.reason,
+            _unfinished(story) if verdict == "unfinished" else story.reason,
             fate.evidence if fate else (),
             Verified(by, self._time(story.verified_at)) if by else None,
             () if run.check else tuple(story.deeds),
@@ -266,3 +266,9 @@ def _since(story: Story, verdict: Verdict) -> Since | None:
     if story.record == "this" and not story.was_good:
         return "corrected" if is_good else "drifted"
     return "intended" if story.record is not None and is_good and not story.was_good else None
+
+
+def _unfinished(story: Story) -> Reason:
+    """What was decided last is not so any more."""
+    done = f"The run {story.deeds[-1].sentence}" if story.deeds else "Something was under way on the host"
+    return Reason("unfinished", f"{done}, and what came of it was not yet seen.")
