@@ -175,7 +175,8 @@ class Watcher:
                 signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number if is_worker else signal.SIGINT)
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        is_possible = threading.current_thread() is threading.main_thread()
+        for number in (signal.SIGTERM, signal.SIGHUP) if is_possible else ():
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, interrupt)
 
