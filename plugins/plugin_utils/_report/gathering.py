@@ -232,8 +232,10 @@ class Gathering:
         if not story.has_begun:
             return "not_attempted"
         if story.fate is None:
+            if run.playbook not in _LOOK_AT_HOSTS:
+                return "done"
             # Its look was skipped, as by --tags.
-            return "not_attempted" if run.playbook in _LOOK_AT_HOSTS else "done"
+            return "unfinished" if story.deeds else "not_attempted"
         if story.fate.action == "nothing":
             return "proven"
         return self._of_work(story, run)

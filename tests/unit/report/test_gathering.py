@@ -199,6 +199,15 @@ def test_a_look_without_a_decision_claims_nothing() -> None:
     assert [deed.sentence for deed in host.done] == ["brought interfaces under NetworkManager: ens9"]
 
 
+@pytest.mark.parametrize("playbook", ["slb.fleet.rollout", "slb.fleet.audit", "slb.fleet.diagnose"])
+def test_a_host_whose_look_was_skipped_is_nothing_that_was_done(playbook: str) -> None:
+    run = Happenings(playbook)
+    run.play("look", "edge-1", "edge-2")
+    run.task("edge-1", "ansible.builtin.debug", {"msg": "tagged"})
+    run.task("edge-2", INSTALL, {"changed": True, "outcome": "requested"})
+    assert [host.verdict for host in run.ended().hosts] == ["not_attempted", "unfinished"]
+
+
 @pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.rollout"])
 def test_the_next_command_is_for_those_that_need_it(playbook: str) -> None:
     run = Happenings(playbook, folder="/reports")
