@@ -210,6 +210,18 @@ def test_the_page_needs_nothing_from_elsewhere_and_is_small_enough() -> None:
     assert len(text.encode()) < 5_000_000
 
 
+def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too() -> None:
+    words = "it could be live, and what to do about it takes many words. " * 5
+    run = Happenings(folder="/reports", options=("-i", "inventory.yml", "-e", '{"slb_engine_listing": {}}' * 20))
+    names = [f"edge-{number}.site.example" for number in range(5000)]
+    run.play("look", *names)
+    for name in names:
+        run.fail(name, {**LIVE, "reason": words, "evidence": PROVEN["evidence"]})
+    text = page(run.ended())
+    assert len(text.encode()) < 5_000_000
+    assert "--limit @/reports/retry" in text
+
+
 def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
     folder = tmp_path / "reports"
     write_all(folder, healthy(2), AT_THE_END)
