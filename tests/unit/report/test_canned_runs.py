@@ -109,6 +109,10 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            # A shell lets what it starts in its background ignore the keyboard.
+            preexec_fn=lambda: signal.signal(  # noqa: PLW1509
+                signal.SIGINT, signal.SIG_DFL if number == signal.SIGINT else signal.SIG_IGN
+            ),
         )
     try:
         deadline = time.monotonic() + 60
