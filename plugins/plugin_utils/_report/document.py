@@ -195,6 +195,7 @@ class Document:
             "groups": [_plain(group) for group in self.groups()],
             "plan": _plain(self.plan) if self.plan else None,
             "unknown_engines": list(self.unknown_engines),
+            "unlisted": list(self.unlisted),
             "hosts": [_host(host) for host in self.hosts],
         }
 

@@ -207,7 +207,7 @@ class Gathering:
             name,
             verdict,
             fate.action if fate else "",
-            story.reason,
+            _unfinished(story) if verdict == "unfinished" else story.reason,
             fate.evidence if fate else (),
             Verified(by, self._time(story.verified_at)) if by else None,
             () if run.check else tuple(story.deeds),
@@ -232,8 +232,10 @@ class Gathering:
         if not story.has_begun:
             return "not_attempted"
         if story.fate is None:
+            if run.playbook not in _LOOK_AT_HOSTS:
+                return "done"
             # Its look was skipped, as by --tags.
-            return "not_attempted" if run.playbook in _LOOK_AT_HOSTS else "done"
+            return "unfinished" if story.deeds else "not_attempted"
         if story.fate.action == "nothing":
             return "proven"
         return self._of_work(story, run)
@@ -266,3 +268,9 @@ def _since(story: Story, verdict: Verdict) -> Since | None:
     if story.record == "this" and not story.was_good:
         return "corrected" if is_good else "drifted"
     return "intended" if story.record is not None and is_good and not story.was_good else None
+
+
+def _unfinished(story: Story) -> Reason:
+    """What was decided last is not so any more."""
+    done = f"The run {story.deeds[-1].sentence}" if story.deeds else "Something was under way on the host"
+    return Reason("unfinished", f"{done}, and what came of it was not yet seen.")

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     BAD,
@@ -27,6 +27,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import in_numbers, in_plan
 
 _HERE = Path(__file__).parent
+_MOST_OF_COMMANDS = 1_000_000
+"""Characters. A page of 5,000 hosts that all failed stays small enough to be opened at once."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,8 @@ def page(document: Document) -> str:
         summary=in_plan(document) if document.run.is_plan else in_numbers(document),
         groups=document.groups(),
         is_bad=is_bad,
+        # The overview has the one for all hosts.
+        tells_each_command=sum(len(escape(host.next)) for host in document.hosts) <= _MOST_OF_COMMANDS,
         # Ours, and the only ones that the page may run and show.
         script=Markup(script),  # noqa: S704
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -43,5 +43,6 @@ def summary(document: Document) -> dict[str, Any]:
         "groups_left_out": len(groups[_MOST_GROUPS:]),
         "plan": document.plan.digest if document.plan else None,
         "unknown_engines": len(document.unknown_engines),
+        "unlisted": len(document.unlisted),
         "again": again if len(again) <= _LONGEST_LIMIT else None,
     }

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from ansible import constants
@@ -169,13 +170,18 @@ class Watcher:
     def _end_by_signals(self) -> None:
         """Who ends the run, or closes its terminal, has the reports, as who interrupts it. So all go the same way."""
 
-        def interrupt(number: int, _frame: Any) -> None:
-            is_worker = os.getpid() != self._pid
-            if is_worker:
+        def interrupt(number: int, frame: FrameType | None) -> None:
+            if os.getpid() != self._pid:
                 signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number if is_worker else signal.SIGINT)
+                os.kill(os.getpid(), number)  # a worker dies of it
+            # Not sent as a signal, which is ignored where a shell has started the run in its background.
+            of_ansible = signal.getsignal(signal.SIGINT)
+            if callable(of_ansible):
+                of_ansible(signal.SIGINT, frame)
+            raise KeyboardInterrupt
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        is_possible = threading.current_thread() is threading.main_thread()
+        for number in (signal.SIGTERM, signal.SIGHUP) if is_possible else ():
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, interrupt)
 

@@ -101,6 +101,12 @@ def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_th
 def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) -> None:
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 300")
     so_far = {"edge-1": "proven", "edge-2": "unfinished"}
+
+    def as_from_a_shell() -> None:
+        """Which lets what it starts in its background ignore the keyboard; and nothing is from nohup."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL if number == signal.SIGINT else signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
     with (tmp_path / "output").open("w") as output:
         process = subprocess.Popen(
             fleet.command("slb.fleet.rollout"),
@@ -109,6 +115,7 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
+            preexec_fn=as_from_a_shell,  # noqa: PLW1509
         )
     try:
         deadline = time.monotonic() + 60

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry, Reason
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
@@ -114,7 +114,11 @@ def test_the_last_decision_counts_and_what_was_done_is_told() -> None:
     run.look("edge-1", ABSENT, seconds=2)
     run.task("edge-1", STOP, {"changed": True, "quarantined_as": "slb-leftover-20261120T120000Z"}, 3)
     run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"}, 1)
-    assert of(run.so_far(), "edge-1").verdict == "unfinished"
+    so_far = of(run.so_far(), "edge-1")
+    assert so_far.verdict == "unfinished"
+    assert so_far.reason == Reason(
+        "unfinished", "The run asked the management node for the install, and what came of it was not yet seen."
+    )
     run.look("edge-1", PROVEN, seconds=64, waited=60.0, rounds=2)
     host = of(run.ended(), "edge-1")
     assert host.verdict == "proven"
@@ -193,6 +197,15 @@ def test_a_look_without_a_decision_claims_nothing() -> None:
     (host,) = run.ended().hosts
     assert (host.verdict, host.verified) == ("done", None)
     assert [deed.sentence for deed in host.done] == ["brought interfaces under NetworkManager: ens9"]
+
+
+@pytest.mark.parametrize("playbook", ["slb.fleet.rollout", "slb.fleet.audit", "slb.fleet.diagnose"])
+def test_a_host_whose_look_was_skipped_is_nothing_that_was_done(playbook: str) -> None:
+    run = Happenings(playbook)
+    run.play("look", "edge-1", "edge-2")
+    run.task("edge-1", "ansible.builtin.debug", {"msg": "tagged"})
+    run.task("edge-2", INSTALL, {"changed": True, "outcome": "requested"})
+    assert [host.verdict for host in run.ended().hosts] == ["not_attempted", "unfinished"]
 
 
 @pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.rollout"])

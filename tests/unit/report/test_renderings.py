@@ -210,6 +210,18 @@ def test_the_page_needs_nothing_from_elsewhere_and_is_small_enough() -> None:
     assert len(text.encode()) < 5_000_000
 
 
+def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too() -> None:
+    words = "it could be live, and what to do about it takes many words. " * 5
+    run = Happenings(folder="/reports", options=("-i", "inventory.yml", "-e", '{"slb_engine_listing": {}}' * 20))
+    names = [f"edge-{number}.site.example" for number in range(5000)]
+    run.play("look", *names)
+    for name in names:
+        run.fail(name, {**LIVE, "reason": words, "evidence": PROVEN["evidence"]})
+    text = page(run.ended())
+    assert len(text.encode()) < 5_000_000
+    assert "--limit @/reports/retry" in text
+
+
 def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
     folder = tmp_path / "reports"
     write_all(folder, healthy(2), AT_THE_END)
@@ -262,7 +274,7 @@ def test_the_docs_name_every_code() -> None:
     from ansible_collections.slb.fleet.plugins.plugin_utils._decision.objections import BESIDE_THE_ROWS
     from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 
-    others = ("not_approved", "too_many_replaced", "management_node", "unreachable", "task_failed")
+    others = ("not_approved", "too_many_replaced", "management_node", "unreachable", "unfinished", "task_failed")
     codes: set[Any] = {rule.code for rule in RULES} | set(BESIDE_THE_ROWS) | set(others)
     text = (DOCS / "report.md").read_text().partition("## Codes")[2]
     assert set(re.findall(r"^\| `(\w+)` ", text, re.MULTILINE)) == codes

@@ -40,11 +40,16 @@ class Happenings:
     """One run. Times are seconds since its begin, which was on a day at noon."""
 
     def __init__(
-        self, playbook: str = "slb.fleet.rollout", check: bool = False, folder: str = "", **facts: Any
+        self,
+        playbook: str = "slb.fleet.rollout",
+        check: bool = False,
+        folder: str = "",
+        options: tuple[str, ...] = ("-i", "inventory.yml"),
+        **facts: Any,
     ) -> None:
         facts = {"began": "", "updated": "", "ended": None, "seconds": 0, **facts}
         noon = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
-        step = NextStep(("-i", "inventory.yml"), folder)
+        step = NextStep(options, folder)
         run = RunEntry(playbook=playbook, check=check, status="running", **facts)
         self.gathering = Gathering(run, step, noon, 0.0)
         self.now, self._task, self._rounds = 0.0, 0, {}
