@@ -1,7 +1,7 @@
 """The collection in an execution environment that ansible-builder made of it, run by ansible-runner in a container.
 
-As AWX does it: not as root, with a project that cannot be written, a key by the runner's agent, and the credential of the
-management node in the environment.
+As AWX does it: not as root, with a project that cannot be written, a key by the runner's agent, and the credential of
+the management node in the environment.
 """
 
 from __future__ import annotations
@@ -76,14 +76,16 @@ class Job:
         for path in (self.folder, *self.folder.rglob("*")):
             os.chown(path, USER, 0)
         (self.folder / "env" / "ssh_key").chmod(0o600)
+        runner = Path(sys.executable).with_name("ansible-runner")
         return subprocess.run(
             [
-                Path(sys.executable).with_name("ansible-runner"), "run", self.folder, "-p", f"{playbook}.yml", "-i", "job",
+                runner, "run", self.folder, "-p", f"{playbook}.yml", "-i", "job",
                 "--process-isolation", "--process-isolation-executable", "docker", "--container-image", image,
                 "--container-volume-mount", f"{self.project}:/runner/project:ro",
                 "--container-option=--network=host", f"--container-option=--user={USER}:0",
             ],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=400, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, timeout=400, check=False,
         )  # fmt: skip
 
     def artifact(self) -> dict[str, Any]:
