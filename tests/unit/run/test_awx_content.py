@@ -78,6 +78,16 @@ def test_no_question_is_about_a_secret_or_an_unknown_variable() -> None:
             assert question["default"] == ""
 
 
+def test_a_template_runs_once_at_a_time(objects: list[content.Object]) -> None:
+    templates = [each for each in objects if each.kind in ("job_template", "workflow_job_template")]
+    assert len(templates) == 10
+    assert not any(each.args["allow_simultaneous"] for each in templates)
+
+
+def test_an_older_ansible_core_is_told_by_ansible_itself() -> None:
+    assert yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["requires_ansible"] == ">=2.16.0"
+
+
 def test_a_heal_wants_its_hosts_named() -> None:
     (hosts,) = [question for question in SURVEYS["remediate"] if question["variable"] == "slb_hosts"]
     assert hosts["required"]
