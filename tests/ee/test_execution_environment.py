@@ -1,7 +1,7 @@
 """The collection in an execution environment that ansible-builder made of it, run by ansible-runner in a container.
 
-As AWX does it: not as root, with a project that cannot be written, a key by the runner's agent, and the credential of
-the management node in the environment.
+As AWX does it: not as root, with a project that cannot be written, and the credential of the management node in the
+environment.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Job:
         inventory = lab.inventory()
         variables = inventory["engines"]["vars"]
         (self.folder / "env").mkdir(parents=True)
-        shutil.copy(variables.pop("ansible_ssh_private_key_file"), self.folder / "env" / "ssh_key")
+        shutil.copy(variables["ansible_ssh_private_key_file"], self.folder / "env" / "key")
+        variables["ansible_ssh_private_key_file"] = "/runner/env/key"
         known = variables.pop("ansible_ssh_common_args").partition("UserKnownHostsFile=")[2].split()[0]
         shutil.copy(known, self.folder / "env" / "known_hosts")
         variables["ansible_ssh_common_args"] = "-o UserKnownHostsFile=/runner/env/known_hosts"
@@ -75,7 +76,7 @@ class Job:
         shutil.rmtree(self.folder / "artifacts", ignore_errors=True)
         for path in (self.folder, *self.folder.rglob("*")):
             os.chown(path, USER, 0)
-        (self.folder / "env" / "ssh_key").chmod(0o600)
+        (self.folder / "env" / "key").chmod(0o600)
         runner = Path(sys.executable).with_name("ansible-runner")
         return subprocess.run(
             [
