@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down test matrix chaos bench docs release environment
+.PHONY: demo demo-down ee test matrix chaos bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -17,6 +17,11 @@ test: environment
 # Every supported ansible-core; some alone: make matrix CORES="2.16 2.21" STAGES="unit client"
 matrix: environment
 	@.venv/bin/python tests/tools/matrix --cores "$(CORES)" --stages "$(STAGES)"
+
+# The collection in an execution environment that is built of it, against the lab: some minutes
+ee: environment
+	@tests/tools/inotify-room && tests/tools/docker-engine up
+	@ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/dev .venv/bin/pytest tests/ee
 
 # As long as asked: make chaos SECONDS=3600 SEED=7
 SECONDS ?= 600

@@ -100,8 +100,20 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.license_file im
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
-# Of the connection, nothing is ever sent to a host.
+# For what knows modules by their arguments: of these, nothing is ever sent to a host.
+_OF_THE_CONTROLLER = {
+    "base_url": dict(type="str"),
+    "username": dict(type="str"),
+    "password": dict(type="str", no_log=True),
+    "sessionid": dict(type="str", no_log=True),
+    "validate_certs": dict(type="bool", default=True),
+    "ca_path": dict(type="path"),
+    "tls_fingerprint": dict(type="str"),
+    "timeout": dict(type="int", default=30),
+    "retries": dict(type="int", default=3),
+}
 ARGUMENTS = {
+    **_OF_THE_CONTROLLER,
     "dest": dict(type="path", required=True),
     "owner": dict(type="str"),
     "group": dict(type="str"),

@@ -181,6 +181,8 @@ _READ_ELSEWHERE = (
     "hosts",
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
+_ARTIFACT = re.compile(r"slb_fleet_\d+")
+"""Of an earlier job of a workflow, which AWX hands on as a variable."""
 _RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"})
 """Groups and results that the collection itself gives a name."""
 KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE)) | _RESULTS
@@ -226,5 +228,5 @@ def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     return {
         name: next(iter(difflib.get_close_matches(name, KNOWN - _RESULTS, 1)), "")
         for name in names
-        if name.startswith("slb_") and name not in KNOWN
+        if name.startswith("slb_") and name not in KNOWN and not _ARTIFACT.fullmatch(name)
     }

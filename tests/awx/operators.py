@@ -58,6 +58,7 @@ class Operator:
                 "HOME": str(self.folder),
                 "LC_ALL": "C.UTF-8",
                 "ANSIBLE_NOCOLOR": "1",
+                "ANSIBLE_PIPELINING": "1",
                 "ANSIBLE_COLLECTIONS_PATH": f"{ROOT / '.cache' / 'dev'}:{MODULES}",
                 **self.served.environment(),
                 **environment,

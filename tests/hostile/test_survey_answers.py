@@ -105,7 +105,7 @@ def test_a_template_runs_with_what_its_survey_sends(fleet: Fleet, template: str,
     account = fleet.run(playbook_of(template), {}, *options)
     assert account.run.status == 0, account.run.output[-3000:]
     assert set(account.run.report) == ({"edge-1"} if "slb_hosts" in answers else set(HONEST))
-    assert "Nobody knows" not in account.run.output
+    assert "is not known to slb.fleet" not in account.run.output
     installs = sum("add_slb_engine" in request for request in account.requests.elements())
     assert installs == (len(account.run.report) if template.startswith("rollout") else 0)
 
@@ -130,6 +130,7 @@ def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(fleet: Flee
     options = with_variables(fleet.folder, approved_variables(artifacts))
     rollout = fleet.run("rollout", {}, *options, "-e", "awx_job_id=8", **OF_A_CALLBACK)
     assert rollout.run.status == 0, rollout.run.output[-3000:]
+    assert "is not known to slb.fleet" not in rollout.run.output
     assert sum("add_slb_engine" in request for request in rollout.requests.elements()) == 2
     assert APPROVED not in SURVEYS
 

@@ -324,6 +324,8 @@ def _job_templates(settings: Settings) -> Iterator[Object]:
                 "execution_environment": _environment_name(settings),
                 "credentials": [name for name in (_credential_name(settings), settings["machine_credential"]) if name],
                 "become_enabled": settings["become"],
+                # Two jobs of one template would be at the same hosts.
+                "allow_simultaneous": False,
                 "ask_limit_on_launch": template != APPROVED,
                 "ask_verbosity_on_launch": True,
                 "ask_job_type_on_launch": template not in (*READ_ONLY, APPROVED),

@@ -37,6 +37,14 @@ _OF_AN_ORGANIZATION = {
 _GONE_WITH_ANOTHER = ("label", "inventory_source", "schedule")
 """Labels that nothing carries are taken away by AWX; a source goes with its inventory, a schedule with its template."""
 
+_FOUND_BY: Mapping[str, tuple[str, ...]] = {
+    "credential": ("credential_type",),
+    "inventory": ("organization",),
+    "inventory_source": ("inventory",),
+    "notification_template": ("organization",),
+}
+"""What a module needs beside the number, or looks for nothing without it."""
+
 
 def query(kind: str, names: Sequence[str], settings: Settings) -> dict[str, Any]:
     """For all objects of a kind that are ours, or that have one of the names."""
@@ -114,8 +122,7 @@ def removals(
             if is_wanted or kind == "label" or is_gone or not is_ours(kind, found, settings):
                 continue
             args = {"name": str(found["id"]), "state": "absent"}
-            for field in {"credential": ("credential_type",), "inventory": ("organization",),
-                          "inventory_source": ("inventory",)}.get(kind, ()):  # fmt: skip
+            for field in _FOUND_BY.get(kind, ()):
                 args[field] = str(found[field])
             yield {"kind": kind, "name": name, "args": args}
 

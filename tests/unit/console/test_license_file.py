@@ -18,8 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._console import file_attributes, folder, license_file
+from ansible_collections.slb.fleet.plugins.module_utils._console.license import ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._console.license_file import LicenseFile
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
+from ansible_collections.slb.fleet.plugins.modules.license_file import ARGUMENTS as HOST_ARGUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -374,3 +376,12 @@ def test_who_has_put_a_file_there_does_not_get_the_license(tmp_path: Path, folde
     os.chown(dest, 4321, 4321)
     update(dest, NEW)
     assert (dest.stat().st_uid, dest.stat().st_gid) == ((4321, 4321) if keeps else (0, 0))
+
+
+def test_the_module_for_a_host_takes_the_same_options() -> None:
+    """Written out there, because an engine host's Python may be too old for what states them."""
+    without_fallback = {
+        option: {rule: value for rule, value in rules.items() if rule != "fallback"}
+        for option, rules in ARGUMENTS.items()
+    }
+    assert {**without_fallback, "content": {"type": "str", "no_log": True}} == HOST_ARGUMENTS

@@ -42,7 +42,7 @@ def ensure_host_image(release: Release, report: Report) -> None:
     with _one_builder(release):
         if docker.exists("image", image):
             return
-        base = _ensure_base_image(release, report)
+        base = ensure_base_image(release, report)
         report(f"image {release}", "building the host's image (about a minute)")
         arguments = ["--build-arg", f"BASE={base}", "--build-arg", f"RELEASE={release}", "--label", docker.LABEL]
         docker.run(["build", "--network", "host", "--tag", image, *arguments, str(_CONTEXT)], timeout=1200)
@@ -57,7 +57,8 @@ def remove_all(report: Report) -> None:
             report(image, "removed" if outcome.returncode == 0 else outcome.stderr.strip(), done=True)
 
 
-def _ensure_base_image(release: Release, report: Report) -> str:
+def ensure_base_image(release: Release, report: Report) -> str:
+    """The name of RELEASE's bare Debian, which is made unless it is there."""
     base = f"slb-lab-base:{release}"
     if not docker.exists("image", base):
         report(f"image {release}", "making Debian with debootstrap (about a minute)")
