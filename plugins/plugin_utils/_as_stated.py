@@ -172,8 +172,11 @@ def _variables_of_a_connection(connection: Any, variables: Mapping[str, Any]) ->
     for kind, plugin in parts:
         if plugin is not None:
             names.update(constants.config.get_plugin_vars(kind, plugin._load_name))
-    for name in variables:
-        if name in names or (str(name).startswith("ansible_") and str(name).endswith("_interpreter")):
+    for name in map(str, variables):
+        # A password may be another each time that it is looked up, and runs nothing.
+        if "pass" in name:
+            continue
+        if name in names or (name.startswith("ansible_") and name.endswith("_interpreter")):
             yield name
 
 
