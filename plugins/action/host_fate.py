@@ -25,7 +25,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import task_e
 from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy, quoted
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of
@@ -55,6 +55,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _POLL_SECONDS = 5.0
+_LONGEST_WORDS = 600
+_NO_WORD = "nothing, its module ended without a word; -vvv shows what it printed"
 
 # In the process from which the workers of a run are forked: each of them would read the shapes anew.
 for _module in ("host_info", "engine_container", "engine_record"):
@@ -132,8 +134,8 @@ class _Door:
         subset = ["engine_container", "record", "ports"] + (["motd"] if self._asked["measure_motd"] else [])
         answer = self._action.on_host("slb.fleet.host_info", {"subset": subset}, STEP_SECONDS, self._task_vars)
         if answer.get("failed") or "slb_host" not in answer:
-            words = answer.get("msg") or "its module ended without a word; -vvv shows what it printed"
-            raise FleetError(f"The host could not be looked at: {words}.", "")
+            words = quoted(answer["msg"], _LONGEST_WORDS) if answer.get("msg") else _NO_WORD
+            raise FleetError(f"The host could not be looked at. It says: {words}.", "")
         return dict(answer["slb_host"])
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:

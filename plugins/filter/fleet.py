@@ -14,14 +14,12 @@ from ansible.errors import AnsibleFilterError
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting as read_setting
 
 
-def setting(value: Any, name: str, facts: Mapping[str, Any] | None = None) -> Any:
-    """The value of slb_<name>, or its default where it is empty. ``facts``: of the host, which may be no variable."""
+def setting(value: Any, name: str) -> Any:
+    """The value of slb_<name>, or its default where it is empty."""
     try:
-        refuse_facts({"ansible_facts": facts})
         return read_setting(name, value)
     except FleetError as error:
         raise AnsibleFilterError(str(error)) from error

@@ -4,17 +4,22 @@
 """Others' words, so that they can be shown: they cannot move a cursor, turn a line around or begin a new one."""
 
 import unicodedata
+from typing import Iterator
 
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+_MARKS = ("Mn", "Me")
+_HIGHEST_STACK = 4
+"""More marks than any script puts above and below one letter; a heap of them covers the lines around."""
 
 
 def visible(text: str, *, keep_lines: bool = False) -> str:
-    """``text`` with every control, format and direction character as an escape. ``keep_lines``: line feeds and tabs
-    stay; otherwise they become spaces.
+    """``text`` with every control, format and direction character as an escape, and those of a heap of marks.
+
+    ``keep_lines``: line feeds and tabs stay; otherwise they become spaces.
     """
-    if text.isprintable():
-        return text  # what is printable to Python is of none of those kinds, nor is it a space but the ASCII one
-    return "".join(_shown(character, keep_lines) for character in text)
+    if not text.isprintable():  # else of none of those kinds, and of the spaces it has the ASCII one alone
+        text = "".join(_shown(character, keep_lines) for character in text)
+    return text if max(text, default="") < "\u0300" else "".join(_with_low_stacks(text))
 
 
 def in_short(text: str, most: int) -> str:
@@ -22,6 +27,13 @@ def in_short(text: str, most: int) -> str:
     # Cut before as well, so that what is long costs no more than what is shown of it.
     shown = visible(text[: most + 1])
     return shown if len(shown) <= most else shown[:most] + "…"
+
+
+def _with_low_stacks(text: str) -> Iterator[str]:
+    stack = 0
+    for character in text:
+        stack = stack + 1 if unicodedata.category(character) in _MARKS else 0
+        yield character if stack <= _HIGHEST_STACK else character.encode("unicode_escape").decode("ascii")
 
 
 def _shown(character: str, keep_lines: bool) -> str:

@@ -105,7 +105,7 @@ def _stated_environment(task: Any, task_vars: Mapping[str, Any], templar: Any) -
 
 
 def refuse_delegation_by_facts(task: Any, task_vars: Mapping[str, Any], templar: Any) -> None:
-    """Where the task is done is where the password goes. ``templar`` and ``task_vars``: without facts."""
+    """Where the task is done is where the password goes, or the license. ``templar``, ``task_vars``: without facts."""
     if not may_know_facts(task_vars):
         return
     stated = _raw(task, "delegate_to")
@@ -113,12 +113,18 @@ def refuse_delegation_by_facts(task: Any, task_vars: Mapping[str, Any], templar:
         _evaluated("The host of delegate_to", stated, task_vars, templar), task.delegate_to
     ):
         raise _made_of_facts("The host of delegate_to")
+
+
+def refuse_environment_by_facts(task: Any, task_vars: Mapping[str, Any], templar: Any) -> None:
+    """Where Ansible gives the task's environment to another host. ``templar`` and ``task_vars``: without facts."""
+    if not may_know_facts(task_vars):
+        return
     given: dict[str, str] = {}
     for variables in task.environment or []:
         given.update({str(name): str(value) for name, value in variables.items() if _is_of_a_connection(str(name))})
     stated_there = _stated_environment(task, task_vars, templar)
     for name in {*given, *stated_there}:
-        if given.get(name) != stated_there.get(name):
+        if _is_of_a_connection(name) and given.get(name) != stated_there.get(name):
             raise _made_of_facts(f"The environment variable {name}")
 
 
@@ -166,8 +172,11 @@ def _variables_of_a_connection(connection: Any, variables: Mapping[str, Any]) ->
     for kind, plugin in parts:
         if plugin is not None:
             names.update(constants.config.get_plugin_vars(kind, plugin._load_name))
-    for name in variables:
-        if name in names or (str(name).startswith("ansible_") and str(name).endswith("_interpreter")):
+    for name in map(str, variables):
+        # A password may be another each time that it is looked up, and runs nothing.
+        if "pass" in name:
+            continue
+        if name in names or (name.startswith("ansible_") and name.endswith("_interpreter")):
             yield name
 
 

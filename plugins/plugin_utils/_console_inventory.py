@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -48,9 +50,32 @@ _OWN: dict[str, dict[str, Any]] = {
 }
 _MOST_WORDS = 20
 _LONGEST_WORD = 60
+_OF_ANSIBLE = ("all", "ungrouped")
+_IN_NO_GROUP = re.compile(r"^[^\w]|[^\w.-]")
+
+
+class _GroupRefusedError(Exception):
+    """A key makes a group of a name that means something else."""
+
+
+@dataclass
+class _Keying:
+    """The groups of one host by one key are just made. ``group``: that of all hosts. ``parent``: as the file has it."""
+
+    host: str
+    group: str
+    parent: Any
+    _parent_is_next: bool = False
+
+    def is_parent(self, name: str) -> bool:
+        """Ansible asks for a group's name, and then for its parent's; what is no template is always asked for."""
+        was_next, self._parent_is_next = self._parent_is_next, not self._parent_is_next
+        return was_next and name == self.parent
 
 
 class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: ignore[misc]
+    _keying: _Keying | None = None
+
     def verify_file(self, path: str) -> bool:
         return path.endswith(_ENDINGS) and bool(super().verify_file(path))
 
@@ -106,12 +131,15 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
             raise FleetError(f"None of the {len(engines)} engines of the console's list is a host.", _first(remarks))
         self.inventory.add_group(group)
         try:
-            self._populate(hosts, group)
+            refused = self._populate(hosts, group)
         except Exception:
             # Else Ansible would go on with hosts that lack what the operator wants them to have.
             for host in hosts:
-                self.inventory.remove_host(self.inventory.hosts[host.name])
+                if host.name in self.inventory.hosts:
+                    self.inventory.remove_host(self.inventory.hosts[host.name])
             raise
+        if refused:
+            self.display.warning(Remark(*_listed_hosts.TAKEN_BY_KEY, refused).in_words())
 
     def _engines(self, params: dict[str, Any], path: str, cache: bool) -> list[dict[str, str]]:
         connection = Connection.from_params(params)
@@ -155,7 +183,8 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
                 f"{', '.join(words[:_MOST_WORDS])}{more}. Say there what they mean: running, deploying or failed."
             )
 
-    def _populate(self, hosts: list[ListedHost], group: str) -> None:
+    def _populate(self, hosts: list[ListedHost], group: str) -> list[str]:
+        """Which hosts a key would have put into a group that means something else: they are not there."""
         for host in hosts:
             self.inventory.add_host(host.name, group=group)
             for variable, value in host.variables.items():
@@ -170,12 +199,38 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
             self._set_composite_vars(compose, variables, host.name, strict)
         for host in hosts if groups else ():
             self._add_host_to_composed_groups(groups, {}, host.name, strict)
-        for host in hosts if keyed else ():
-            self._add_host_to_keyed_groups(keyed, {}, host.name, strict)
+        return [refusal for host in hosts if keyed for refusal in self._keyed_groups(host.name, group, keyed, strict)]
+
+    def _keyed_groups(self, host: str, group: str, keyed: Any, strict: bool) -> list[str]:
+        try:
+            # One after the other, so that it is known which name that Ansible asks for is a parent's.
+            for each in keyed if isinstance(keyed, list) else [keyed]:
+                self._keying = _Keying(host, group, each.get("parent_group") if isinstance(each, Mapping) else None)
+                self._add_host_to_keyed_groups([each], {}, host, strict)
+        except _GroupRefusedError as error:
+            self.inventory.remove_host(self.inventory.hosts[host])
+            return [f"{host} ({error})"]
+        finally:
+            self._keying = None
+        return []
+
+    def _sanitize_group_name(self, name: str) -> str:
+        """Ansible names each group by this. What a key gives is, in parts, what the console says."""
+        name = str(to_safe_group_name(name))
+        keying = self._keying
+        if keying is None or keying.is_parent(name):
+            return name
+        # Other signs make a pattern of it, which is for other hosts.
+        name = _IN_NO_GROUP.sub("_", name)
+        declared = (keying.group, *map(to_safe_group_name, self.get_option("groups") or ()))
+        is_another_host = name in self.inventory.hosts and name != keying.host
+        if name in (*_OF_ANSIBLE, *declared, *constants.LOCALHOST) or is_another_host:
+            raise _GroupRefusedError(in_short(name, _LONGEST_WORD))
+        return name
 
 
 def _group(name: str) -> str:
-    if not name.isidentifier() or name in ("all", "ungrouped"):
+    if not name.isidentifier() or name in _OF_ANSIBLE:
         raise OptionError(
             "group", name, "it is no name for a group of these hosts", "Use letters, digits and underscores."
         )

@@ -261,24 +261,24 @@ def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine
     if record["state"] not in ("pending", "confirmed"):
         return
     if record["name"] != engine.name:
-        yield f"it is of the engine {_quoted(record['name'])}, not {engine.name}"
+        yield f"it is of the engine {quoted(record['name'])}, not {engine.name}"
     if comparable(record["manage_ip"]) != comparable(engine.manage_ip):
-        yield f"it is of the address {_quoted(record['manage_ip'])}, not {engine.manage_ip}"
+        yield f"it is of the address {quoted(record['manage_ip'])}, not {engine.manage_ip}"
     if not record.get("base_url"):
         yield EARLIER_FORM
     elif not engine.base_url:
-        yield f"it is of {_quoted(record['base_url'])}, and slb_base_url is not set"
+        yield f"it is of {quoted(record['base_url'])}, and slb_base_url is not set"
     elif record["base_url"] != engine.base_url:
-        yield f"it is of {_quoted(record['base_url'])}, not {engine.base_url}"
+        yield f"it is of {quoted(record['base_url'])}, not {engine.base_url}"
     if container["state"] == "unknown":
         return
     if record["state"] == "confirmed" and not _is_of_this_container(record, container):
         yield "its container is gone" if container["state"] == "absent" else "it is of another container"
 
 
-def _quoted(words: str) -> str:
+def quoted(words: str, most: int = 80) -> str:
     """A host's own words, short, and told from ours where they are more than one."""
-    short = in_short(" ".join(str(words).split()), 80)
+    short = in_short(" ".join(str(words).split()).replace("'", '"'), most)
     return f"'{short}'" if " " in short or ";" in short else short
 
 

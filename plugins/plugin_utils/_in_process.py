@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ansible import constants
+from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import SECRET_OPTIONS
+from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
     refuse_delegation_by_facts,
+    refuse_environment_by_facts,
     stated_arguments,
     task_environment,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
     Given,
@@ -91,8 +95,10 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
             refuse_facts(task_vars)
             with task_environment(self._task, task_vars, self._templar) if environment else contextlib.nullcontext():
                 with without_facts(task_vars, self._templar, self._task) as stated:
-                    if not environment:
+                    if self._task.delegate_to:
                         refuse_delegation_by_facts(self._task, stated, self._templar)
+                    if not environment:
+                        refuse_environment_by_facts(self._task, stated, self._templar)
                     arguments = stated_arguments(self._task, stated, self._templar)
                     given = given_options(self.argument_spec, arguments, stated, self._templar, environment)
                 return run(given, task_vars)
@@ -116,10 +122,31 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         seconds = STEP_SECONDS + _MOST_CALLS * params["timeout"] * (params["retries"] + 1)
         # Who is told the password is still not believed more than another host.
         parts = (self._task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
-        return OnHostAction(*parts).on_host(self._task.resolved_action, arguments, seconds, task_vars)
+        # It could send back what it was told, as it is or in another form, for everybody to read.
+        redact = Redactor(_secrets(given))
+        try:
+            answer = OnHostAction(*parts).on_host(self._task.resolved_action, arguments, seconds, task_vars)
+        except HostAnswerError as error:
+            raise HostAnswerError(redact(error.what), error.remedy) from None
+        except AnsibleConnectionFailure as error:
+            raise AnsibleConnectionFailure(redact(error.message)) from None
+        shown: dict[str, Any] = _redacted(answer, redact)
+        return without_secrets(shown, given)
 
 
 def without_secrets(answer: dict[str, Any], given: Given) -> dict[str, Any]:
-    secrets = {str(given.values[option]) for option in SECRET_OPTIONS if given.values.get(option)}
-    shown: dict[str, Any] = remove_values(answer, secrets)
+    shown: dict[str, Any] = remove_values(answer, _secrets(given))
     return shown
+
+
+def _secrets(given: Given) -> set[str]:
+    return {str(given.values[option]) for option in SECRET_OPTIONS if given.values.get(option)}
+
+
+def _redacted(value: Any, redact: Redactor) -> Any:
+    """In keys as well."""
+    if isinstance(value, dict):
+        return {redact(name): _redacted(each, redact) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_redacted(each, redact) for each in value]
+    return redact(value) if isinstance(value, str) else value

@@ -83,6 +83,10 @@ TAKEN_BY_GROUP = (
     "Not in the inventory, because a group has the engine's name",
     "Rename the group, or give the engine's host in an inventory of your own, with slb_engine_name.",
 )
+TAKEN_BY_KEY = (
+    "Not in the inventory, because a key of keyed_groups would put the engine into a group of another meaning",
+    "Give the key a prefix, or rename the engine.",
+)
 TAKEN_BY_HOST = (
     "Not taken from the console's list, because another source of the inventory has a host of this name",
     "Take the host out of that source, and put its variables into host_vars.",

@@ -188,7 +188,7 @@ _RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_co
 KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE)) | _RESULTS
 
 
-_STATED = frozenset({"engine_listing", "plan", "license_dest", "license_backup"})
+_STATED = frozenset({"engine_listing", "plan", "license_dest", "license_host", "license_backup"})
 """What is asked of the management node, and which files of the controller are read and written."""
 
 

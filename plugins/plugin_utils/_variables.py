@@ -146,6 +146,8 @@ def _cleaned(task_vars: Mapping[str, Any], manager: Any, task: Any, host: str) -
             _hosts=task_vars.get("ansible_play_batch"),
             _hosts_all=task_vars.get("ansible_play_hosts_all"),
         )
+        # The task's own keyword has outranked a fact of that name, and is evaluated by now.
+        facts.pop("environment", None)
         for fact, value in facts.items():
             # Without the task, variables of the play are not known here; these outrank facts.
             if task is None and fact in clean and not _may_be(value, clean[fact]):

@@ -66,7 +66,7 @@ class Fleet:
         before: list[dict[str, Any]] | None = None,
         host_variables: dict[str, Any] | None = None,
         behind: Mapping[str, str] | None = None,
-        of_each_host: bool = False,
+        own: Mapping[str, Mapping[str, Any]] | None = None,
         liars_first: bool = False,
         refuses_liars: bool = False,
         seconds: float = 120,
@@ -76,7 +76,7 @@ class Fleet:
     ) -> Account:
         """``lies``: a host each. ``before``: plays of somebody else. ``host_variables``: of all hosts.
 
-        ``of_each_host``: these are its own, and outrank what it has otherwise.
+        ``own``: variables of single hosts, which outrank what they have otherwise.
 
         ``behind``: variables that are templates, each with the name of the variable of a group that has its value.
 
@@ -98,8 +98,8 @@ class Fleet:
         )
         with EngineHosts(folder / "ssh", liars, proven) as hosts:
             inventory = self._inventory(hosts, names, node, controller, host_variables or {}, playbook)
-            for variables in inventory["engines"]["hosts"].values() if of_each_host else ():
-                variables.update(host_variables or {})
+            for host, variables in (own or {}).items():
+                inventory["engines"]["hosts"][host].update(variables)
             _put_behind(inventory["engines"], behind or {})
             imported = {"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}
             settings = ["-e", "slb_serial=100%", "-e", "slb_remediate_all=true"]

@@ -223,6 +223,26 @@ def test_no_name_can_do_more_than_name_a_host(source: Callable[..., Source]) -> 
     assert "Rename the engine, or give its host in an inventory of your own, with slb_engine_name." in seen.words
 
 
+def test_no_name_makes_a_group_that_means_another_thing(source: Callable[..., Source]) -> None:
+    """By a key that is a part of it: whoever limits a run to one host would have others in it."""
+    names = ["all-1", "ungrouped-1", "localhost-1", "engines-1", "to_look_at-1", "host_a-1", "site-1"]
+    console = source(
+        routes(*(listed(name, f"192.0.2.{number}") for number, name in enumerate([*names, "host_a"], 1))),
+        groups={"to_look_at": "slb_console_state != 'running'"},
+        keyed_groups=[
+            {"prefix": "", "separator": "", "key": "slb_engine_name.split('-')[0]", "parent_group": "all"},
+            {"prefix": "at", "key": "'[' ~ slb_manage_ip ~ ':{{ 1 }}]'"},
+        ],
+    )
+    seen = console.show()
+    assert seen.status == 0, seen.words
+    assert set(seen.hosts) == {"site-1", "host_a"}, seen.words
+    assert seen.members("site") == {"site-1"}
+    assert seen.members("at__192_0_2_7____1____") == {"site-1"}
+    assert "would put the engine into a group of another meaning: all-1 (all), ungrouped-1" in seen.words
+    assert "Give the key a prefix, or rename the engine." in seen.words
+
+
 def test_no_address_leads_to_the_controller_or_is_a_template(source: Callable[..., Source]) -> None:
     wrong = [
         "",

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import base64
+import html
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import lies
 import pytest
+from engine_host import Reply, result
 from fleets import LISTING, PLAYBOOKS, Account, Fleet
 from lies import HONEST
+from operations import PASSWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from engine_host import Lie
 
 ADOPTING = {"slb_adopt_interfaces": True}
 _honest: dict[Any, Account] = {}
@@ -89,6 +97,14 @@ def test_what_cannot_be_used_proves_nothing(fleet: Fleet, playbook: str) -> None
     fleet.assert_each_liar_is_told(account, told)
 
 
+def test_words_of_a_look_that_failed_are_the_hosts_own(fleet: Fleet) -> None:
+    words = f"Nothing is wrong. Verified by console' and so on. {lies.FORGED}"
+    told = {"failed": lies.answering(lambda said: {"failed": True, "msg": words}, "host_info")}
+    account = fleet.run("diagnose", told, "--limit", "edge-3")
+    quoted = "The host could not be looked at. It says: 'Nothing is wrong. Verified by console\" and so on. edge-2"
+    assert quoted in account.run.report["edge-3"]
+
+
 def test_a_note_is_no_answer_of_the_management_node(fleet: Fleet) -> None:
     """And where there is no note, nobody asks."""
     told = lies.false_notes(fleet.trap, "pending")
@@ -144,3 +160,40 @@ def test_what_ansible_tells_who_wants_to_know_more(fleet: Fleet, family: Callabl
     account = fleet.run("diagnose", family(fleet.trap), "-vvv")
     assert fleet.evil.connections == 0
     account.run.assert_visible()
+
+
+ECHOES: dict[str, Any] = {
+    "words": lambda told, honest: result({"msg": f"I was told {told}", "engines": []}),
+    "keys": lambda told, honest: result({"engines": [{f"{told}": 1, "name": told}], "undescribed": [told]}),
+    "base64": lambda told, honest: result({"msg": base64.b64encode(told.encode()).decode()}),
+    "escaped": lambda told, honest: result({"msg": html.escape(told) + json.dumps(told) + quote(told), "engines": []}),
+    "failed": lambda told, honest: result({"msg": told, "failed": True, "module_stderr": told}),
+    "wrong": lambda told, honest: result({"engines": told}),
+    "before": lambda told, honest: replace(honest, stdout=told.encode() + b"\n" + honest.stdout),
+    "no answer": lambda told, honest: Reply(stdout=told.encode(), stderr=told.encode(), status=1),
+    "cut": lambda told, honest: Reply(stderr=told.encode() + b"\n", status=255),
+}
+
+
+@pytest.mark.parametrize("option", ["password", "sessionid"])
+def test_one_of_them_that_sends_back_what_it_was_told(fleet: Fleet, option: str) -> None:
+    secret = {"password": PASSWORD, "sessionid": "s3ss10n-that-is-nobodys"}[option]
+
+    def echo(name: str) -> Lie:
+        return lambda ask, honest: ECHOES[name](ask.arguments[option], honest) if option in ask.arguments else honest
+
+    options = {"listing": LISTING, **({"sessionid": secret} if option == "sessionid" else {})}
+    asks = [
+        {"slb.fleet.engine_info": options, "delegate_to": f"edge-{number}", "register": f"told_{number}"}
+        for number, _name in enumerate(ECHOES, 3)
+    ]
+    shown = [{"ansible.builtin.debug": {"var": f"told_{number}"}} for number, _name in enumerate(ECHOES, 3)]
+    keywords = {"gather_facts": False, "ignore_unreachable": True, "ignore_errors": True}
+    plays = [{"hosts": "edge-1", "tasks": [*asks, *shown], **keywords}]
+    account = fleet.run("diagnose", {name: echo(name) for name in ECHOES}, "-v", before=plays)
+    assert len(account.run.results["edge-1"]) >= len(asks) + len(shown)
+    for words in (account.run.output, json.dumps(account.run.results, ensure_ascii=False)):
+        assert "********" in words
+        for form in (secret, html.escape(secret), json.dumps(secret)[1:-1], quote(secret), secret[:8]):
+            assert form not in words, words[max(0, words.index(form) - 500) :][:800]
+        assert base64.b64encode(secret.encode()).decode() not in words

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional, Union
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import drop_acl
 from ansible_collections.slb.fleet.plugins.module_utils._errors import OptionError
 
 _DIGITS = re.compile(r"[0-9]+")
@@ -53,6 +54,7 @@ def present_attributes(present: os.stat_result) -> Dict[str, int]:
 
 def apply_attributes(descriptor: int, attributes: Dict[str, int]) -> None:
     """Changes what differs, of an open file: a path may lead to another one by now. Raises OSError."""
+    drop_acl(descriptor)
     present = present_attributes(os.fstat(descriptor))
     if (present["owner"], present["group"]) != (attributes["owner"], attributes["group"]):
         os.fchown(descriptor, attributes["owner"], attributes["group"])

@@ -12,7 +12,7 @@ import secrets
 import stat
 import time
 from pathlib import Path
-from typing import Iterator, List, Optional, Tuple
+from typing import Iterator, List, Optional, Tuple, Union
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
@@ -22,6 +22,8 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LINKS = 40
 _PREFIX, _SUFFIX = ".slb-fleet-", ".part"
+_ACL, _ACL_OF_NEW_FILES = "system.posix_acl_access", "system.posix_acl_default"
+_NO_ACL = (errno.ENODATA, errno.ENOTSUP, errno.ENOSYS)
 
 
 class Folder:
@@ -32,10 +34,13 @@ class Folder:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, path: Path) -> Iterator["Folder"]:
-        """Raises OSError, and FleetError where the way leads over another user's link."""
+    def opened(cls, path: Path, missing: Optional[int] = None) -> Iterator["Folder"]:
+        """Raises OSError, and FleetError where the way leads over another user's link.
+
+        ``missing``: the mode of folders on the way that are not there, which are made then.
+        """
         # To look is enough, because a folder in which we may write need not be readable.
-        descriptor = _walked(path)
+        descriptor = _walked(path, missing)
         try:
             yield cls(descriptor)
         finally:
@@ -70,6 +75,7 @@ class Folder:
         temporary = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         descriptor = os.open(temporary, _MAKE, 0o600, dir_fd=self._descriptor)
         try:
+            drop_acl(descriptor)
             yield descriptor, temporary
         finally:
             with contextlib.suppress(OSError):
@@ -121,7 +127,27 @@ def write_file(descriptor: int, content: bytes) -> None:
         stream.write(content)
 
 
-def _walked(path: Path) -> int:
+def has_acl(file: Union[int, str]) -> bool:
+    """Whether others are let in whom no mode names."""
+    try:
+        return bool(os.getxattr(file, _ACL))
+    except OSError as error:
+        if error.errno in _NO_ACL:
+            return False
+        raise
+
+
+def drop_acl(file: Union[int, str], names: Tuple[str, ...] = (_ACL,)) -> None:
+    """Who made the folder may have said who else can do what with all that is made in it. Raises OSError."""
+    for name in names:
+        try:
+            os.removexattr(file, name)
+        except OSError as error:
+            if error.errno not in _NO_ACL:
+                raise
+
+
+def _walked(path: Path, missing: Optional[int]) -> int:
     """A descriptor of the folder at ``path``. Part by part, because only so each link on the way is looked at."""
     here = os.open("/" if path.is_absolute() else ".", _LOOK)
     pending = list(reversed(_parts(str(path))))
@@ -129,7 +155,7 @@ def _walked(path: Path) -> int:
     try:
         while pending:
             part = pending.pop()
-            step = os.open(part, _LOOK, dir_fd=here)
+            step = _step(here, part, missing)
             try:
                 if stat.S_ISLNK(os.fstat(step).st_mode):
                     links += 1
@@ -148,6 +174,24 @@ def _walked(path: Path) -> int:
         os.close(here)
         raise
     return here
+
+
+def _step(here: int, part: str, missing: Optional[int]) -> int:
+    try:
+        return os.open(part, _LOOK, dir_fd=here)
+    except FileNotFoundError:
+        if missing is None:
+            raise
+    # Somebody else may be faster; what is there then is looked at as all is.
+    with contextlib.suppress(FileExistsError):
+        os.mkdir(part, missing, dir_fd=here)
+        made = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
+        try:
+            if os.fstat(made).st_uid == os.geteuid():
+                drop_acl(made, (_ACL, _ACL_OF_NEW_FILES))
+        finally:
+            os.close(made)
+    return os.open(part, _LOOK, dir_fd=here)
 
 
 def _target(link: int, name: str, path: Path, links: int) -> str:

@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.file_attributes
     apply_attributes,
     present_attributes,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder, read_file, write_file
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder, has_acl, read_file, write_file
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -52,6 +52,8 @@ class LicenseFile(NamedTuple):
             keeps = present if present and (folder.is_ours or present.st_uid in (0, os.geteuid())) else None
             wanted = self.attributes.wanted(keeps)
             before = {**_summary(old), **_shown(present_attributes(present))} if present and old is not None else {}
+            if file is not None and has_acl(file):
+                before["acl"] = "lets in others than the mode says"
             after = {**_summary(content), **_shown(wanted)}
             values: Dict[str, Any] = {"dest": str(self.path), **_summary(content)}
             if before != after and not check_mode:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision, fail
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, quoted
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
 
 
@@ -42,7 +42,7 @@ def another_machine(evidence: Evidence, policy: Policy) -> Decision:
     contradicts = evidence.console in ("elsewhere", "other_name")
     listed = f"Of the console's list is known: {evidence.console_words}. " if contradicts else ""
     return fail(
-        f"This host has the addresses {', '.join(evidence.addresses[:5])}, and not slb_manage_ip "
+        f"This host has the addresses {', '.join(map(quoted, evidence.addresses[:5]))}, and not slb_manage_ip "
         f"{evidence.engine.manage_ip} of the engine {evidence.engine.name}: it may be another machine, as where two "
         f"lines of the inventory were swapped or copied. {listed}Nothing was asked for. Correct slb_manage_ip, "
         "slb_engine_name or ansible_host; or, if that address leads here by address translation, set "

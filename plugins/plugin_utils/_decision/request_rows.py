@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
     see_whether_it_stays_up,
     wait,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, quoted
 
 _CAME_UP = "The engine came up after our request and runs steadily: the deployment has finished."
 
@@ -48,7 +48,7 @@ def _holders(evidence: Evidence) -> str:
 
 
 def _holder(port: Mapping[str, Any]) -> str:
-    owner = f"{port['process']}, process {port['pid']}" if port["pid"] is not None else "an unknown process"
+    owner = f"{quoted(port['process'])}, process {port['pid']}" if port["pid"] is not None else "an unknown process"
     return f"port {port['port']} ({owner})"
 
 

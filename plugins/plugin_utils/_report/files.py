@@ -47,8 +47,8 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
 
     Whoever reads a file sees the one before or this one, whole.
     """
-    _make(folder)
-    with Folder.opened(folder) as opened:
+    # Nobody else may write in what is made, nor exchange what is in it.
+    with Folder.opened(folder, missing=_FOLDER_MODE) as opened:
         for name, render in files.items():
             with opened.new_file() as (descriptor, temporary):
                 os.fchmod(descriptor, _MODE_OF.get(name, _MODE))
@@ -61,10 +61,3 @@ def take_away_what_killed_runs_left(folder: Path) -> None:
     if folder.is_dir():
         with Folder.opened(folder) as opened:
             opened.sweep(_KILLED_SECONDS)
-
-
-def _make(folder: Path) -> None:
-    """Whatever the umask is, nobody else may write in what is made, nor exchange what is in it."""
-    if not folder.is_dir():
-        _make(folder.parent)
-        folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)

@@ -177,6 +177,10 @@ class Gathering:
             seconds=now - self._play_began,
         )
 
+    def forget_folder(self) -> None:
+        """The reports cannot be written there."""
+        self._next = replace(self._next, folder="")
+
     def document(self, now: float) -> Document:
         """As far as it is known."""
         end = now if self._ended is None else self._ended

@@ -120,7 +120,9 @@ def _deed(module: str, result: Mapping[str, Any], would: bool) -> Deed | None:
     """``would``: nothing was done, as in check mode."""
     if module == "engine" and result.get("outcome") == "unknown":
         return Deed("install_unknown", "asked the management node for the install, and what came of it is not known")
-    code = _code(module, result) if result.get("changed") else ""
+    # What has failed has not come to what it was for; and of a loop, each turn was told.
+    is_done = result.get("changed") and not result.get("failed") and "results" not in result
+    code = _code(module, result) if is_done else ""
     if not code:
         return None
     return Deed(code, _DEEDS[code][would].format(_detail(module, result)).rstrip())

@@ -134,7 +134,11 @@ class Watcher:
             now = time.monotonic()
             gathering.finish(status, now)
             document = gathering.document(now)
+        folder = self._folder
         self._write(document, AT_THE_END)
+        if folder and self._folder is None:
+            # What could not be written just now is not named as the file for a next run.
+            document = gathering.document(now)
         # A terminal that is gone takes no words.
         with contextlib.suppress(OSError):
             self._display.end()
@@ -226,3 +230,6 @@ class Watcher:
                 "there, or set SLB_REPORT_DIR to a folder that the user that runs Ansible may write to."
             )
             self._folder = None
+            with self._lock:
+                if self._gathering:
+                    self._gathering.forget_folder()

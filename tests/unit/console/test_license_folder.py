@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import struct
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -207,3 +208,42 @@ def test_a_license_that_somebody_else_replaced_is_no_success(tmp_path: Path, mon
     monkeypatch.setattr(folder.Folder, "sync", replace)
     with pytest.raises(FleetError, match="somebody else changes what is there"):
         update(dest, backup=False)
+
+
+def acl(*entries: tuple[int, int, int]) -> bytes:
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+LETS_IN = acl((1, 7, -1 & 0xFFFFFFFF), (2, 7, OTHER), (4, 0, 0xFFFFFFFF), (0x10, 7, 0xFFFFFFFF), (0x20, 0, 0xFFFFFFFF))
+
+
+@pytest.fixture
+def giving(tmp_path: Path) -> Path:
+    """A folder in which another user has rights in all that is made."""
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_default", LETS_IN)
+    except OSError:
+        pytest.skip("this file system knows no lists of who may do what")
+    return tmp_path
+
+
+def test_nobody_else_is_let_in_by_the_folder(giving: Path) -> None:
+    dest = giving / "license"
+    assert update(dest, b"old", mode="0640")
+    assert update(dest, LICENSE, mode="0640")
+    for path in giving.iterdir():
+        assert "system.posix_acl_access" not in os.listxattr(path), path.name
+        assert path.stat().st_mode & 0o777 == 0o640
+    assert len(list(giving.iterdir())) == 2
+
+
+@pytest.mark.parametrize("content", [LICENSE, b"another"])
+def test_nor_by_the_file_that_is_there(giving: Path, content: bytes) -> None:
+    dest = giving / "license"
+    dest.write_bytes(content)
+    dest.chmod(0o640)
+    assert "system.posix_acl_access" in os.listxattr(dest)
+    assert update(dest, mode="0640")
+    assert os.listxattr(dest) == []
+    assert dest.stat().st_mode & 0o777 == 0o640
+    assert not update(dest, mode="0640")

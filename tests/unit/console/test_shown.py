@@ -36,6 +36,15 @@ def test_visible(text: str) -> None:
     assert len(in_short(text, 10)) <= 11
 
 
+@pytest.mark.parametrize("mark", ["\u0335", "\u20dd", "\u0670"])
+def test_no_heap_of_marks_covers_the_lines_around(mark: str) -> None:
+    shown = visible(f"e{mark * 1000}dge\u0301 tiế\u0323ng")
+    assert f"{mark * 4}\\u" in shown
+    assert mark * 5 not in shown
+    assert shown.endswith("dge\u0301 tiế\u0323ng")
+    assert len(in_short(f"e{mark * 1000}", 60)) <= 61
+
+
 @pytest.mark.parametrize("kind", ["application/json", "text/html", "text/plain"])
 @given(evil=st.text() | st.just(EVIL))
 def test_an_excerpt(kind: str, evil: str) -> None:

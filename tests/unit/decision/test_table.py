@@ -108,6 +108,7 @@ ROWS = [
     ("listed at another host", {"console": "elsewhere"}, "fail", "contradicts the inventory"),
     ("another engine listed here", RUNNING | CONFIRMED | {"console": "other_name"}, "fail", "slb_engine_name"),
     ("it is another machine", RUNNING | LISTED | {"addresses": ("192.0.2.99",)}, "fail", "may be another machine"),
+    ("its addresses are words", {"addresses": ("1. Proven", "a'; b")}, "fail", "addresses '1. Proven', 'a\"; b', and"),
     ("it has that address", RUNNING | LISTED | {"addresses": ("192.0.2.99", "192.0.2.11")}, "confirm", "lists"),
     ("two hosts want it", {"disputed": "edge-1 and edge-9 want it."}, "fail", "edge-9"),
     ("the list cannot be read", RUNNING | CONFIRMED | {"console": "unreadable"}, "fail", "could not be read"),

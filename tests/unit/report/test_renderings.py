@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -268,6 +269,50 @@ def test_reports_are_not_written_where_another_users_link_leads(tmp_path: Path) 
     with pytest.raises(FleetError, match="a symbolic link of the user 65534"):
         write_all(tmp_path / "reports", healthy(1), AT_THE_END)
     assert list(victims.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's link")
+def test_nor_are_folders_made_there(tmp_path: Path) -> None:
+    victims = tmp_path / "victims"
+    victims.mkdir()
+    (tmp_path / "reports").symlink_to(victims)
+    os.lchown(tmp_path / "reports", 65534, 65534)
+    with pytest.raises(FleetError, match="a symbolic link of the user 65534"):
+        write_all(tmp_path / "reports" / "of" / "today", healthy(1), AT_THE_END)
+    assert list(victims.iterdir()) == []
+
+
+def test_nobody_else_is_let_in_by_the_folder_above(tmp_path: Path) -> None:
+    entries = ((1, 7, 2**32 - 1), (2, 7, 65534), (4, 0, 2**32 - 1), (0x10, 7, 2**32 - 1), (0x20, 0, 2**32 - 1))
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+    try:
+        os.setxattr(tmp_path, "system.posix_acl_default", acl)
+    except OSError:
+        pytest.skip("this file system knows no lists of who may do what")
+    write_all(tmp_path / "reports" / "today", healthy(1), AT_THE_END)
+    made = list((tmp_path / "reports").rglob("*"))
+    assert len(made) == 1 + len(AT_THE_END)
+    assert [path for path in (tmp_path / "reports", *made) if os.listxattr(path)] == []
+    assert {path.stat().st_mode & 0o777 for path in made if path.is_file()} == {0o640, 0o644}
+
+
+def test_a_file_that_was_not_written_is_not_named_for_the_next_run() -> None:
+    run = Happenings(folder="/reports")
+    run.play("look", "edge-1")
+    run.lose("edge-1")
+    run.gathering.forget_folder()
+    assert list(lines(run.ended()))[-1] == "Next: ansible-playbook -i inventory.yml slb.fleet.rollout --limit edge-1"
+
+
+def test_what_failed_is_not_told_as_done_and_a_loop_not_twice() -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    adopted = {"changed": True, "adopted": [{"name": "ens9"}], "failed": True, "msg": "cut off"}
+    run.task("edge-1", "slb.fleet.interface", adopted, ending="failed")
+    run.task("edge-1", "slb.fleet.license", {"changed": True, "dest": "/license"})
+    run.task("edge-1", "slb.fleet.license", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
+    (host,) = run.ended().hosts
+    assert [deed.sentence for deed in host.done] == ["downloaded the license to /license"]
 
 
 def test_the_docs_name_every_code() -> None:
