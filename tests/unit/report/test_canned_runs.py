@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from canned import Canned
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
+from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 
 
 def next_of(output: str) -> str:
