@@ -88,10 +88,11 @@ class _Door:
         self._host = str(task_vars.get("inventory_hostname"))
         self._settings = settings_of(task_vars, action._templar, action._task)
         self._params = connection_params(task_vars, action._templar, action._task)
-        self._store, self._sessions = RunStore.of_run(folder), RunSession(folder)
+        patience = self._settings["outage_timeout"]
+        self._store, self._sessions = RunStore.of_run(folder), RunSession(folder, patience)
         listing = self._settings["engine_listing"]
         self._engine = self._identity()
-        self._list = SharedList(self._params, listing, folder) if listing is not None else None
+        self._list = SharedList(self._params, listing, folder, patience) if listing is not None else None
         self._say_unknown_variables()
 
     def result(self) -> dict[str, Any]:
@@ -171,7 +172,7 @@ class _Door:
     def _with_a_session(self, decision: Decision) -> Decision:
         """Before anything on a host is touched, it is known that the management node can be asked."""
         try:
-            Console(Connection.from_params(self._params), self._sessions).session()
+            Console(Connection.from_params(self._params), self._sessions).ready()
         except FleetError as error:
             trouble = in_variables(error)
             words = f"{decision.reason} The install was not begun: {trouble}"

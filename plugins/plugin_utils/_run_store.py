@@ -10,21 +10,25 @@ when the run ends. What one host costs does not grow with the number of the othe
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, comparable, is_address
+from ansible_collections.slb.fleet.plugins.plugin_utils._node_state import NodeState
 
 _BUSY_SECONDS = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, kind, value, host));
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
+CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
@@ -106,6 +110,21 @@ class RunStore:
         """Takes back a wish that was not granted."""
         with self._open() as database:
             database.execute("DELETE FROM wishes WHERE host = ? AND NOT granted", (host,))
+
+    def node(self, base_url: str) -> NodeState:
+        """What the run knows of that management node."""
+        with self._open() as database:
+            found = database.execute("SELECT state FROM nodes WHERE node = ?", (base_url,)).fetchone()
+        return NodeState(**json.loads(found[0])) if found else NodeState()
+
+    def change_node(self, base_url: str, before: NodeState, after: NodeState) -> bool:
+        """False, and nothing is changed, where it is no longer as ``before``."""
+        with self._open() as database:
+            old, new = (json.dumps(asdict(state)) for state in (before, after))
+            fresh = json.dumps(asdict(NodeState()))
+            database.execute("INSERT OR IGNORE INTO nodes VALUES (?, ?)", (base_url, fresh))
+            done = database.execute("UPDATE nodes SET state = ? WHERE node = ? AND state = ?", (new, base_url, old))
+            return done.rowcount == 1
 
     def distrust(self, node: str, host: str) -> None:
         """The list of ``node`` has proven wrong about ``host``."""
@@ -195,6 +214,12 @@ class RunStore:
                 (which, number, at, len(rows), uncomparable, trouble),
             )
             database.execute("COMMIT")
+
+    def last_reading(self, which: str) -> float | None:
+        """When that list was asked for last, by ``_clock``."""
+        with self._open() as database:
+            found = database.execute("SELECT taken_at FROM readings WHERE list = ?", (which,)).fetchone()
+        return float(found[0]) if found else None
 
     def reading(self, which: str, name: str, manage_ip: str, not_before: float) -> Excerpt | str | None:
         """What the list shows of one engine, or why it cannot be read; None where it was not read since then."""
