@@ -93,8 +93,8 @@ class RunGate:
             return GateClosedError(
                 f"The run has given up {self._node}, which did not answer in time. Nothing was sent for this host. "
                 f"What was seen: {state.words}",
-                "Check O(base_url), the network, and that the management node is up; then run again. Raise slb_outage_timeout "
-                "where it needs longer.",
+                "Check O(base_url), the network, and that the management node is up; then run again. Raise "
+                "slb_outage_timeout where it needs longer.",
             )
         return GateClosedError(
             f"{state.words} That is longer than slb_outage_timeout allows. Nothing was sent for this host.",
