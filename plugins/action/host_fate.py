@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants
+from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.utils.display import Display
 
@@ -36,8 +38,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progres
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of, unknown_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting, settings_of, unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
+from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "so_far": {"type": "dict"},
@@ -73,9 +77,21 @@ class ActionModule(OnHostAction):
         try:
             refuse_facts(task_vars or {})
             with task_environment(self._task, task_vars or {}, self._templar):
-                return _Door(self, validation.validated_parameters, task_vars or {}).result()
+                result = _Door(self, validation.validated_parameters, task_vars or {}).result()
         except FleetError as error:
-            return {"failed": True, "msg": in_variables(error)}
+            result = {"failed": True, "msg": in_variables(error)}
+        except AnsibleConnectionFailure:
+            self._note_trouble(task_vars or {})
+            raise
+        if result.get("failed"):
+            self._note_trouble(task_vars or {})
+        return result
+
+    @staticmethod
+    def _note_trouble(task_vars: Mapping[str, Any]) -> None:
+        store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
+        with contextlib.suppress(FleetError):
+            store.note_trouble(str(task_vars.get("inventory_hostname")))
 
 
 class _Door:
@@ -214,11 +230,16 @@ class _Door:
             remove_leftovers=settings["remove_leftovers"],
             unlisted=is_named,
             may_be_empty=settings["engine_listing_may_be_empty"],
-            max_replaced=settings["max_replaced"],
+            max_replaced=self._slice().share(settings["max_replaced"]),
             fleet=self._store.fleet(size),
             installs=not is_named,
             is_translated=settings["manage_ip_translated"],
         )
+
+    def _slice(self) -> Slice:
+        """Which part of the fleet this run has."""
+        whole: Slice = setting("slice", value_of("slb_slice", self._task_vars, self._action._templar))
+        return whole
 
     def _wait(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> Progress:
         if decision.wait_for == "console":

@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, k
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
+CREATE TABLE IF NOT EXISTS troubled (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
@@ -147,6 +148,15 @@ class RunStore:
         """Whether ``host`` says ``text`` for the first time in this run."""
         with self._open() as database:
             return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
+
+    def note_trouble(self, host: str) -> None:
+        """``host`` has failed, or could not be reached."""
+        with self._open() as database:
+            database.execute("INSERT OR IGNORE INTO troubled VALUES (?)", (host,))
+
+    def troubled(self) -> set[str]:
+        with self._open() as database:
+            return {host for (host,) in database.execute("SELECT host FROM troubled")}
 
     def note_work(self, host: str, wants: str) -> None:
         """What is to be done about ``host`` before anything is done; empty for nothing."""

@@ -15,6 +15,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     is_empty,
     value_of,
@@ -174,6 +175,8 @@ OF_A_HOST: Mapping[str, Variable] = {
 OF_A_PLAY: Mapping[str, Variable] = {
     "serial": Variable(_batches, [1, "10%", "100%"]),
     "max_fail_percentage": Variable(_percentage, 100),
+    "max_fail_hosts": Variable(_hosts_or_per_cent),
+    "slice": Variable(Slice.read, Slice()),
     "remediate_all": Variable(_truth, False),
 }
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
