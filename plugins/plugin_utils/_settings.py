@@ -177,6 +177,8 @@ OF_A_PLAY: Mapping[str, Variable] = {
     "max_fail_percentage": Variable(_percentage, 100),
     "max_fail_hosts": Variable(_hosts_or_per_cent),
     "slice": Variable(Slice.read, Slice()),
+    "batch_max": Variable(_whole(1, _MANY), 250),
+    "canary": Variable(_one_of("each_slice", "first_slice"), "each_slice"),
     "remediate_all": Variable(_truth, False),
 }
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
