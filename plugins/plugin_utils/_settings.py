@@ -184,7 +184,7 @@ OF_A_PLAY: Mapping[str, Variable] = {
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
 _READ_ELSEWHERE = (
-    "hosts",
+    *("hosts", "reports", "awx_jobs", "merged_dir"),
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
 _ARTIFACT = re.compile(r"slb_fleet_\d+")
