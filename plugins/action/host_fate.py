@@ -291,12 +291,15 @@ class _Door:
         fails = decision.action == "fail" and not self._asked["report_only"]
         if fails or (self._asked["must_be_proven"] and decision.action != "nothing"):
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
-        told.update(
-            slb_host=slb_host,
-            settings={key: value for key, value in self._settings.items() if key not in ("engine_listing", "plan")},
-        )
         self._say(decision)
         self._join([group for group in self._groups(decision) if group], told)
+        if self._asked["group"] is None or self._has_work(decision):
+            # Nobody comes back to the others, and there may be thousands: each value of a result is copied and walked
+            # through several times in the main process, and stays there.
+            told.update(
+                slb_host=slb_host,
+                settings={key: value for key, value in self._settings.items() if key not in ("engine_listing", "plan")},
+            )
         return told
 
     def _unknown_engines(self) -> list[str]:
