@@ -261,7 +261,11 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
             # It ends with the run: what a power cut would do to it does not matter.
-            database.executescript(f"PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; {_SCHEMA}")
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("PRAGMA journal_mode = MEMORY")
+            # Each host opens it several times, and to read through the tables takes as long as all the rest.
+            if database.execute("PRAGMA user_version").fetchone() == (0,):
+                database.executescript(f"{_SCHEMA} PRAGMA user_version = 1;")
             yield database
     except (OSError, sqlite3.Error) as error:
         raise FleetError(

@@ -11,6 +11,7 @@ import contextlib
 import json
 import re
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -68,17 +69,22 @@ _PLATFORM = result({"platform_dist_result": [], "osrelease_content": "ID=debian\
 class EngineHosts:
     """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved.
 
-    ``proven_at``: by the names of those whose engines are proven already, their management node.
+    ``proven_at``: by the names of those whose engines are proven already, their management node. ``addresses``: of
+    loopback, at all of which the server listens, on one port.
     """
 
     def __init__(
-        self, folder: Path, lies: Mapping[str, Lie] | None = None, proven_at: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        lies: Mapping[str, Lie] | None = None,
+        proven_at: Mapping[str, str] | None = None,
+        addresses: tuple[str, ...] = ("127.0.0.1",),
     ) -> None:
-        self._folder = folder
+        self._folder, self._addresses = folder, addresses
         self._lies = dict(lies or {})
         self._engines = {host: Engine(host, base_url) for host, base_url in (proven_at or {}).items()}
         self._files: dict[tuple[str, str], bytes] = {}
-        self._asks: list[Ask] = []
+        self._asks: Counter[tuple[str, str]] = Counter()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -89,14 +95,19 @@ class EngineHosts:
         self._key.write_private_key(self._folder / "key")
         (self._folder / "key").chmod(0o600)
         self._thread.start()
-        self._server = self._wait(
-            asyncssh.create_server(
-                lambda: _Login(self._key), "127.0.0.1", 0, server_host_keys=[host_key],
-                process_factory=self._serve, encoding=None, keepalive_interval=0,
-            )
-        )  # fmt: skip
-        self._port = self._server.sockets[0].getsockname()[1]
-        known = f"[127.0.0.1]:{self._port} {host_key.export_public_key().decode()}"
+        self._servers: list[Any] = []
+        self._port = 0
+        for address in self._addresses:
+            server = self._wait(
+                asyncssh.create_server(
+                    lambda: _Login(self._key), address, self._port, server_host_keys=[host_key],
+                    process_factory=self._serve, encoding=None, keepalive_interval=0,
+                )
+            )  # fmt: skip
+            self._servers.append(server)
+            self._port = server.sockets[0].getsockname()[1]
+        public = host_key.export_public_key().decode()
+        known = "".join(f"[{address}]:{self._port} {public}" for address in self._addresses)
         (self._folder / "known_hosts").write_text(known)
         return self
 
@@ -126,7 +137,8 @@ class EngineHosts:
         return asyncio.run_coroutine_threadsafe(done(), self._loop).result(30)
 
     async def _end(self) -> None:
-        self._server.close()
+        for server in self._servers:
+            server.close()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -155,7 +167,6 @@ class EngineHosts:
             self._files[host, command.partition(" of=")[2].split()[0].strip("'\"")] = payload
             payload = b""
         ask = self._understood(host, command, payload)
-        self._asks.append(ask)
         honest = _PLATFORM if b"platform_dist_result" in payload else self._honest(ask)
         return self._lies[host](ask, honest) if host in self._lies else honest
 
@@ -166,8 +177,8 @@ class EngineHosts:
 
     def _understood(self, host: str, command: str, payload: bytes) -> Ask:
         module = _module_in(payload)
-        number = 1 + sum(ask.host == host and ask.module == module for ask in self._asks)
-        return Ask(host, command, module, _arguments_in(payload) if module else {}, number)
+        self._asks[host, module] += 1
+        return Ask(host, command, module, _arguments_in(payload) if module else {}, self._asks[host, module])
 
     def _honest(self, ask: Ask) -> Reply:
         if ask.module:

@@ -35,6 +35,12 @@ _INTERFACE = {
 }
 
 
+def address_of(host: str) -> str:
+    """That of a host whose name ends in its number."""
+    number = int(host.rpartition("-")[2])
+    return f"192.0.2.{number}" if number < 256 else f"198.18.{number // 256}.{number % 256}"
+
+
 class Engine:
     """One host, by a name that ends in its number. Nothing that it says differs from run to run.
 
@@ -42,7 +48,7 @@ class Engine:
     """
 
     def __init__(self, host: str, proven_at: str = "") -> None:
-        self._host, self._state, self._address = host, "absent", f"192.0.2.{host.rpartition('-')[2]}"
+        self._host, self._state, self._address = host, "absent", address_of(host)
         self._record: dict[str, Any] = {"state": "none", "unwritable": None}
         if proven_at:
             self._state, engine = "running", {"name": host, "manage_ip": self._address, "base_url": proven_at}

@@ -58,14 +58,17 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         kept = Path(self.get_option("folder")) / self.get_option("host")
         engine = pickle.loads(kept.read_bytes()) if kept.exists() else self._new(trouble)
         module, arguments = _module_in(in_data or b""), _arguments_in(in_data or b"")
+        if module == "engine_record" and arguments["state"] == "pending":
+            engine.asked_at = time.monotonic()
         if module == "engine_container" and arguments["state"] == "running":
-            time.sleep(self.get_option("seconds"))
+            time.sleep(max(0.0, engine.asked_at + self.get_option("seconds") - time.monotonic()))
         answer = engine.answer(module, arguments)
         kept.write_bytes(pickle.dumps(engine))
         return 0, json.dumps(answer).encode(), b""
 
     def _new(self, trouble: str) -> Engine:
         engine = Engine(self.get_option("host"))
+        engine.asked_at = 0.0
         engine._address = self.get_option("address")
         engine._state = "running" if trouble == "live" else "absent"
         return engine
