@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
-from engine_modules import Engine
+from engine_modules import Engine, arguments_in, module_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     Process = asyncssh.SSHServerProcess[bytes]
     Lie = Callable[["Ask", "Reply"], "Reply"]
 
-_MODULE = re.compile(
-    rb"(?:ansible_collections[./]slb[./]fleet[./]plugins[./]modules|ansible[./](?:legacy|modules))[./](\w+)"
-)
-_ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 # What Ansible asks of a shell, and sends nothing along with; everything else is a Python that gets a module to run.
 _OF_A_SHELL = re.compile(r"umask 77|rm -f|chmod|\becho\b|command -v|AnsiballZ_|setfacl|chown")
 _TEMPORARY = re.compile(r"echo (ansible-tmp-[\d.-]+)=")
@@ -176,9 +172,9 @@ class EngineHosts:
         return next((file for (of, path), file in self._files.items() if of == host and path in command), b"")
 
     def _understood(self, host: str, command: str, payload: bytes) -> Ask:
-        module = _module_in(payload)
+        module = module_in(payload)
         self._asks[host, module] += 1
-        return Ask(host, command, module, _arguments_in(payload) if module else {}, self._asks[host, module])
+        return Ask(host, command, module, arguments_in(payload) if module else {}, self._asks[host, module])
 
     def _honest(self, ask: Ask) -> Reply:
         if ask.module:
@@ -207,25 +203,3 @@ class _Login(asyncssh.SSHServer):
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         return key.public_data == self._public
-
-
-def _module_in(payload: bytes) -> str:
-    found = _MODULE.search(payload)
-    return found[1].decode() if found else ""
-
-
-def _arguments_in(payload: bytes) -> dict[str, Any]:
-    """The payload is a program that holds them as JSON, in a literal of Python."""
-    begin = _ARGUMENTS.search(payload)
-    if not begin:
-        return {}
-    line = payload[begin.start() :].partition(b"\n")[0].decode()
-    with contextlib.suppress(ValueError):
-        return _json(line)
-    return _json(line.encode().decode("unicode_escape"))
-
-
-def _json(text: str) -> dict[str, Any]:
-    values, _end = json.JSONDecoder().raw_decode(text)
-    arguments: dict[str, Any] = values["ANSIBLE_MODULE_ARGS"]
-    return arguments

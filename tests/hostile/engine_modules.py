@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_MODULE = re.compile(
+    rb"(?:ansible_collections[./]slb[./]fleet[./]plugins[./]modules|ansible[./](?:legacy|modules))[./](\w+)"
+)
+_ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 _CONTAINER = {
     "name": "slb",
     "id": "c0ffee" * 10,
@@ -129,3 +136,25 @@ class Engine:
 
     def _facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"ansible_facts": {"ansible_hostname": self._host, "ansible_local": {"slb_engine": {"state": "none"}}}}
+
+
+def module_in(payload: bytes) -> str:
+    found = _MODULE.search(payload)
+    return found[1].decode() if found else ""
+
+
+def arguments_in(payload: bytes) -> dict[str, Any]:
+    """The payload is a program that holds them as JSON, in a literal of Python."""
+    begin = _ARGUMENTS.search(payload)
+    if not begin:
+        return {}
+    line = payload[begin.start() :].partition(b"\n")[0].decode()
+    with contextlib.suppress(ValueError):
+        return _json(line)
+    return _json(line.encode().decode("unicode_escape"))
+
+
+def _json(text: str) -> dict[str, Any]:
+    values, _end = json.JSONDecoder().raw_decode(text)
+    arguments: dict[str, Any] = values["ANSIBLE_MODULE_ARGS"]
+    return arguments

@@ -40,8 +40,7 @@ from ansible.plugins.connection import ConnectionBase
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "hostile"))
 
-from engine_host import _arguments_in, _module_in
-from engine_modules import Engine
+from engine_modules import Engine, arguments_in, module_in
 
 
 class Connection(ConnectionBase):  # type: ignore[misc]
@@ -57,7 +56,7 @@ class Connection(ConnectionBase):  # type: ignore[misc]
             raise AnsibleConnectionFailure("Connection timed out")
         kept = Path(self.get_option("folder")) / self.get_option("host")
         engine = pickle.loads(kept.read_bytes()) if kept.exists() else self._new(trouble)
-        module, arguments = _module_in(in_data or b""), _arguments_in(in_data or b"")
+        module, arguments = module_in(in_data or b""), arguments_in(in_data or b"")
         if module == "engine_record" and arguments["state"] == "pending":
             engine.asked_at = time.monotonic()
         if module == "engine_container" and arguments["state"] == "running":
