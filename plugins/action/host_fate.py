@@ -38,10 +38,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progres
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting, settings_of, unknown_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of, unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
-from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "so_far": {"type": "dict"},
@@ -58,6 +56,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "license_group": {"type": "str"},
 }
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
+_NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
 _LONGEST_WORDS = 600
 _NO_WORD = "nothing, its module ended without a word; -vvv shows what it printed"
@@ -230,16 +229,11 @@ class _Door:
             remove_leftovers=settings["remove_leftovers"],
             unlisted=is_named,
             may_be_empty=settings["engine_listing_may_be_empty"],
-            max_replaced=self._slice().share(settings["max_replaced"]),
+            max_replaced=settings["slice"].share(settings["max_replaced"]),
             fleet=self._store.fleet(size),
             installs=not is_named,
             is_translated=settings["manage_ip_translated"],
         )
-
-    def _slice(self) -> Slice:
-        """Which part of the fleet this run has."""
-        whole: Slice = setting("slice", value_of("slb_slice", self._task_vars, self._action._templar))
-        return whole
 
     def _wait(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> Progress:
         if decision.wait_for == "console":
@@ -298,7 +292,7 @@ class _Door:
             # through several times in the main process, and stays there.
             told.update(
                 slb_host=slb_host,
-                settings={key: value for key, value in self._settings.items() if key not in ("engine_listing", "plan")},
+                settings={key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
             )
         return told
 

@@ -122,9 +122,11 @@ def play(inventory: Path, playbook: str, folder: Path, *, may_fail: bool) -> Run
         started = subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(started.pid, 0)
         wall = time.monotonic() - begin
-        if status and not may_fail:
-            output.seek(0)
-            sys.exit(output.read()[-5000:].decode())
+        output.seek(0)
+        said = output.read().decode()
+        # A run that did not come to its hosts would be a cheap one.
+        if (status and not may_fail) or "edge-0" not in said:
+            sys.exit(said[-5000:])
     return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 

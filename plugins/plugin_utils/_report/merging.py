@@ -12,7 +12,6 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
-    AGAIN,
     VERDICTS,
     Document,
     HostEntry,
@@ -43,11 +42,9 @@ def merged(documents: Sequence[Document], next_step: NextStep) -> Document:
             entries[host.name] = host if host.batch is None else replace(host, batch=host.batch + first)
     hosts = tuple(entries.values())
     run = _run([document.run for document in documents])
-    again = [host.name for host in hosts if host.verdict in AGAIN]
-    planned = [host.name for host in hosts if host.verdict == "planned"]
     plans = [document.plan for document, _first in in_time if document.plan]
     return Document(
-        replace(run, next=next_step.of_run(run, again, planned)),
+        replace(run, next=next_step.of_run(run, hosts)),
         hosts,
         plan_of({host: wants for plan in plans for host, wants in plan.hosts.items()}) if plans else None,
         _unknown(documents),
@@ -76,6 +73,7 @@ def _run(runs: Sequence[RunEntry]) -> RunEntry:
         versions=runs[0].versions,
         management_nodes=tuple(dict.fromkeys(node for run in runs for node in run.management_nodes)),
         batches=tuple(batch for run in runs for batch in run.batches),
+        left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
     )
 
 
