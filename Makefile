@@ -35,6 +35,9 @@ bench: environment
 	@.venv/bin/python tests/bench/client.py
 	@.venv/bin/python tests/bench/healthy_fleet.py
 	@.venv/bin/python tests/bench/scale.py
+	@.venv/bin/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
+	@.venv/bin/python tests/bench/deployment.py
+	@.venv/bin/python tests/bench/ssh.py
 	@.venv/bin/python tests/bench/report.py
 	@.venv/bin/python tests/bench/inventory.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand

@@ -42,6 +42,7 @@ CODE = (
     Stage("page", "pytest tests/page"),
     Stage("client", "pytest tests/hostile"),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx"),
+    Stage("scale", "python tests/bench/scale.py --gate"),
     Stage("sanity", "tests/tools/sanity"),
 )
 LABS = (

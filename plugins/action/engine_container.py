@@ -57,7 +57,7 @@ class ActionModule(OnHostAction):
             return f"the console's list has proven wrong about {wrong}."
         params = connection_params(task_vars, self._templar, self._task)
         settings = settings_of(task_vars, self._templar, self._task)
-        shared = SharedList(params, settings["engine_listing"], folder)
+        shared = SharedList(params, settings["engine_listing"], folder, settings["outage_timeout"])
         says = console_says(
             lambda name, ip: shared.shows(name, ip, _FRESH_SECONDS), engine, settings["engine_listing_may_be_empty"]
         )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants
+from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.utils.display import Display
 
@@ -54,6 +56,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "license_group": {"type": "str"},
 }
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
+_NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
 _LONGEST_WORDS = 600
 _NO_WORD = "nothing, its module ended without a word; -vvv shows what it printed"
@@ -73,9 +76,21 @@ class ActionModule(OnHostAction):
         try:
             refuse_facts(task_vars or {})
             with task_environment(self._task, task_vars or {}, self._templar):
-                return _Door(self, validation.validated_parameters, task_vars or {}).result()
+                result = _Door(self, validation.validated_parameters, task_vars or {}).result()
         except FleetError as error:
-            return {"failed": True, "msg": in_variables(error)}
+            result = {"failed": True, "msg": in_variables(error)}
+        except AnsibleConnectionFailure:
+            self._note_trouble(task_vars or {})
+            raise
+        if result.get("failed"):
+            self._note_trouble(task_vars or {})
+        return result
+
+    @staticmethod
+    def _note_trouble(task_vars: Mapping[str, Any]) -> None:
+        store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
+        with contextlib.suppress(FleetError):
+            store.note_trouble(str(task_vars.get("inventory_hostname")))
 
 
 class _Door:
@@ -88,10 +103,11 @@ class _Door:
         self._host = str(task_vars.get("inventory_hostname"))
         self._settings = settings_of(task_vars, action._templar, action._task)
         self._params = connection_params(task_vars, action._templar, action._task)
-        self._store, self._sessions = RunStore.of_run(folder), RunSession(folder)
+        patience = self._settings["outage_timeout"]
+        self._store, self._sessions = RunStore.of_run(folder), RunSession(folder, patience)
         listing = self._settings["engine_listing"]
         self._engine = self._identity()
-        self._list = SharedList(self._params, listing, folder) if listing is not None else None
+        self._list = SharedList(self._params, listing, folder, patience) if listing is not None else None
         self._say_unknown_variables()
 
     def result(self) -> dict[str, Any]:
@@ -171,7 +187,7 @@ class _Door:
     def _with_a_session(self, decision: Decision) -> Decision:
         """Before anything on a host is touched, it is known that the management node can be asked."""
         try:
-            Console(Connection.from_params(self._params), self._sessions).session()
+            Console(Connection.from_params(self._params), self._sessions).ready()
         except FleetError as error:
             trouble = in_variables(error)
             words = f"{decision.reason} The install was not begun: {trouble}"
@@ -213,7 +229,7 @@ class _Door:
             remove_leftovers=settings["remove_leftovers"],
             unlisted=is_named,
             may_be_empty=settings["engine_listing_may_be_empty"],
-            max_replaced=settings["max_replaced"],
+            max_replaced=settings["slice"].share(settings["max_replaced"]),
             fleet=self._store.fleet(size),
             installs=not is_named,
             is_translated=settings["manage_ip_translated"],
@@ -269,12 +285,15 @@ class _Door:
         fails = decision.action == "fail" and not self._asked["report_only"]
         if fails or (self._asked["must_be_proven"] and decision.action != "nothing"):
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
-        told.update(
-            slb_host=slb_host,
-            settings={key: value for key, value in self._settings.items() if key not in ("engine_listing", "plan")},
-        )
         self._say(decision)
         self._join([group for group in self._groups(decision) if group], told)
+        if self._asked["group"] is None or self._has_work(decision):
+            # Nobody comes back to the others, and there may be thousands: each value of a result is copied and walked
+            # through several times in the main process, and stays there.
+            told.update(
+                slb_host=slb_host,
+                settings={key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
+            )
         return told
 
     def _unknown_engines(self) -> list[str]:

@@ -143,7 +143,7 @@ fate:
     verified_by: console
 slb_host:
   description: What was seen of the host, as RV(slb.fleet.host_info#module:slb_host).
-  returned: where the task does not fail
+  returned: where the task does not fail, and the host joins O(group) if that is given
   type: dict
 engine:
   description: Which engine is wanted, C(name), C(manage_ip), C(base_url), and in C(trouble) why no install can be asked for.
@@ -161,7 +161,7 @@ unknown_engines:
   elements: str
 settings:
   description: The values of the host's variables, by their names without C(slb_), in their own types.
-  returned: where the task does not fail
+  returned: where the task does not fail, and the host joins O(group) if that is given
   type: dict
 progress:
   description: What this run has done about the host so far.

@@ -34,7 +34,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
     with_defaults,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of, without_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,7 +110,9 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
     def _run_here(self, given: Given, task_vars: dict[str, Any]) -> dict[str, Any]:
         typed = typed_options(self.argument_spec, given.values, self.described)
         params = with_defaults(self.argument_spec, typed)
-        store = RunSession(Path(constants.DEFAULT_LOCAL_TMP))
+        with without_facts(task_vars, self._templar, self._task) as stated:
+            patience = setting("outage_timeout", value_of("slb_outage_timeout", stated, self._templar))
+        store = RunSession(Path(constants.DEFAULT_LOCAL_TMP), patience)
         result = type(self).operation(params, bool(self._task.check_mode), store)
         return without_secrets(result.as_task_result(bool(self._task.diff)), given)
 

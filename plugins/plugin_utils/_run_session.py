@@ -21,7 +21,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError, Session
+from ansible_collections.slb.fleet.plugins.module_utils._console.gate import Gate, OpenGate
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_gate import RunGate
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 
 if TYPE_CHECKING:
@@ -76,10 +78,16 @@ class _State:
 
 
 class RunSession:
-    """A SessionStore whose sessions all workers of a run share. ``folder``: the run's own temporary one."""
+    """A SessionStore whose sessions all workers of a run share. ``folder``: the run's own temporary one.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    ``patience``: seconds for which the run waits for a management node that is down; None for what is no run.
+    """
+
+    def __init__(self, folder: Path, patience: float | None = None) -> None:
+        self._folder, self._patience = folder, patience
+
+    def gate(self, connection: Connection) -> Gate:
+        return OpenGate() if self._patience is None else RunGate(connection, self._folder, self._patience)
 
     def current(self, connection: Connection, log_in: Callable[[], Session]) -> Session:
         """The run's session. Raises the error of the one attempt that was made, if it failed."""
@@ -183,7 +191,7 @@ class RunSession:
     @contextlib.contextmanager
     def _locked(self, connection: Connection) -> Iterator[None]:
         """Waits as long as a login by somebody else may take."""
-        seconds = connection.total_timeout + _GRACE_SECONDS
+        seconds = connection.total_timeout + (self._patience or 0) + _GRACE_SECONDS
         with contextlib.ExitStack() as stack:
             with _as_console_error(self._folder):
                 try:

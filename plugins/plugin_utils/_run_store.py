@@ -10,21 +10,26 @@ when the run ends. What one host costs does not grow with the number of the othe
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, comparable, is_address
+from ansible_collections.slb.fleet.plugins.plugin_utils._node_state import NodeState
 
 _BUSY_SECONDS = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, kind, value, host));
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
+CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
+CREATE TABLE IF NOT EXISTS troubled (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
@@ -107,6 +112,21 @@ class RunStore:
         with self._open() as database:
             database.execute("DELETE FROM wishes WHERE host = ? AND NOT granted", (host,))
 
+    def node(self, base_url: str) -> NodeState:
+        """What the run knows of that management node."""
+        with self._open() as database:
+            found = database.execute("SELECT state FROM nodes WHERE node = ?", (base_url,)).fetchone()
+        return NodeState(**json.loads(found[0])) if found else NodeState()
+
+    def change_node(self, base_url: str, before: NodeState, after: NodeState) -> bool:
+        """False, and nothing is changed, where it is no longer as ``before``."""
+        with self._open() as database:
+            old, new = (json.dumps(asdict(state)) for state in (before, after))
+            fresh = json.dumps(asdict(NodeState()))
+            database.execute("INSERT OR IGNORE INTO nodes VALUES (?, ?)", (base_url, fresh))
+            done = database.execute("UPDATE nodes SET state = ? WHERE node = ? AND state = ?", (new, base_url, old))
+            return done.rowcount == 1
+
     def distrust(self, node: str, host: str) -> None:
         """The list of ``node`` has proven wrong about ``host``."""
         with self._open() as database:
@@ -128,6 +148,15 @@ class RunStore:
         """Whether ``host`` says ``text`` for the first time in this run."""
         with self._open() as database:
             return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
+
+    def note_trouble(self, host: str) -> None:
+        """``host`` has failed, or could not be reached."""
+        with self._open() as database:
+            database.execute("INSERT OR IGNORE INTO troubled VALUES (?)", (host,))
+
+    def troubled(self) -> set[str]:
+        with self._open() as database:
+            return {host for (host,) in database.execute("SELECT host FROM troubled")}
 
     def note_work(self, host: str, wants: str) -> None:
         """What is to be done about ``host`` before anything is done; empty for nothing."""
@@ -196,6 +225,12 @@ class RunStore:
             )
             database.execute("COMMIT")
 
+    def last_reading(self, which: str) -> float | None:
+        """When that list was asked for last, by ``_clock``."""
+        with self._open() as database:
+            found = database.execute("SELECT taken_at FROM readings WHERE list = ?", (which,)).fetchone()
+        return float(found[0]) if found else None
+
     def reading(self, which: str, name: str, manage_ip: str, not_before: float) -> Excerpt | str | None:
         """What the list shows of one engine, or why it cannot be read; None where it was not read since then."""
         with self._open() as database:
@@ -226,7 +261,11 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
         with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
             # It ends with the run: what a power cut would do to it does not matter.
-            database.executescript(f"PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY; {_SCHEMA}")
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("PRAGMA journal_mode = MEMORY")
+            # Each host opens it several times, and to read through the tables takes as long as all the rest.
+            if database.execute("PRAGMA user_version").fetchone() == (0,):
+                database.executescript(f"{_SCHEMA} PRAGMA user_version = 1;")
             yield database
     except (OSError, sqlite3.Error) as error:
         raise FleetError(

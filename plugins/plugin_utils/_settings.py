@@ -15,6 +15,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     is_empty,
     value_of,
@@ -156,7 +157,9 @@ OF_A_HOST: Mapping[str, Variable] = {
     "motd": Variable(_one_of("aside", "keep"), "aside"),
     "motd_max_bytes": Variable(_whole(0, _MANY), 512),
     "motd_after": Variable(_one_of("aside", "restored"), "aside"),
-    "throttle": Variable(_whole(0, _MANY), 0),
+    "throttle": Variable(_whole(0, _MANY), 10),
+    "outage_timeout": Variable(_seconds(0, 24 * _HOUR), 300),
+    "slice": Variable(Slice.read, Slice()),
     "plan": Variable(_plan),
     "license_dest": Variable(_text),
     "license_host": Variable(_text),
@@ -173,12 +176,15 @@ OF_A_HOST: Mapping[str, Variable] = {
 OF_A_PLAY: Mapping[str, Variable] = {
     "serial": Variable(_batches, [1, "10%", "100%"]),
     "max_fail_percentage": Variable(_percentage, 100),
+    "max_fail_hosts": Variable(_hosts_or_per_cent),
+    "batch_max": Variable(_whole(1, _MANY), 250),
+    "canary": Variable(_one_of("each_slice", "first_slice"), "each_slice"),
     "remediate_all": Variable(_truth, False),
 }
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
 _READ_ELSEWHERE = (
-    "hosts",
+    *("hosts", "reports", "awx_jobs", "merged_dir"),
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
 _ARTIFACT = re.compile(r"slb_fleet_\d+")

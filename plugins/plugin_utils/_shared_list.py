@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError
+from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import engine_info
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -27,14 +31,18 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunSto
 
 _GRACE_SECONDS = 30
 _MOST_WORDS = 20
+_LEAST_SECONDS_BETWEEN = 5.0
+_LOOK_SECONDS = 0.2
 
 
 class SharedList:
-    """``params``: the connection's, as Connection.from_params takes them. ``folder``: the run's own temporary one."""
+    """``params``: the connection's, as Connection.from_params takes them. ``folder``: the run's own temporary one.
+    ``patience``: seconds for which the run waits for a management node that is down.
+    """
 
-    def __init__(self, params: Mapping[str, Any], listing: Any, folder: Path) -> None:
+    def __init__(self, params: Mapping[str, Any], listing: Any, folder: Path, patience: float) -> None:
         self._params = {**params, "listing": listing}
-        self._folder = folder
+        self._folder, self._patience = folder, patience
         self._store = RunStore.of_run(folder)
         which = [params["base_url"], params["username"], params["tls_fingerprint"], listing]
         self._which = hashlib.sha256(json.dumps(which, sort_keys=True, default=str).encode()).hexdigest()[:32]
@@ -69,18 +77,39 @@ class SharedList:
     def _anew(self, name: str, manage_ip: str, not_before: float) -> Excerpt | str:
         try:
             connection = Connection.from_params(self._params)
-            with locked(self._folder / f"slb-fleet-list-{self._which}.lock", connection.total_timeout + _GRACE_SECONDS):
+            deadline = Deadline(connection.total_timeout + self._patience + _GRACE_SECONDS)
+            while True:
                 found = self._store.reading(self._which, name, manage_ip, not_before)
-                return self._read(connection.base_url, name, manage_ip) if found is None else found
-        except (LockedTooLongError, OSError):
-            return f"Another worker of this run has been reading the list of {connection.base_url} for too long."
+                if found is not None:
+                    return found
+                # Not for the whole time: what another worker reads is there before the lock is.
+                with contextlib.suppress(LockedTooLongError), self._locked(min(_LOOK_SECONDS, deadline.remaining())):
+                    found = self._store.reading(self._which, name, manage_ip, not_before)
+                    if found is None:
+                        self._rest()
+                        found = self._read(connection.base_url, name, manage_ip)
+                    return found
+                if deadline.is_over():
+                    break
         except FleetError as error:
             return in_variables(error)
+        except OSError:
+            pass
+        return f"Another worker of this run has been reading the list of {connection.base_url} for too long."
+
+    def _locked(self, seconds: float) -> AbstractContextManager[None]:
+        return locked(self._folder / f"slb-fleet-list-{self._which}.lock", seconds)
+
+    def _rest(self) -> None:
+        """Whoever needs another reading so soon waits, and all who come meanwhile are served by that one."""
+        last = self._store.last_reading(self._which)
+        if last is not None and (rest := last + _LEAST_SECONDS_BETWEEN - awake_or_asleep()) > 0:
+            time.sleep(min(rest, _LEAST_SECONDS_BETWEEN))
 
     def _read(self, base_url: str, name: str, manage_ip: str) -> Excerpt | str:
         at = awake_or_asleep()
         try:
-            values = engine_info(self._params, False, RunSession(self._folder)).values
+            values = engine_info(self._params, False, RunSession(self._folder, self._patience)).values
         except LoginRefusedError as error:
             # Of this host's credentials; who has others reads for itself.
             return in_variables(error)

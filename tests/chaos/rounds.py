@@ -14,7 +14,7 @@ from outside import Sight
 from sites import DESCRIBED, Site, Sites, kill
 
 ATTEMPTS = 2
-POLICY = {"slb_attempts": ATTEMPTS, "slb_wait_timeout": 12, "slb_settle": 1}
+POLICY = {"slb_outage_timeout": 0, "slb_attempts": ATTEMPTS, "slb_wait_timeout": 12, "slb_settle": 1}
 
 
 class Chaos:

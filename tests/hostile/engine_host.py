@@ -11,11 +11,12 @@ import contextlib
 import json
 import re
 import threading
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
-from engine_modules import Engine
+from engine_modules import Engine, arguments_in, module_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     Process = asyncssh.SSHServerProcess[bytes]
     Lie = Callable[["Ask", "Reply"], "Reply"]
 
-_MODULE = re.compile(
-    rb"(?:ansible_collections[./]slb[./]fleet[./]plugins[./]modules|ansible[./](?:legacy|modules))[./](\w+)"
-)
-_ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 # What Ansible asks of a shell, and sends nothing along with; everything else is a Python that gets a module to run.
 _OF_A_SHELL = re.compile(r"umask 77|rm -f|chmod|\becho\b|command -v|AnsiballZ_|setfacl|chown")
 _TEMPORARY = re.compile(r"echo (ansible-tmp-[\d.-]+)=")
@@ -68,17 +65,22 @@ _PLATFORM = result({"platform_dist_result": [], "osrelease_content": "ID=debian\
 class EngineHosts:
     """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved.
 
-    ``proven_at``: by the names of those whose engines are proven already, their management node.
+    ``proven_at``: by the names of those whose engines are proven already, their management node. ``addresses``: of
+    loopback, at all of which the server listens, on one port.
     """
 
     def __init__(
-        self, folder: Path, lies: Mapping[str, Lie] | None = None, proven_at: Mapping[str, str] | None = None
+        self,
+        folder: Path,
+        lies: Mapping[str, Lie] | None = None,
+        proven_at: Mapping[str, str] | None = None,
+        addresses: tuple[str, ...] = ("127.0.0.1",),
     ) -> None:
-        self._folder = folder
+        self._folder, self._addresses = folder, addresses
         self._lies = dict(lies or {})
         self._engines = {host: Engine(host, base_url) for host, base_url in (proven_at or {}).items()}
         self._files: dict[tuple[str, str], bytes] = {}
-        self._asks: list[Ask] = []
+        self._asks: Counter[tuple[str, str]] = Counter()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
@@ -89,14 +91,19 @@ class EngineHosts:
         self._key.write_private_key(self._folder / "key")
         (self._folder / "key").chmod(0o600)
         self._thread.start()
-        self._server = self._wait(
-            asyncssh.create_server(
-                lambda: _Login(self._key), "127.0.0.1", 0, server_host_keys=[host_key],
-                process_factory=self._serve, encoding=None, keepalive_interval=0,
-            )
-        )  # fmt: skip
-        self._port = self._server.sockets[0].getsockname()[1]
-        known = f"[127.0.0.1]:{self._port} {host_key.export_public_key().decode()}"
+        self._servers: list[Any] = []
+        self._port = 0
+        for address in self._addresses:
+            server = self._wait(
+                asyncssh.create_server(
+                    lambda: _Login(self._key), address, self._port, server_host_keys=[host_key],
+                    process_factory=self._serve, encoding=None, keepalive_interval=0,
+                )
+            )  # fmt: skip
+            self._servers.append(server)
+            self._port = server.sockets[0].getsockname()[1]
+        public = host_key.export_public_key().decode()
+        known = "".join(f"[{address}]:{self._port} {public}" for address in self._addresses)
         (self._folder / "known_hosts").write_text(known)
         return self
 
@@ -126,7 +133,8 @@ class EngineHosts:
         return asyncio.run_coroutine_threadsafe(done(), self._loop).result(30)
 
     async def _end(self) -> None:
-        self._server.close()
+        for server in self._servers:
+            server.close()
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
@@ -155,7 +163,6 @@ class EngineHosts:
             self._files[host, command.partition(" of=")[2].split()[0].strip("'\"")] = payload
             payload = b""
         ask = self._understood(host, command, payload)
-        self._asks.append(ask)
         honest = _PLATFORM if b"platform_dist_result" in payload else self._honest(ask)
         return self._lies[host](ask, honest) if host in self._lies else honest
 
@@ -165,9 +172,9 @@ class EngineHosts:
         return next((file for (of, path), file in self._files.items() if of == host and path in command), b"")
 
     def _understood(self, host: str, command: str, payload: bytes) -> Ask:
-        module = _module_in(payload)
-        number = 1 + sum(ask.host == host and ask.module == module for ask in self._asks)
-        return Ask(host, command, module, _arguments_in(payload) if module else {}, number)
+        module = module_in(payload)
+        self._asks[host, module] += 1
+        return Ask(host, command, module, arguments_in(payload) if module else {}, self._asks[host, module])
 
     def _honest(self, ask: Ask) -> Reply:
         if ask.module:
@@ -196,25 +203,3 @@ class _Login(asyncssh.SSHServer):
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         return key.public_data == self._public
-
-
-def _module_in(payload: bytes) -> str:
-    found = _MODULE.search(payload)
-    return found[1].decode() if found else ""
-
-
-def _arguments_in(payload: bytes) -> dict[str, Any]:
-    """The payload is a program that holds them as JSON, in a literal of Python."""
-    begin = _ARGUMENTS.search(payload)
-    if not begin:
-        return {}
-    line = payload[begin.start() :].partition(b"\n")[0].decode()
-    with contextlib.suppress(ValueError):
-        return _json(line)
-    return _json(line.encode().decode("unicode_escape"))
-
-
-def _json(text: str) -> dict[str, Any]:
-    values, _end = json.JSONDecoder().raw_decode(text)
-    arguments: dict[str, Any] = values["ANSIBLE_MODULE_ARGS"]
-    return arguments

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_MODULE = re.compile(
+    rb"(?:ansible_collections[./]slb[./]fleet[./]plugins[./]modules|ansible[./](?:legacy|modules))[./](\w+)"
+)
+_ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 _CONTAINER = {
     "name": "slb",
     "id": "c0ffee" * 10,
@@ -35,6 +42,12 @@ _INTERFACE = {
 }
 
 
+def address_of(host: str) -> str:
+    """That of a host whose name ends in its number."""
+    number = int(host.rpartition("-")[2])
+    return f"192.0.2.{number}" if number < 256 else f"198.18.{number // 256}.{number % 256}"
+
+
 class Engine:
     """One host, by a name that ends in its number. Nothing that it says differs from run to run.
 
@@ -42,7 +55,7 @@ class Engine:
     """
 
     def __init__(self, host: str, proven_at: str = "") -> None:
-        self._host, self._state, self._address = host, "absent", f"192.0.2.{host.rpartition('-')[2]}"
+        self._host, self._state, self._address = host, "absent", address_of(host)
         self._record: dict[str, Any] = {"state": "none", "unwritable": None}
         if proven_at:
             self._state, engine = "running", {"name": host, "manage_ip": self._address, "base_url": proven_at}
@@ -123,3 +136,25 @@ class Engine:
 
     def _facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"ansible_facts": {"ansible_hostname": self._host, "ansible_local": {"slb_engine": {"state": "none"}}}}
+
+
+def module_in(payload: bytes) -> str:
+    found = _MODULE.search(payload)
+    return found[1].decode() if found else ""
+
+
+def arguments_in(payload: bytes) -> dict[str, Any]:
+    """The payload is a program that holds them as JSON, in a literal of Python."""
+    begin = _ARGUMENTS.search(payload)
+    if not begin:
+        return {}
+    line = payload[begin.start() :].partition(b"\n")[0].decode()
+    with contextlib.suppress(ValueError):
+        return _json(line)
+    return _json(line.encode().decode("unicode_escape"))
+
+
+def _json(text: str) -> dict[str, Any]:
+    values, _end = json.JSONDecoder().raw_decode(text)
+    arguments: dict[str, Any] = values["ANSIBLE_MODULE_ARGS"]
+    return arguments

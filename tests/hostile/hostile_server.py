@@ -67,26 +67,36 @@ class HostileServer:
     connections: int = 0
 
     def __enter__(self) -> HostileServer:
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        self._listener = socket.create_server((self.host, self.wanted_port), family=family, backlog=256)
-        self.port = self._listener.getsockname()[1]
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
         self._session_numbers = itertools.count(1)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.load_cert_chain(self.certificate.chain, self.certificate.key)
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.listen()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._closing.set()
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        self.stop_listening()
         for connection in list(self._open):
             with contextlib.suppress(OSError):
                 connection.close()
+
+    def listen(self) -> None:
+        """Again on the same port, where it has listened before."""
+        if self._closing.is_set():
+            return
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        self._listener = socket.create_server((self.host, self.wanted_port), family=family, backlog=256)
+        self.wanted_port = self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def stop_listening(self) -> None:
+        """Whoever comes is refused; whoever is there is served."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
 
     @property
     def base_url(self) -> str:

@@ -115,9 +115,10 @@ def test_a_login_that_fails_is_shared_by_those_who_wait_for_it(
 
 
 def test_a_management_node_that_comes_back(start: Callable[..., Any], controller: Controller) -> None:
-    """A failure that is not final is forgotten by those who come later."""
+    """It is waited for, and the install is asked for once."""
     server = start({LOGIN: [answer(503), answer(503), new_session()]})
     options = defaults(server, password=PASSWORD, retries=1)
-    plays = [play(engine_task(ignore_errors=True), module_defaults=options)] * 2
-    controller.run(plays, fleet(1)).assert_ok()
-    assert server.seen == {LOGIN: 3, INSTALL: 1}
+    plays = [play(engine_task(), module_defaults=options)]
+    controller.run(plays, fleet(1, slb_outage_timeout=60)).assert_ok()
+    assert [request.method for request in server.to(LOGIN)] == ["POST", "GET", "GET", "POST"]
+    assert server.seen[INSTALL] == 1

@@ -19,5 +19,9 @@ class Deadline:
         """Seconds left, never negative."""
         return max(0.0, self._end - time.monotonic())
 
+    def postpone(self, seconds: float) -> None:
+        """For a time that is not to be counted."""
+        self._end += seconds
+
     def is_over(self) -> bool:
         return self.remaining() == 0.0

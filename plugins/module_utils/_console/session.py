@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers
 from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import Session, log_in
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Kind
+from ansible_collections.slb.fleet.plugins.module_utils._console.gate import OpenGate
 from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
 from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply, read_reply
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request, Transport
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content
+    from ansible_collections.slb.fleet.plugins.module_utils._console.gate import Gate
     from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
@@ -44,6 +46,9 @@ class SessionStore(Protocol):
     def note_success(self, connection: Connection, session: Session, path: str) -> None:
         """``session`` served ``path``, so that it may be renewed when it ends."""
 
+    def gate(self, connection: Connection) -> Gate:
+        """Which all requests to that management node pass."""
+
 
 class OwnSession:
     """Keeps the session for one task."""
@@ -64,6 +69,9 @@ class OwnSession:
     def note_success(self, connection: Connection, session: Session, path: str) -> None:
         return
 
+    def gate(self, connection: Connection) -> Gate:
+        return OpenGate()
+
 
 class GivenSession:
     """A session that the user made, with the option ``sessionid``. It cannot be renewed."""
@@ -82,13 +90,17 @@ class GivenSession:
     def note_success(self, connection: Connection, session: Session, path: str) -> None:
         return
 
+    def gate(self, connection: Connection) -> Gate:
+        return OpenGate()
+
 
 class Console:
     """The management node, seen through a session."""
 
     def __init__(self, connection: Connection, store: SessionStore | None = None) -> None:
         self._connection = connection
-        self._transport = Transport(connection)
+        # Also with a session that was given: the management node is the same.
+        self._transport = Transport(connection, store.gate(connection) if store else None)
         self._store: SessionStore = GivenSession() if connection.sessionid else (store or OwnSession())
         self._redact = Redactor((connection.password, connection.sessionid))
         self._logins = 0
@@ -96,6 +108,11 @@ class Console:
     @property
     def base_url(self) -> str:
         return self._connection.base_url
+
+    def ready(self) -> None:
+        """Returns when the management node can be asked, in a session. Raises ConsoleError where it cannot."""
+        self._transport.await_turn()
+        self.session()
 
     def session(self) -> Session:
         """Logs in unless that was done. Raises LoginRefusedError when the credentials are wrong."""

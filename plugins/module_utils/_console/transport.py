@@ -36,6 +36,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.body import rea
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, read_content
 from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
 from ansible_collections.slb.fleet.plugins.module_utils._console.failure import TOO_LATE, certificate_complaint, reason
+from ansible_collections.slb.fleet.plugins.module_utils._console.gate import Gate, OpenGate, Sign
 from ansible_collections.slb.fleet.plugins.module_utils._console.wire import (
     CutAt,
     HandshakeDoneError,
@@ -54,6 +55,9 @@ _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 _LONGEST_WAIT = 24 * 3600  # longer than any deadline
 _TOO_MANY_REQUESTS = 429
+_NOBODY_BEHIND = (502, 503, 504)
+_MOST_OUTAGES = 3  # that one call outlives
+_PROBE_PATH = "/account/login/"  # that of the interface which needs no session
 _LONGEST_HEADER = 1024  # characters, of those headers that are read
 _LONGEST_COOKIES = 4096  # characters of all together: each is looked for in what is shown, in every spelling
 _NEEDED_COOKIES = ("sessionid", "csrftoken")
@@ -126,7 +130,7 @@ def _is_worth_repeating(answer: Answer) -> bool:
 class Transport:
     """Sends requests over connections of its own, one for each request."""
 
-    def __init__(self, connection: Connection, *, handshake_only: bool = False) -> None:
+    def __init__(self, connection: Connection, gate: Gate | None = None, *, handshake_only: bool = False) -> None:
         if _WHY_NO_REQUESTS:
             raise ConsoleError(
                 f"The Python that runs this task, {sys.executable}, has no usable package requests "
@@ -134,6 +138,7 @@ class Transport:
                 f"Install it there: {sys.executable} -m pip install requests",
             )
         self._connection = connection
+        self._gate = gate or OpenGate()
         self._wire = Wire(connection.tls_fingerprint, handshake_only)
         # Not a requests.Session: that one reads the body of a redirect without a limit, takes CA bundles and the
         # passwords of a .netrc from the environment, and sends its cookies unasked.
@@ -162,23 +167,62 @@ class Transport:
         repeatable is sent again only while nothing of it has left.
         """
         deadline = Deadline(self._connection.total_timeout)
-        for pause in self._pauses():
+        pauses, outages = self._pauses(), 0
+        self.await_turn(deadline)
+        while True:
             result = self._attempt(request, headers or {}, deadline)
             if isinstance(result, UntrustedError):
                 raise result
+            self._gate.note(self._sign(result))
             if isinstance(result, Answer):
                 wants_repeat = request.is_repeatable and is_worth_repeating(result)
             else:
                 wants_repeat = request.is_repeatable or isinstance(result, UnreachableError)
-            if pause is None or not wants_repeat:
+            if not wants_repeat:
                 break
-            wait = max(pause, _retry_after(result))
-            if wait >= deadline.remaining():
-                break
-            time.sleep(wait)
+            pause = next(pauses, None)
+            if pause is not None:
+                wait = max(pause, 0.0 if self._is_shared() else _retry_after(result))
+                if wait >= deadline.remaining():
+                    break
+                time.sleep(wait)
+            was_down = self.await_turn(deadline)
+            if pause is None:
+                # What was asked of a node that was down counts as not asked.
+                outages += 1
+                if not was_down or outages > _MOST_OUTAGES:
+                    break
         if isinstance(result, ConsoleError):
             raise result
         return result
+
+    def await_turn(self, deadline: Deadline | None = None) -> bool:
+        """Waits until a request may leave; says whether the management node was down meanwhile."""
+        passage = self._gate.enter(self._probe)
+        if deadline:
+            deadline.postpone(passage.waited)
+        return passage.was_down
+
+    def _is_shared(self) -> bool:
+        return not isinstance(self._gate, OpenGate)
+
+    def _probe(self) -> Sign:
+        return self._sign(self._attempt(Request("GET", _PROBE_PATH), {}, Deadline(self._connection.timeout)))
+
+    def _sign(self, result: Answer | ConsoleError) -> Sign:
+        if isinstance(result, UntrustedError):
+            # Somebody answers. Who asks for more than a probe is told of it.
+            return Sign("answers")
+        if isinstance(result, ConsoleError):
+            return Sign("absent", result.what)
+        asked = _retry_after(result)
+        if result.status == _TOO_MANY_REQUESTS or (result.status in _NOBODY_BEHIND and asked):
+            how_long = f" for {asked:.0f} s" if asked else ""
+            words = f"{self._connection.base_url} answers HTTP {result.status}: it wants to be left alone{how_long}."
+            return Sign("busy", words, asked)
+        if result.status in _NOBODY_BEHIND:
+            return Sign("absent", f"{self._connection.base_url} answers HTTP {result.status}.")
+        return Sign("answers")
 
     def _pool_managers(self) -> Iterator[Any]:
         yield self._adapter.poolmanager
@@ -198,10 +242,9 @@ class Transport:
             "Set https_proxy to an address such as http://proxy.example:3128, or name the management node in no_proxy.",
         )
 
-    def _pauses(self) -> Iterator[float | None]:
+    def _pauses(self) -> Iterator[float]:
         for attempt in range(self._connection.retries):
             yield min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311
-        yield None
 
     def _attempt(self, request: Request, headers: Mapping[str, str], deadline: Deadline) -> Answer | ConsoleError:
         self._wire.begin()

@@ -36,7 +36,7 @@ def run_facts(playbook: str, variables: Mapping[str, Any], slice_: str) -> RunEn
         ended=None,
         seconds=0,
         limit=in_short(limit, 1000) or None,
-        slice=in_short(slice_, 20) or None,
+        slice=in_short(slice_ or str(variables.get("slb_slice") or ""), 20) or None,
         awx_job_id=int(job) if job.isdecimal() else None,
         versions={
             "slb.fleet": _own_version(),

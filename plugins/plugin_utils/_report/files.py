@@ -14,7 +14,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.folder import F
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
 _MODE, _FOLDER_MODE = 0o640, 0o750
 _MODE_OF = {"slb_fleet.prom": 0o644}
@@ -33,12 +32,20 @@ def retry(document: Document) -> str:
 _KILLED_SECONDS = 600.0
 """Nobody writes at a file for so long: another run may be at work in the folder."""
 
+
+def _page(document: Document) -> str:
+    # Here, because whoever merges reports without Ansible may have no Jinja2.
+    from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
+
+    return page(document)
+
+
 AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {"report.json": as_text, "retry": retry}
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {
     **AT_ANY_MOMENT,
     "junit.xml": junit,
     "slb_fleet.prom": metrics,
-    "report.html": page,
+    "report.html": _page,
 }
 
 

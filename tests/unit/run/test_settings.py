@@ -17,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._settings import (
     settings_of,
     unknown_variables,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -115,7 +116,8 @@ def test_every_variable_of_the_roles_and_playbooks_is_known_and_documented_with_
     for name, variable in OF_A_HOST.items():
         if name in ("adopt_interfaces", "license_dest", "license_backup"):
             continue  # of playbooks alone
-        assert documented[f"slb_{name}"].get("default") == variable.default, name
+        default = documented[f"slb_{name}"].get("default")
+        assert (Slice.read(default) if name == "slice" else default) == variable.default, name
 
 
 def test_a_setting_that_there_is_not_is_told_with_those_that_there_are() -> None:

@@ -1,0 +1,76 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What jobs of AWX have published of themselves, by its API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.error import HTTPError
+
+from ansible.module_utils.urls import open_url
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import FORMAT, VERSION
+
+_MOST_BYTES = 4 << 20
+_SECONDS = 30
+_NOT_FOUND = 404
+
+
+class AwxError(FleetError):
+    """AWX did not give what was asked for."""
+
+
+class Awx:
+    def __init__(self, url: str, token: str, validate_certs: bool) -> None:
+        self._url, self._token, self._validate_certs = url.rstrip("/"), token, validate_certs
+
+    def summaries(self, jobs: Sequence[int]) -> list[dict[str, Any]]:
+        """Of these jobs; of a job that was sliced, which AWX calls a workflow job, those of its slices."""
+        return [summary for job in jobs for summary in self._of(job)]
+
+    def _of(self, number: int) -> Iterator[dict[str, Any]]:
+        job = self._get(f"/api/v2/jobs/{number}/")
+        if job is not None:
+            yield self._summary(number, job)
+            return
+        nodes = self._get(f"/api/v2/workflow_jobs/{number}/workflow_nodes/?page_size=200")
+        if nodes is None:
+            raise AwxError(f"{self._url} has no job {number}.", "Give the numbers that its page of jobs shows.")
+        for node in nodes.get("results", ()):
+            if slice_ := (node.get("summary_fields") or {}).get("job"):
+                yield from self._of(int(slice_["id"]))
+
+    def _summary(self, number: int, job: Mapping[str, Any]) -> dict[str, Any]:
+        found = (job.get("artifacts") or {}).get(f"slb_fleet_{number}")
+        if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
+            raise AwxError(
+                f"Job {number} of {self._url} has published no report.",
+                "Give jobs of rollout or audit in which the callback slb.fleet.report was enabled.",
+            )
+        return found
+
+    def _get(self, path: str) -> dict[str, Any] | None:
+        """None for what is not there."""
+        headers = {"Authorization": f"Bearer {self._token}"}
+        try:
+            with open_url(
+                f"{self._url}{path}", headers=headers, timeout=_SECONDS, validate_certs=self._validate_certs,
+                follow_redirects="none",
+            ) as answer:  # fmt: skip
+                values = json.loads(answer.read(_MOST_BYTES))
+        except HTTPError as error:
+            if error.code == _NOT_FOUND:
+                return None
+            raise AwxError(
+                f"{self._url}{path} answers HTTP {error.code}.",
+                "Check O(awx_url), and that O(awx_token) may read the job.",
+            ) from None
+        except (OSError, ValueError) as error:
+            raise AwxError(
+                f"{self._url}{path} gave no answer that can be read: {error}.", "Check O(awx_url)."
+            ) from None
+        return values if isinstance(values, dict) else None

@@ -1,0 +1,83 @@
+"""What a deployment costs the controller: `python tests/bench/deployment.py [--hosts 1000] [--seconds 5] [--forks 50]`.
+
+slb.fleet.rollout over hosts that all need an engine, without SSH: each remembers what was done to it, and its engine
+comes up so many seconds after the request. The management node counts. Printed are CPU time of the controller (user and
+system, all processes) a deployed host, the memory of its largest process, how long all of it took and how long hosts
+waited, the logins, and how often the console's list was read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "hostile"), str(ROOT / ".cache" / "dev")]
+
+from certificates import Authority  # noqa: E402
+from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session  # noqa: E402
+from rollouts import environment, inventory  # noqa: E402
+
+from playbooks import Controller  # noqa: E402
+
+GOAL = 0.5
+LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hosts", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--forks", type=int, default=50)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def listed(exchange: object) -> None:
+            """An engine is listed as soon as it was asked for, and of others from the beginning."""
+            asked = [json.loads(request.body) for request in server.to(INSTALL)]
+            engines = [{"name": each["name"], "ip": each["manage_ip"], "status": "running"} for each in asked]
+            others = [{"name": "of-others", "ip": "203.0.113.7", "status": "running"}]
+            for_session(answer(200, json.dumps([*others, *engines])))(exchange)
+
+        routes = {
+            LOGIN: [new_session()],
+            INSTALL: [for_session(answer(200, '{"code":0,"msg":"installation started"}'))],
+            "/engines": [listed],
+        }
+        with HostileServer(Authority(folder).certificate("bench"), routes) as server:
+            controller = Controller(folder)
+            hosts = inventory(
+                server, folder / "hosts", options.hosts, stateful_seconds=options.seconds, slb_engine_listing=LISTING
+            )
+            command = controller.command([{"ansible.builtin.import_playbook": "slb.fleet.rollout"}], hosts)
+            settings = {**environment(folder / "reports"), "ANSIBLE_FORKS": str(options.forks)}
+            with (folder / "output").open("wb") as output:
+                begin = time.monotonic()
+                run = subprocess.Popen(
+                    command, env=controller.environment(**settings), cwd=folder, stdout=output, stderr=subprocess.STDOUT
+                )
+                _, status, used = os.wait4(run.pid, 0)
+                wall = time.monotonic() - begin
+            if status:
+                sys.exit((folder / "output").read_text()[-5000:])
+            document = json.loads((folder / "reports" / "report.json").read_text())
+            waited = sum(host["seconds"].get("wait", 0) for host in document["hosts"])
+            cpu = (used.ru_utime + used.ru_stime) / options.hosts
+            print(f"{options.hosts} hosts, deployments of {options.seconds:.0f} s, {options.forks} forks")
+            print(f"CPU a deployed host: {cpu:.2f} s (goal: at most {GOAL})")
+            print(f"wall: {wall:.0f} s; memory of the largest process: {used.ru_maxrss / 1024:.0f} MB")
+            print(f"waited: {waited:.0f} s of all hosts together, {waited / options.hosts:.1f} s a host")
+            print(
+                f"logins: {server.seen[LOGIN]}; installs: {server.seen[INSTALL]}; list read: {server.seen['/engines']}"
+            )
+
+
+if __name__ == "__main__":
+    main()

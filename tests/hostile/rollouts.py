@@ -1,0 +1,76 @@
+"""Rollouts over fleets of any size without SSH: hosts that remember, a management node that counts, and the report."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from operations import PASSWORD
+
+if TYPE_CHECKING:
+    from hostile_server import HostileServer
+
+    from playbooks import Controller, Run
+
+PLUGINS = Path(__file__).resolve().parents[1] / "bench" / "connection_plugins"
+
+
+@dataclass(frozen=True)
+class Rollout:
+    run: Run
+    document: dict[str, Any]
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(host["verdict"] for host in self.document["hosts"])
+
+    def verdict(self, host: str) -> str:
+        return next(str(entry["verdict"]) for entry in self.document["hosts"] if entry["name"] == host)
+
+
+def inventory(
+    server: HostileServer, folder: Path, hosts: int, trouble: dict[str, str] | None = None, **variables: Any
+) -> dict[str, Any]:
+    """``trouble``: of those hosts that have some, as the connection plugin ``stateful`` knows it."""
+    folder.mkdir(exist_ok=True)
+    own = {
+        f"edge-{number}": {
+            "slb_manage_ip": f"10.9.{number // 250}.{number % 250 + 1}",
+            "stateful_trouble": (trouble or {}).get(f"edge-{number}", ""),
+        }
+        for number in range(1, hosts + 1)
+    }
+    common = {
+        "ansible_connection": "stateful",
+        "ansible_python_interpreter": "/usr/bin/python3",
+        "stateful_folder": str(folder),
+        "slb_base_url": server.base_url,
+        "slb_username": "admin",
+        "slb_password": PASSWORD,
+        "slb_tls_fingerprint": server.certificate.fingerprint,
+        "slb_settle": 0,
+        "slb_motd": "keep",
+        "slb_outage_timeout": 0,
+        **variables,
+    }
+    return {"engines": {"hosts": own, "vars": common}}
+
+
+def environment(reports: Path) -> dict[str, str]:
+    return {
+        "ANSIBLE_CONNECTION_PLUGINS": str(PLUGINS),
+        "ANSIBLE_PIPELINING": "1",
+        "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report",
+        "SLB_REPORT_DIR": str(reports),
+        "ANSIBLE_FORKS": "10",
+    }
+
+
+def rollout(controller: Controller, hosts: dict[str, Any], *options: str, **more: str) -> Rollout:
+    reports = controller.folder / "reports"
+    plays = [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}]
+    run = controller.run(plays, hosts, *options, **{**environment(reports), **more})
+    return Rollout(run, json.loads((reports / "report.json").read_text()))

@@ -1,0 +1,72 @@
+"""Summaries of jobs of AWX, by its API, become one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from hostile_server import answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hostile_server import Exchange
+
+    from playbooks import Controller, Run
+
+TOKEN = "t0ken-of-the-bench"
+
+
+def job(number: int, failed: list[str]) -> Callable[[Exchange], None]:
+    counts = {
+        "hosts": 10, "changed": 0, "proven": 10 - len(failed), "done": 0, "planned": 0, "needs_you": 0,
+        "failed": len(failed), "unreachable": 0, "unfinished": 0, "not_attempted": 0,
+    }  # fmt: skip
+    group = {"code": "unrecorded", "verdict": "failed", "count": len(failed), "hosts": failed, "sentence": "Live."}
+    summary = {
+        "format": "slb.fleet.report", "version": 1, "playbook": "slb.fleet.rollout", "check": False,
+        "began": "2026-11-20T12:00:00Z", "updated": "2026-11-20T12:10:00Z", "awx_job_id": number, "counts": counts,
+        "groups": [group], "again": ",".join(failed),
+    }  # fmt: skip
+    return for_the_token(json.dumps({"id": number, "artifacts": {f"slb_fleet_{number}": summary}}))
+
+
+def for_the_token(text: str) -> Callable[[Exchange], None]:
+    def behave(exchange: Exchange) -> None:
+        known = exchange.request.headers.get("authorization") == f"Bearer {TOKEN}"
+        (answer(200, text) if known else answer(401, "{}"))(exchange)
+
+    return behave
+
+
+def merged(start: Callable[..., Any], controller: Controller, jobs: list[int], token: str = TOKEN) -> Run:
+    nodes = {"results": [{"summary_fields": {"job": {"id": 8}}}, {"summary_fields": {"job": {"id": 9}}}, {}]}
+    awx = start(
+        {
+            "/api/v2/jobs/8/": [job(8, ["edge-1"])],
+            "/api/v2/jobs/9/": [job(9, ["edge-4", "edge-5"])],
+            "/api/v2/jobs/10/": [for_the_token('{"id": 10, "artifacts": {}}')],
+            "/api/v2/workflow_jobs/7/workflow_nodes/?page_size=200": [for_the_token(json.dumps(nodes))],
+        }
+    )
+    plays = [{"ansible.builtin.import_playbook": "slb.fleet.merge_reports"}]
+    settings = ["-e", json.dumps({"slb_awx_jobs": jobs, "slb_merged_dir": str(controller.folder / "whole")})]
+    of_awx = {"CONTROLLER_HOST": awx.base_url, "CONTROLLER_OAUTH_TOKEN": token, "CONTROLLER_VERIFY_SSL": "false"}
+    return controller.run(plays, {"all": {"hosts": {"localhost": {}}}}, *settings, **of_awx)
+
+
+def test_a_sliced_job_stands_for_its_slices(start: Callable[..., Any], controller: Controller) -> None:
+    run = merged(start, controller, [7])
+    run.assert_ok()
+    whole = json.loads((controller.folder / "whole" / "summary.json").read_text())
+    assert (whole["jobs"], whole["counts"]["hosts"], whole["counts"]["failed"]) == ([8, 9], 20, 3)
+    assert (controller.folder / "whole" / "retry").read_text() == "edge-1\nedge-4\nedge-5\n"
+    assert TOKEN not in run.output
+
+
+def test_what_is_no_job_or_has_no_report_is_said(start: Callable[..., Any], controller: Controller) -> None:
+    assert "has no job 11" in merged(start, controller, [11]).output
+    assert "Job 10 of" in merged(start, controller, [8, 10]).output
+    refused = merged(start, controller, [8], token="another")
+    assert "answers HTTP 401" in refused.output
+    assert not (controller.folder / "whole").exists()

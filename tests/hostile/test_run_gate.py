@@ -1,0 +1,116 @@
+"""A management node that counts: what one worker of a run meets there is heeded by all, in real runs."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from hostile_server import INSTALL, LOGIN, answer, cut, for_session, new_session
+from operations import PASSWORD
+
+from playbooks import defaults, engine_task, fleet, play
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hostile_server import Exchange, HostileServer
+
+    from playbooks import Controller, Run
+
+HOSTS, FORKS = 60, 20
+STARTED = for_session(answer(200, '{"code":0,"msg":"installation started"}'))
+
+
+def asked(server: HostileServer, path: str, method: str = "POST") -> int:
+    return sum(1 for request in server.to(path) if request.method == method)
+
+
+def installs(server: HostileServer, controller: Controller, patience: float, hosts: int = HOSTS) -> Run:
+    options = defaults(server, password=PASSWORD, timeout=5)
+    plays = [play(engine_task(), module_defaults=options, vars={"slb_outage_timeout": patience})]
+    return controller.run(plays, fleet(hosts), "--forks", str(FORKS))
+
+
+def test_a_node_that_restarts_is_waited_for_by_the_whole_run(start: Callable[..., Any], controller: Controller) -> None:
+    def restart(exchange: Exchange) -> None:
+        STARTED(exchange)
+        if exchange.number == 10:
+            exchange.server.stop_listening()
+            threading.Timer(8, exchange.server.listen).start()
+
+    server = start({INSTALL: [restart]})
+    run = installs(server, controller, patience=120)
+    run.assert_ok()
+    names = [json.loads(request.body)["name"] for request in server.to(INSTALL)]
+    assert sorted(names) == sorted({f"edge-{number}" for number in range(1, HOSTS + 1)}), "each once, none twice"
+    assert asked(server, LOGIN) == 1
+    words = " ".join(run.output.split())
+    assert words.count("The management node does not answer:") == 1, run.output[-3000:]
+    assert words.count("answers again after") == 1
+
+
+def test_a_node_that_is_down_is_found_out_once_and_given_up(start: Callable[..., Any], controller: Controller) -> None:
+    """Not 60 times four attempts: those that were under way at the same time, and one that asks whether it is back."""
+    server = start({LOGIN: [answer(503)]})
+    run = installs(server, controller, patience=4)
+    assert run.status != 0
+    assert asked(server, LOGIN) == 1
+    assert 2 <= asked(server, LOGIN, "GET") <= 8
+    assert server.seen[INSTALL] == 0
+    words = " ".join(run.output.split())
+    assert words.count("the run gives it up, and asks it nothing more") == 1
+    assert words.count("The run has given up") >= HOSTS - FORKS
+
+
+def test_a_node_that_fails_midway_is_asked_for_no_other_host(start: Callable[..., Any], controller: Controller) -> None:
+    def fail_from_the_tenth(exchange: Exchange) -> None:
+        (STARTED if exchange.number <= 10 else answer(502))(exchange)
+
+    server = start({INSTALL: [fail_from_the_tenth], LOGIN: [new_session(), answer(502)]})
+    run = installs(server, controller, patience=3)
+    assert run.status != 0
+    # What is under way when it goes down is under way; no further one is begun.
+    assert server.seen[INSTALL] <= 10 + FORKS
+    assert asked(server, LOGIN) == 1
+
+
+def test_one_path_that_fails_is_no_outage(start: Callable[..., Any], controller: Controller) -> None:
+    server = start({INSTALL: [answer(503, "no room")]})
+    run = installs(server, controller, patience=60, hosts=6)
+    assert server.seen[INSTALL] == 6
+    assert "does not answer" not in run.output
+    assert run.output.count('"outcome": "unknown"') == 6
+
+
+def test_an_install_is_never_asked_for_twice(start: Callable[..., Any], controller: Controller) -> None:
+    server = start({INSTALL: [cut()]})
+    installs(server, controller, patience=60, hosts=12)
+    names = [json.loads(request.body)["name"] for request in server.to(INSTALL)]
+    assert len(names) == len(set(names)) == 12
+
+
+def test_a_pause_that_one_is_asked_for_holds_for_all(start: Callable[..., Any], controller: Controller) -> None:
+    times: list[float] = []
+
+    def one_wants_a_pause(exchange: Exchange) -> None:
+        times.append(time.monotonic())
+        (answer(429, "slow down", "Retry-After: 6") if exchange.number == 5 else STARTED)(exchange)
+
+    server = start({INSTALL: [one_wants_a_pause]})
+    run = installs(server, controller, patience=60)
+    before = [moment for moment in times if moment < times[4] + 5.5]
+    assert len(before) <= 5 + FORKS, "only what was under way"
+    assert len(times) == HOSTS
+    assert run.output.count('"outcome": "refused"') == 1
+    assert "wants to be left alone for 6 s" in " ".join(run.output.split())
+
+
+def test_a_pause_of_hours_is_not_waited_for(start: Callable[..., Any], controller: Controller) -> None:
+    server = start({LOGIN: [answer(429, "tomorrow", "Retry-After: 86400")]})
+    run = installs(server, controller, patience=5)
+    assert run.status != 0
+    assert asked(server, LOGIN) == 1
+    assert server.seen[INSTALL] == 0
+    assert run.output.count("longer than slb_outage_timeout allows") >= HOSTS

@@ -1,0 +1,154 @@
+"""The documents of several runs become one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from told_runs import ABSENT, LIVE, PROVEN, Happenings
+
+from ansible_collections.slb.fleet.plugins.plugin_utils import merge_reports
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
+    NotMergeableError,
+    merged,
+    merged_summaries,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import UnreadableReportError, document_from
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
+
+ROOT = Path(__file__).resolve().parents[3]
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+
+
+def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **facts: Any) -> Document:
+    told = Happenings(**facts)
+    told.now = after
+    told.play("Look at all engine hosts, changing nothing", *good, *bad)
+    for host in good:
+        told.look(host, PROVEN)
+    for host in bad:
+        told.fail(host, LIVE)
+    return told.ended()
+
+
+def test_what_is_written_is_read_as_it_was() -> None:
+    told = Happenings()
+    told.play("Look", "edge-1", "edge-2", "edge-3", "edge-4")
+    told.look("edge-1", PROVEN)
+    told.look("edge-2", ABSENT)
+    told.fail("edge-3", LIVE)
+    document = told.ended()
+    again = document_from(as_text(document), "a file")
+    assert replace(again.run, next="") == replace(document.run, next="")
+    assert [replace(host, seconds={}) for host in again.hosts] == [replace(host, seconds={}) for host in document.hosts]
+    assert again.plan == document.plan
+
+
+def test_slices_become_one_with_one_retry_list() -> None:
+    one, two = run(("edge-1", "edge-2"), ("edge-3",)), run(("edge-4",), ("edge-5",))
+    whole = merged([one, two], NextStep(folder="/whole"))
+    jsonschema.validate(whole.as_json(), SCHEMA)
+    assert (whole.counts["hosts"], whole.counts["proven"], whole.counts["failed"]) == (5, 3, 2)
+    assert [group.hosts for group in whole.groups()] == [("edge-3", "edge-5")]
+    assert whole.run.next == "ansible-playbook slb.fleet.rollout --limit @/whole/retry"
+    assert [batch.hosts for batch in whole.run.batches] == [3, 2]
+    assert {host.name: host.batch for host in whole.hosts} == {
+        **dict.fromkeys(("edge-1", "edge-2", "edge-3"), 0),
+        **dict.fromkeys(("edge-4", "edge-5"), 1),
+    }
+
+
+def test_of_a_host_that_is_in_several_the_last_word_counts() -> None:
+    first, retry = run(("edge-1",), ("edge-2",)), run(("edge-2",), after=600)
+    for order in ([first, retry], [retry, first]):
+        assert merged(order, NextStep()).counts["proven"] == 2
+
+
+def test_the_whole_is_at_its_end_when_all_are() -> None:
+    told = Happenings()
+    told.play("Look", "edge-9")
+    whole = merged([run(("edge-1",)), told.so_far()], NextStep())
+    assert (whole.run.status, whole.run.ended) == ("running", None)
+
+
+def test_an_engine_that_one_slice_does_not_know_may_be_another_s() -> None:
+    one = replace(run(("edge-1",)), unknown_engines=("edge-2", "of-nobody"))
+    two = replace(run(("edge-2",)), unknown_engines=("edge-1", "of-nobody"))
+    assert merged([one, two], NextStep()).unknown_engines == ("of-nobody",)
+
+
+def test_runs_of_different_kinds_are_not_told_as_one() -> None:
+    with pytest.raises(NotMergeableError, match="in check mode"):
+        merged([run(("edge-1",)), run(("edge-2",), check=True)], NextStep())
+
+
+def test_summaries_of_jobs_become_one() -> None:
+    jobs = [
+        summary(run(("edge-1",), ("edge-3",), awx_job_id=7)),
+        summary(run(("edge-2",), ("edge-4", "edge-5"), awx_job_id=8)),
+    ]
+    whole = merged_summaries(jobs)
+    assert (whole["counts"]["hosts"], whole["counts"]["failed"]) == (5, 3)
+    assert whole["again"] == ["edge-3", "edge-4", "edge-5"]
+    assert [(group["code"], group["count"]) for group in whole["groups"]] == [("unrecorded", 3)]
+    assert merged_summaries([jobs[0], {**jobs[1], "again": None}])["again"] is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "null", '{"format": "another"}', '{"format": "slb.fleet.report", "version": 1}', "[" * 100_000],
+)
+def test_what_is_no_report_is_said_to_be_none(text: str) -> None:
+    with pytest.raises(UnreadableReportError, match="a file is no report"):
+        document_from(text, "a file")
+
+
+@pytest.mark.parametrize("key", ["verdict", "name", "done", "seconds", "verified"])
+def test_a_field_that_is_not_of_its_shape_is_refused(key: str) -> None:
+    values = run(("edge-1",)).as_json()
+    values["hosts"][0][key] = ["\x1b[31m"]
+    with pytest.raises(UnreadableReportError):
+        document_from(json.dumps(values), "a file")
+
+
+def test_words_of_another_run_forge_no_line() -> None:
+    values = run((), ("edge-1",)).as_json()
+    values["hosts"][0]["reason"]["sentence"] = "live\nedge-2  verified by console\x1b[2K"
+    read = document_from(json.dumps(values), "a file")
+    assert read.hosts[0].reason
+    assert read.hosts[0].reason.sentence.isprintable()
+
+
+def test_the_command_needs_no_ansible(tmp_path: Path) -> None:
+    for name, document in (("one", run(("edge-1",))), ("two", run(("edge-2",), ("edge-3",)))):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.json").write_text(as_text(document))
+    without = "import runpy, sys; sys.modules['ansible'] = sys.modules['jinja2'] = None; sys.argv = sys.argv[1:]; "
+    program = f"{without} runpy.run_module({merge_reports.__name__!r}, run_name='__main__')"
+    into = tmp_path / "whole"
+    done = subprocess.run(
+        [sys.executable, "-c", program, "merge", "--into", into, tmp_path / "one", tmp_path / "two" / "report.json"],
+        env={"PYTHONPATH": str(ROOT / ".cache" / "dev")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "2 proven" in done.stdout
+    assert (into / "retry").read_text() == "edge-3\n"
+    assert {path.name for path in into.iterdir()} >= {"report.json", "retry", "junit.xml", "slb_fleet.prom"}
+
+
+def test_the_command_says_what_it_could_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert merge_reports.main(["--into", str(tmp_path / "whole"), str(tmp_path / "nothing")]) == 2
+    assert "nothing is no report of slb.fleet: No such file" in capsys.readouterr().err
+    assert not (tmp_path / "whole").exists()
