@@ -187,7 +187,7 @@ _READ_ELSEWHERE = (
     *("hosts", "reports", "awx_jobs", "merged_dir"),
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
-_ARTIFACT = re.compile(r"slb_fleet_\d+")
+_OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_")
 """Of an earlier job of a workflow, which AWX hands on as a variable."""
 _RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"})
 """Groups and results that the collection itself gives a name."""
@@ -234,5 +234,5 @@ def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     return {
         name: next(iter(difflib.get_close_matches(name, KNOWN - _RESULTS, 1)), "")
         for name in names
-        if name.startswith("slb_") and name not in KNOWN and not _ARTIFACT.fullmatch(name)
+        if name.startswith("slb_") and name not in KNOWN and not _OF_AWX.match(name)
     }

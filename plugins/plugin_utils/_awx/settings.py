@@ -13,6 +13,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 PREFIX = "slb_awx_"
@@ -151,7 +152,7 @@ SECRETS = ("password",)
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """``given``: every variable that begins with ``slb_awx_``, by its whole name. Raises FleetError."""
     for name in given:
-        if name.removeprefix(PREFIX) not in VARIABLES:
+        if name.removeprefix(PREFIX) not in VARIABLES and name not in KNOWN:
             near = difflib.get_close_matches(name, [f"{PREFIX}{known}" for known in VARIABLES], 1)
             raise FleetError(
                 f"There is no variable {name}.",

@@ -223,7 +223,7 @@ def test_a_session_is_no_option_of_a_login() -> None:
 
 def test_a_license_needs_room() -> None:
     with pytest.raises(OptionError, match="max_size"):
-        license.license({**GOOD, "max_size": 0}, check_mode=False)
+        license.download({**GOOD, "dest": "/x", "max_size": 0})
 
 
 @given(st.text())

@@ -22,6 +22,7 @@ class Frozen(OnHostAction):
     def __init__(self) -> None:
         self.child: subprocess.Popen[bytes] | None = None
         self._discovered_interpreter_key = None
+        self._task, self._templar = SimpleNamespace(delegate_to=None), None
 
     def _execute_module(self, **given: Any) -> dict[str, Any]:
         self.child = subprocess.Popen(["sleep", "60"])

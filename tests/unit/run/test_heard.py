@@ -25,6 +25,7 @@ class Heard(OnHostAction):
     def __init__(self, what: Any = None) -> None:
         self._connection = SimpleNamespace(_load_name="ssh", exec_command=lambda command: (0, b"", b""))
         self._what, self._discovered_interpreter_key, self._discovered_interpreter = what, None, ""
+        self._task, self._templar = SimpleNamespace(delegate_to=None), None
 
     def _execute_module(self, **given: Any) -> dict[str, Any]:
         answer: dict[str, Any] = self._what()
