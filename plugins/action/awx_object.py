@@ -22,7 +22,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
-        _, given = self.validate_argument_spec(
+        _validated, given = self.validate_argument_spec(
             {
                 "kind": {"type": "str", "required": True, "choices": [*ENDPOINTS, "role"]},
                 "args": {"type": "dict", "required": True},

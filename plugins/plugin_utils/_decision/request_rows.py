@@ -99,8 +99,7 @@ def is_finished(evidence: Evidence, policy: Policy) -> bool:
 
 def _came_in_time(evidence: Evidence, policy: Policy) -> bool:
     """Started by the deployment itself, and not again and again since: not every runtime counts that."""
-    assert evidence.uptime is not None
-    return evidence.record_age - evidence.uptime <= policy.wait + policy.settle * 4
+    return evidence.record_age - (evidence.uptime or 0.0) <= policy.wait + policy.settle * 4
 
 
 def finished(evidence: Evidence, policy: Policy) -> Decision:
