@@ -51,7 +51,17 @@ class Operator:
         given.write_text(json.dumps(variables))
         program = "from ansible.cli.playbook import main; main()"
         done = subprocess.run(
-            [self.python, "-c", program, "-i", "localhost,", f"slb.fleet.{playbook}", "-e", f"@{given}", *options],
+            [
+                self.python,
+                "-c",
+                program,
+                "-i",
+                "localhost,",
+                playbook if "/" in playbook else f"slb.fleet.{playbook}",
+                "-e",
+                f"@{given}",
+                *options,
+            ],
             cwd=self.folder,
             env={
                 "PATH": os.environ["PATH"],

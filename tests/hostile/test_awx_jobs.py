@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import yaml
 from hostile_server import answer
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import PROVEN, Happenings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,3 +75,22 @@ def test_what_is_no_job_or_has_no_report_is_said(start: Callable[..., Any], cont
     refused = merged(start, controller, [8], token="another")
     assert "answers HTTP 401" in refused.output
     assert not (controller.folder / "whole").exists()
+
+
+def test_the_examples_of_the_module_run(start: Callable[..., Any], controller: Controller) -> None:
+    awx = start({"/api/v2/jobs/4711/": [job(4711, ["edge-1"])]})
+    for slice_ in ("slice-1", "slice-2"):
+        told = Happenings()
+        told.play("Look at all engine hosts, changing nothing", slice_)
+        told.look(slice_, PROVEN)
+        folder = controller.folder / "reports" / slice_
+        folder.mkdir(parents=True)
+        (folder / "report.json").write_text(as_text(told.ended()))
+    source = Path(__file__).resolve().parents[2] / "plugins" / "modules" / "merge_reports.py"
+    examples = source.read_text().partition('EXAMPLES = r"""')[2].partition('"""')[0]
+    tasks = examples.replace("https://awx.example", awx.base_url).replace("reports/", f"{controller.folder}/reports/")
+    plays = [{"hosts": "localhost", "gather_facts": False, "tasks": yaml.safe_load(tasks)}]
+    of_awx = {"CONTROLLER_VERIFY_SSL": "false"}
+    run = controller.run(plays, {"all": {"hosts": {"localhost": {}}}}, "-e", f"vault_awx_token={TOKEN}", **of_awx)
+    run.assert_ok()
+    assert TOKEN not in run.output

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,15 @@ import pytest
 import yaml
 from fleet import BIN, ROOT, Fleet
 
+# Where an AWX is: tests/awx and tests/hostile run these.
+ABOUT_AWX = ("awx_object", "merge_reports", "awx_content")
 PLUGINS = [
     (kind, path.stem)
     for kind, folder, ending in (("module", "modules", "py"), ("filter", "filter", "yml"))
     for path in sorted((ROOT / "plugins" / folder).glob(f"*.{ending}"))
+    if path.stem not in ABOUT_AWX
 ]
-ROLES = sorted(path.name for path in (ROOT / "roles").iterdir())
+ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.name not in ABOUT_AWX)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +50,11 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
     for place in ("/etc/slb", "/var/lib/slb"):
         text = text.replace(place, str(folder))
     (folder / "example.yml").write_text(text)
-    others = {"all": {"hosts": {"backup.example": {"ansible_connection": "local"}}}}
+    others = {
+        "all": {
+            "hosts": {"backup.example": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}
+        }
+    }
     (folder / "hosts.yml").write_text(yaml.safe_dump(others))
     known = {"vault_slb_password": node.password, **{f"slb_{key}": value for key, value in connection.items()}}
     done = fleet.play(str(folder / "example.yml"), "-i", str(folder / "hosts.yml"), "--check", variables=known)
