@@ -17,6 +17,7 @@ from typing import Any
 from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.parsing.mod_args import ModuleArgsParser
+from ansible.utils.sentinel import Sentinel
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -185,7 +186,7 @@ def _raw_arguments(task: Any, templar: Any) -> dict[str, Any]:
     _action, own, _delegate_to = ModuleArgsParser(task_ds=task.get_ds()).parse(skip_action_validation=True)
     parent = task._parent
     defaults: dict[str, Any] = {}
-    for layer in [*(parent.module_defaults or []), *_own_defaults(task)]:
+    for layer in [*(_inherited(task, "module_defaults") or []), *_own_defaults(task)]:
         defaults.update(layer)
     raw: dict[str, Any] = {}
     groups = parent._play._action_groups.get(task.resolved_action, [])
@@ -213,7 +214,13 @@ def _as_mapping(value: Any, templar: Any) -> Mapping[str, Any]:
 def _raw(task: Any, keyword: str) -> Any:
     """A keyword of the task or of what it stands in, not evaluated."""
     stated = (task.get_ds() or {}).get(keyword)
-    return getattr(task._parent, keyword, None) if stated is None else stated
+    return _inherited(task, keyword) if stated is None else stated
+
+
+def _inherited(task: Any, keyword: str) -> Any:
+    """Of the blocks, the role and the play, not evaluated. A block itself may not know its parents' any more."""
+    value = task._get_parent_attribute(keyword, omit=True)
+    return None if value is Sentinel else value
 
 
 def _evaluated(what: str, raw: Any, task_vars: Mapping[str, Any], templar: Any) -> Any:
