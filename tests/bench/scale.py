@@ -125,7 +125,8 @@ def play(inventory: Path, playbook: str, folder: Path, *, may_fail: bool) -> Run
         output.seek(0)
         said = output.read().decode()
         # A run that did not come to its hosts would be a cheap one.
-        if (status and not may_fail) or "edge-0" not in said:
+        has_come_there = "edge-0" in said or " hosts, took" in said
+        if (status and not may_fail) or not has_come_there:
             sys.exit(said[-5000:])
     return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
