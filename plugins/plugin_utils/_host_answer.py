@@ -57,6 +57,12 @@ def shape_of(module: str) -> dict[str, Any]:
     return {**_ALWAYS, **documented}
 
 
+@functools.cache
+def options_of(module: str) -> frozenset[str]:
+    """The options that the messages of ``slb.fleet.<module>`` may name."""
+    return frozenset(getattr(importlib.import_module(f"{_MODULES}.{module}"), "ARGUMENTS", ()))
+
+
 def taken(module: str, answer: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """What ``answer`` holds of the shape of that module's results. Raises HostAnswerError where it does not fit.
 

@@ -16,11 +16,12 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.json_utils import _filter_non_json_lines
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import refuse_connection_by_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import bounded, heard_in_bounds
-from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, taken
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of, taken
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 STEP_SECONDS = 90.0
@@ -63,7 +64,10 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
         self._refuse_facts(task_vars or {})
         with _in_visible_words(), bounded(seconds):
             given: dict[str, Any] = self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
-        result = taken(module.rpartition(".")[2], _answer(given), arguments)
+        name = module.rpartition(".")[2]
+        result = taken(name, _answer(given), arguments)
+        if result.get("failed") and result.get("msg"):
+            result["msg"] = in_words(result["msg"], names_for(self._task, {}), options_of(name))
         if self._discovered_interpreter_key:
             # The controller's own finding, without which each task would look for the host's Python anew.
             result["ansible_facts"] = {self._discovered_interpreter_key: _python(self._discovered_interpreter)}

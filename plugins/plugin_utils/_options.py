@@ -42,6 +42,8 @@ VARIABLES = {
     "listing": "slb_engine_listing",
     "dest": "slb_license_dest",
     "backup": "slb_license_backup",
+    "allow_established": "slb_allow_established",
+    "remove": "slb_remove_leftovers",
 }
 """The variables by which the users of the collection's roles and playbooks set the options of its tasks."""
 

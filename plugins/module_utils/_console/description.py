@@ -66,7 +66,7 @@ def description(given: Any) -> dict[str, Any]:
 
 def _mapping(given: Any) -> Mapping[Any, Any]:
     if given is None or (isinstance(given, str) and not given.strip()):
-        raise MissingOptionError("listing", "slb_engine_listing")
+        raise MissingOptionError("listing")
     # Ansible gives a mapping as text where it came from the command line or from a form.
     value = _parsed(given) if isinstance(given, str) else given
     if not isinstance(value, Mapping):

@@ -284,7 +284,7 @@ def _refuse_self_deleting(before: Container, remove: bool) -> None:
     if before.auto_remove and before.state in moves.LIVE and not remove:
         raise HostError(
             f"The container slb is {before.state} and would delete itself when it stops (--rm).",
-            "Nothing was changed. If it may be lost, say so for this host alone: slb_remove_leftovers: true.",
+            "Nothing was changed. If it may be lost, say so for this host alone: O(remove): true.",
             auto_remove=True,
         )
 
@@ -297,14 +297,14 @@ def _refuse_traffic(before: Container, allow_established: bool) -> None:
         raise HostError(
             "Whether the container slb carries established connections cannot be seen by this user.",
             "Nothing was changed. Run with become: true. If it is a leftover all the same, allow it for this host "
-            "alone: slb_allow_established: true.",
+            "alone: O(allow_established): true.",
             established=None,
         )
     if peers:
         raise HostError(
             f"The container slb carries {len(peers)} established connections (from {', '.join(peers[:5])}).",
             "Nothing was changed. If it is a leftover all the same, allow it for this host alone: "
-            "slb_allow_established: true.",
+            "O(allow_established): true.",
             established=len(peers),
         )
 

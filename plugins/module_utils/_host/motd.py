@@ -79,7 +79,7 @@ def _refuse_mount(path: str) -> None:
     if os.path.abspath(path) in mounts:
         raise HostError(
             f"{path} is a mount of its own and cannot be moved.",
-            "Nothing was changed. Unmount it, or set slb_motd: keep.",
+            "Nothing was changed. Unmount it, or have the message of the day of this host kept.",
         )
 
 

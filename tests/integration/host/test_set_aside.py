@@ -169,7 +169,7 @@ def test_one_that_deletes_itself_is_kept_unless_it_may_be_lost(fleet: Fleet, she
     assert look["auto_remove"] is True
     refused = stop(fleet)
     assert refused["failed"]
-    assert "slb_remove_leftovers: true" in refused["msg"]
+    assert " remove: true" in refused["msg"]
     assert seen(shell, identity)[1] == "running"
     removed = stop(fleet, remove=True)
     assert removed["changed"], removed

@@ -160,7 +160,7 @@ def test_an_address_is_the_same_however_it_is_written() -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (None, "'listing' is missing. Set 'listing' or the variable slb_engine_listing"),
+        (None, "'listing' is missing. Set 'listing'."),
         ("  ", "'listing' is missing"),
         (
             "/api/engines",

@@ -1,0 +1,84 @@
+"""What a module on a host says names its options; where a role of the collection asked, it names the variables."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._host import engine_container, sockets
+from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction
+
+ROOT = Path(__file__).resolve().parents[3]
+ROLE = ROOT / "roles" / "host_preparation" / "tasks" / "leftover.yml"
+# Results, files, hosts and calls that have such a name; no variables.
+_NO_VARIABLES = {"slb_host", "slb_fate", "slb_fleet", "slb_fleet_answer", "slb_engine"}
+# The reasons why an interface is left alone are words of the playbook adopt_interfaces still.
+_NOT_YET = ROOT / "plugins" / "module_utils" / "_network"
+
+
+def texts_of(path: Path) -> set[str]:
+    """Without the documentation, whose examples set variables."""
+    tree = ast.parse(path.read_text())
+    documented = {
+        id(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("DOCUMENTATION", "EXAMPLES", "RETURN")
+    }
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented
+    }
+
+
+def test_module_code_names_no_variable_of_the_roles() -> None:
+    files = [*(ROOT / "plugins" / "modules").glob("*.py"), *(ROOT / "plugins" / "module_utils").rglob("*.py")]
+    named = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in files
+        if _NOT_YET not in path.parents
+        for text in texts_of(path)
+        for name in re.findall(r"(?<![\w/.])slb_[a-z_]+", text)
+        if name not in _NO_VARIABLES
+    }
+    assert not named
+
+
+class Answering(OnHostAction):
+    """Its host refuses to stop what carries connections, and prints a mark that is none."""
+
+    _connection = SimpleNamespace(_load_name="ssh")
+
+    def __init__(self, path: Path | str) -> None:
+        self._discovered_interpreter_key = None
+        self._task = SimpleNamespace(delegate_to=None, get_path=lambda: f"{path}:2")
+        self._templar = None
+
+    def _execute_module(self, **given: Any) -> dict[str, Any]:
+        said = HostError("O(evil) carries connections.", "Allow it: O(allow_established): true, or O(remove) it.")
+        return {"failed": True, **said.as_result(known=())}
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/home/me/play.yml", "Allow it: allow_established: true, or 'remove' it."),
+        (ROLE, "Allow it: slb_allow_established: true, or slb_remove_leftovers it."),
+    ],
+)
+def test_it_is_said_in_the_words_of_whoever_asked(path: Path | str, words: str) -> None:
+    answer = Answering(path).on_host("slb.fleet.engine_container", {}, 60, {})
+    assert answer["msg"] == f"O(evil) carries connections. {words}"
+
+
+def test_a_refusal_marks_the_options_that_allow_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sockets, "served", lambda container: ["192.0.2.9"])
+    with pytest.raises(HostError) as refused:
+        engine_container._refuse_traffic(None, allow_established=False)
+    assert "O(allow_established): true" in refused.value.remedy
