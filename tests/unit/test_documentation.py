@@ -96,11 +96,57 @@ def test_each_playbook_command_can_be_typed(typed: str, tmp_path: Path) -> None:
     assert "play #1" in done.stdout
 
 
+@pytest.mark.parametrize(
+    "typed",
+    sorted({typed for program in ("ansible", "ansible-inventory") for _page, typed in commands(program)}),
+)
+def test_each_command_for_one_host_can_be_typed(typed: str, tmp_path: Path) -> None:
+    """The module, or the inventory, is found: it is the host that is none."""
+    program, *words = shlex.split(typed, comments=True)
+    (tmp_path / "inventory").mkdir()
+    for name in ("inventory.yml", "inventory/a_slb_engines.yml"):
+        (tmp_path / name).write_text("engines: {hosts: {edge-3: , edge-7: {ansible_connection: local}}}")
+    done = subprocess.run(
+        [sys.executable, "-m", f"ansible.cli.{'adhoc' if program == 'ansible' else 'inventory'}", *words]
+        + (["--check", "-e", "ansible_python_interpreter=/no/python"] if program == "ansible" else []),
+        cwd=tmp_path,
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if program == "ansible":
+        assert "/no/python" in done.stdout + done.stderr, done.stdout + done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_options_of_the_command_that_merges_reports_are_there() -> None:
+    (typed,) = {typed for _page, typed in commands("PYTHONPATH=~/.ansible/collections")}
+    module, *words = shlex.split(typed)[3:]
+    told = subprocess.run(
+        [sys.executable, "-m", module, "--help"],
+        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for option in (word for word in words if word.startswith("-")):
+        assert option in told, option
+
+
 def test_each_target_of_make_is_there() -> None:
     targets = {typed.split()[1] for _page, typed in commands("make")}
     assert targets
     for target in targets:
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
+
+
+def test_the_first_page_leads_to_every_other() -> None:
+    first = (ROOT / "docs" / "README.md").read_text()
+    for page in (ROOT / "docs").glob("[!R]*.md"):
+        assert f"]({page.name})" in first, page.name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
