@@ -11,7 +11,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from told_runs import ABSENT, LIVE, PROVEN, Happenings
 
 from ansible_collections.slb.fleet.plugins.plugin_utils import merge_reports
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
@@ -24,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import UnreadableReportError, document_from
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())

@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAc
 
 ROOT = Path(__file__).resolve().parents[3]
 ROLE = ROOT / "roles" / "host_preparation" / "tasks" / "leftover.yml"
+_DOCUMENTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 # Results, files, hosts and calls that have such a name; no variables.
 _NO_VARIABLES = {"slb_host", "slb_fate", "slb_fleet", "slb_fleet_answer", "slb_engine"}
 # The reasons why an interface is left alone are words of the playbook adopt_interfaces still.
@@ -28,7 +29,7 @@ def texts_of(path: Path) -> set[str]:
     documented = {
         id(node.value)
         for node in tree.body
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("DOCUMENTATION", "EXAMPLES", "RETURN")
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in _DOCUMENTS
     }
     return {
         node.value
