@@ -143,6 +143,13 @@ def test_each_target_of_make_is_there() -> None:
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
 
 
+def test_what_each_stage_proves_is_said() -> None:
+    stages = re.findall(r'Stage\(\s*"([a-z0-9.-]+)"', (ROOT / "tests" / "run.py").read_text())
+    assert len(stages) > 20
+    table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `")]
+    assert sorted(stages) == sorted(name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1]))
+
+
 def test_the_first_page_leads_to_every_other() -> None:
     first = (ROOT / "docs" / "README.md").read_text()
     for page in (ROOT / "docs").glob("[!R]*.md"):
