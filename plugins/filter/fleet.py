@@ -13,7 +13,6 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._batches import batches as of_play
-from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting as read_setting
 
@@ -54,4 +53,4 @@ class FilterModule:
     """Named by Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"setting": setting, "listed_as": listed_as, "batches": batches, "lost_with_job": lost_with_job}
+        return {"setting": setting, "listed_as": listed_as, "batches": batches}

@@ -37,7 +37,6 @@ _raw:
   elements: raw
 """
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,8 +45,8 @@ from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import OF_A_HOST, OF_A_PLAY, setting
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of, without_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import OF_A_HOST, OF_A_PLAY, stated_setting
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
 
 _BASE_URL = "base_url"
 
@@ -65,7 +64,4 @@ class LookupModule(LookupBase):  # type: ignore[misc]
     def _value(self, name: str, stated: Mapping[str, Any]) -> Any:
         if name not in (_BASE_URL, *OF_A_HOST, *OF_A_PLAY):
             raise AnsibleError(f"There is no setting {name!r}.")
-        value = value_of(f"slb_{name}", stated, self._templar)
-        if name == _BASE_URL:
-            return value or os.environ.get("SLB_BASE_URL", "")
-        return setting(name, value)
+        return stated_setting(name, stated, self._templar)

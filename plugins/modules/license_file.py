@@ -16,40 +16,10 @@ author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
   - slb.fleet.management_node
+  - slb.fleet.license_file
 requirements:
   - requests, on the controller
-attributes:
-  check_mode:
-    support: full
-    details: Downloads and compares, and writes nothing.
-  diff_mode:
-    support: full
-    details: Shows checksum, size, owner, group and mode; never the license itself.
 options:
-  dest:
-    description:
-      - The path of the file on the host. Its folder has to exist.
-      - A symbolic link is replaced by the file. What it points to is neither read nor changed.
-    type: path
-    required: true
-  owner:
-    description: The name or number of the user that shall own the file.
-    type: str
-  group:
-    description: The name or number of the group that shall own the file.
-    type: str
-  mode:
-    description: The permissions, as a quoted octal number such as V('0640') or as in V(u=rw,g=r).
-    type: raw
-    default: '0600'
-  backup:
-    description: Whether to keep a copy of the file that is replaced, with its process id and the time in its name.
-    type: bool
-    default: false
-  max_size:
-    description: How many bytes a license may have.
-    type: int
-    default: 10485760
   content:
     description: Not to be set. What the controller sends to the host.
     type: str

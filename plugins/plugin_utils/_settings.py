@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -213,6 +214,14 @@ def settings_of(task_vars: Mapping[str, Any], templar: Any, task: Any = None) ->
     settings["engine_name"] = settings["engine_name"] or str(host)
     settings["manage_ip"] = settings["manage_ip"] or str(address or host)
     return settings
+
+
+def stated_setting(name: str, stated: Mapping[str, Any], templar: Any) -> Any:
+    """The value of one variable. ``stated``, ``templar``: without facts. ``base_url`` falls back to the environment."""
+    value = value_of(f"slb_{name}", stated, templar)
+    if name == "base_url":
+        return value or os.environ.get("SLB_BASE_URL", "")
+    return setting(name, value)
 
 
 def setting(name: str, value: Any) -> Any:

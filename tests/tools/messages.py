@@ -134,7 +134,9 @@ def document() -> str:
     for folder in "playbooks", "roles":
         for path in sorted((ROOT / folder).rglob("*.yml")):
             rows[PLACES[""]] |= {
-                (cell(what), cell(rest)) for what, rest in messages_of_tasks(yaml.safe_load(path.read_text()))
+                (cell(what), cell(rest))
+                for what, rest in messages_of_tasks(yaml.safe_load(path.read_text()))
+                if re.search(r"[a-z]", what)
             }
     parts = [
         f"## {title}\n\n| the message | what to do |\n|---|---|\n"

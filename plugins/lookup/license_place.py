@@ -1,0 +1,76 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the license of a host's management node goes."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: license_place
+author: slb.fleet contributors (@slb-fleet)
+version_added: 1.0.0
+short_description: Where the license of the host's management node goes
+description:
+  - Gives what C(slb_base_url), C(slb_license_dest), C(slb_license_host) and C(slb_license_backup) of the host
+    say, evaluated without facts as by P(slb.fleet.setting#lookup), and whether the license can go there.
+  - For the playbook C(slb.fleet.download_license), which downloads once for all hosts of a group.
+options:
+  _terms:
+    description: None.
+    type: list
+    elements: str
+"""
+
+EXAMPLES = r"""
+- name: Say where the license goes
+  ansible.builtin.debug:
+    msg: "{{ lookup('slb.fleet.license_place').dest }}"
+"""
+
+RETURN = r"""
+_raw:
+  description:
+    - C(dest), the path; null where none is wanted. C(host), the host of the inventory that keeps the file; empty for
+      the controller. C(backup), whether a copy is kept. C(node), the address of the management node.
+    - C(group), the name for the group of the hosts that have node and file in common; empty without a path.
+    - C(trouble), why the license cannot go there, and what to do; empty if it can. Two nodes with one file are seen
+      when the groups have been made.
+  type: list
+  elements: dict
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.plugins.lookup import LookupBase
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
+from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import LicensePlace
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import stated_setting
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]
+    def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[dict[str, Any]]:
+        known = variables or {}
+        try:
+            refuse_facts(known)
+            with without_facts(known, self._templar) as stated:
+                node, dest, host, backup = (
+                    stated_setting(name, stated, self._templar)
+                    for name in ("base_url", "license_dest", "license_host", "license_backup")
+                )
+        except FleetError as error:
+            raise AnsibleError(str(error)) from error
+        told = {"node": str(node), "dest": dest, "host": host or "", "backup": backup, "group": "", "trouble": ""}
+        if dest is None:
+            return [told]
+        place = LicensePlace(str(node), dest, host or "")
+        try:
+            place.refuse(known["inventory_hostname"], known["groups"], known["hostvars"], lost_with_job)
+        except FleetError as error:
+            told["trouble"] = str(error)
+        return [{**told, "group": place.group}]
