@@ -17,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx_jobs import Awx
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import FOLDER_MODE
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import merged_summaries
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
 from ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports import merge, write
@@ -75,8 +76,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             files = {"summary.json": json.dumps(summary) + "\n"}
             if again is not None:
                 files["retry"] = "".join(f"{host}\n" for host in again)
-            into.mkdir(mode=0o750, parents=True, exist_ok=True)
-            with Folder.opened(into) as opened:
+            with Folder.opened(into, missing=FOLDER_MODE) as opened:
                 for name, text in files.items():
                     with opened.new_file() as (descriptor, temporary):
                         write_file(descriptor, text.encode())

@@ -139,13 +139,18 @@ def _cleaned(task_vars: Mapping[str, Any], manager: Any, task: Any, host: str) -
     clean = {**task_vars, **{name: {} for name in _FACTS}}
     facts = _facts_of(whose, manager)
     if facts:
-        fresh = manager.get_vars(
-            play=task.get_play() if task is not None else None,
-            host=task_vars["hostvars"]._inventory.get_host(whose),
-            task=task,
-            _hosts=task_vars.get("ansible_play_batch"),
-            _hosts_all=task_vars.get("ansible_play_hosts_all"),
-        )
+        fresh, known = _variables(manager, task_vars, task, whose), {}
+        if task is not None and task.get_play().get_vars_files():
+            # Facts may also have chosen which files of variables are read.
+            with _facts_again(manager):
+                known = _variables(manager, task_vars, task, whose)
+        for name, value in known.items():
+            if name == "vars":
+                continue
+            if name not in fresh:
+                clean.pop(name, None)
+            elif value is not fresh[name] and not is_same(value, fresh[name]):
+                clean[name] = fresh[name]
         # The task's own keyword has outranked a fact of that name, and is evaluated by now.
         facts.pop("environment", None)
         for fact, value in facts.items():
@@ -157,6 +162,27 @@ def _cleaned(task_vars: Mapping[str, Any], manager: Any, task: Any, host: str) -
             else:
                 clean.pop(fact, None)
     return {**clean, "vars": clean}
+
+
+def _variables(manager: Any, task_vars: Mapping[str, Any], task: Any, host: str) -> dict[str, Any]:
+    variables: dict[str, Any] = manager.get_vars(
+        play=task.get_play() if task is not None else None,
+        host=task_vars["hostvars"]._inventory.get_host(host),
+        task=task,
+        _hosts=task_vars.get("ansible_play_batch"),
+        _hosts_all=task_vars.get("ansible_play_hosts_all"),
+    )
+    return variables
+
+
+@contextlib.contextmanager
+def _facts_again(manager: Any) -> Iterator[None]:
+    hidden = manager._fact_cache
+    manager._fact_cache = hidden.hidden
+    try:
+        yield
+    finally:
+        manager._fact_cache = hidden
 
 
 def _may_be(fact: Any, value: Any) -> bool:

@@ -229,10 +229,11 @@ def silence() -> Behaviour:
     return behave
 
 
-def drip(data: bytes, pause: float = 0.1, endless: bytes = b"") -> Behaviour:
-    """Sends ``data`` byte by byte, then ``endless`` again and again."""
+def drip(data: bytes, pause: float = 0.1, endless: bytes = b"", head: bytes = b"") -> Behaviour:
+    """Sends ``head`` at once, ``data`` byte by byte, then ``endless`` again and again."""
 
     def behave(exchange: Exchange) -> None:
+        exchange.send(head)
         end = time.monotonic() + 60
         for byte in itertools.chain(data, itertools.cycle(endless)):
             if time.monotonic() > end:

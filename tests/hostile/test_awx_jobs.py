@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +45,9 @@ def for_the_token(text: str) -> Callable[[Exchange], None]:
     return behave
 
 
-def merged(start: Callable[..., Any], controller: Controller, jobs: list[int], token: str = TOKEN) -> Run:
+def merged(
+    start: Callable[..., Any], controller: Controller, jobs: list[int], token: str = TOKEN, into: str = "whole"
+) -> Run:
     nodes = {"results": [{"summary_fields": {"job": {"id": 8}}}, {"summary_fields": {"job": {"id": 9}}}, {}]}
     awx = start(
         {
@@ -55,7 +58,7 @@ def merged(start: Callable[..., Any], controller: Controller, jobs: list[int], t
         }
     )
     plays = [{"ansible.builtin.import_playbook": "slb.fleet.merge_reports"}]
-    settings = ["-e", json.dumps({"slb_awx_jobs": jobs, "slb_merged_dir": str(controller.folder / "whole")})]
+    settings = ["-e", json.dumps({"slb_awx_jobs": jobs, "slb_merged_dir": str(controller.folder / into)})]
     of_awx = {"CONTROLLER_HOST": awx.base_url, "CONTROLLER_OAUTH_TOKEN": token, "CONTROLLER_VERIFY_SSL": "false"}
     return controller.run(plays, {"all": {"hosts": {"localhost": {}}}}, *settings, **of_awx)
 
@@ -67,6 +70,16 @@ def test_a_sliced_job_stands_for_its_slices(start: Callable[..., Any], controlle
     assert (whole["jobs"], whole["counts"]["hosts"], whole["counts"]["failed"]) == ([8, 9], 20, 3)
     assert (controller.folder / "whole" / "retry").read_text() == "edge-1\nedge-4\nedge-5\n"
     assert TOKEN not in run.output
+
+
+def test_nobody_else_may_write_in_the_folders_that_it_makes(start: Callable[..., Any], controller: Controller) -> None:
+    before = os.umask(0)
+    try:
+        merged(start, controller, [8], into="by/month/whole").assert_ok()
+    finally:
+        os.umask(before)
+    folders = ("by", "by/month", "by/month/whole")
+    assert [(controller.folder / name).stat().st_mode & 0o777 for name in folders] == [0o750] * 3
 
 
 def test_what_is_no_job_or_has_no_report_is_said(start: Callable[..., Any], controller: Controller) -> None:

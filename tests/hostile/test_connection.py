@@ -16,8 +16,10 @@ from hostile_server import (
     LOGIN,
     answer,
     cut,
+    drip,
     expiring,
     for_session,
+    message,
     new_session,
     silence,
 )
@@ -299,6 +301,31 @@ def test_no_tls(start: Callable[..., Any], greeting: Any) -> None:
     assert result["outcome"] == "refused"
     assert "cannot be reached" in result["msg"]
     assert time.monotonic() - begin < 6
+
+
+FRAMES = {
+    "a length": message(200, b"", length=9999),
+    "a length, and the end of the connection": message(200, b"", ["Connection: close"], length=9999),
+    "the end of the connection": message(200, b"", length=-1),
+    "HTTP/1.0": b"HTTP/1.0 200 OK\r\n\r\n",
+    "chunks": message(200, b"9999\r\n", ["Transfer-Encoding: chunked"], length=-1),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize(("module", "path"), [("login", LOGIN), ("license", LICENSE), ("engine", INSTALL)])
+def test_a_body_that_drips_ends_with_the_time(
+    start: Callable[..., Any], tmp_path: Path, frame: str, module: str, path: str
+) -> None:
+    """However its end is told: Python gives the connection away where that is the end of the body."""
+    server = start({path: [drip(b"", 0.1, b"x", FRAMES[frame])]}, sessions={"given"})
+    session = {} if module == "login" else {"sessionid": "given"}
+    more = {"dest": str(tmp_path / "license")} if module == "license" else {}
+    begin = time.monotonic()
+    result = run(module, server, timeout=2, retries=0, **session, **more)
+    assert result["failed"]
+    assert "did not end within 2 s" in result["msg"], result
+    assert time.monotonic() - begin < 15
 
 
 def test_an_install_waits_for_a_server_that_is_not_up_yet(start: Callable[..., Any]) -> None:

@@ -341,6 +341,24 @@ def test_options_of_ones_own_tasks_are_as_they_are_without_facts(fleet: Fleet) -
     assert logins(account) == 1
 
 
+def test_no_fact_chooses_the_file_of_variables_of_a_play(fleet: Fleet) -> None:
+    """Its name could lead to a file that was fetched from that host."""
+    node = {"slb_base_url": "{{ console_url }}", "slb_tls_fingerprint": "{{ console_pin }}"}
+    evil = {"slb_base_url": fleet.evil.base_url, "slb_tls_fingerprint": fleet.trap.fingerprint, "slb_ca_path": ""}
+    (fleet.folder / "fetched").mkdir()
+    (fleet.folder / "fetched" / "site.json").write_text(json.dumps(evil))
+    (fleet.folder / "north.json").write_text(json.dumps(node))
+    asks = {"hosts": "edge-3", "gather_facts": False, "tasks": [{"slb.fleet.login": {}, "name": "ask"}]}
+    files = [f"{fleet.folder}/{name}.json" for name in ("{{ site }}", "{{ ansible_facts.site }}")]
+    plays = [*SETUP, *({**asks, "vars_files": file} for file in files)]
+    account = fleet.run(
+        "diagnose", {"site": saying(site="fetched/site")}, before=plays, behind=BEHIND, host_variables={"site": "north"}
+    )
+    assert fleet.evil.connections == 0
+    ended = [how for task, how, _result in account.run.results["edge-3"] if task == "ask"]
+    assert ended == ["ok", "ok"], account.run.results["edge-3"]
+
+
 REFUSED_TASKS: dict[str, tuple[dict[str, Any], str]] = {
     "a loop": ({"slb.fleet.login": {**OPTIONS, "base_url": "{{ item }}"}, "loop": "{{ consoles }}"}, "base_url"),
     "its own word": ({"slb.fleet.login": {**OPTIONS, "base_url": "{{ ansible_facts.console_url }}"}}, "base_url"),

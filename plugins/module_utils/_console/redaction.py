@@ -27,8 +27,17 @@ _QUOTED_PASSWORD = re.compile(
 _BARE_PASSWORD = re.compile(rf"({_PASSWORD_KEY}\s*=\s*)[^\s;,\"'&<>]+", re.IGNORECASE)
 
 
+# Between what stands for two characters: signs that group digits, and lines that are broken.
+_BETWEEN_DIGITS = r"(?:[\s:;,._-]{0,3}(?:%|=|0x|\\{1,4}x)?)"
+_BETWEEN_LETTERS = r"(?:\\{1,4}[rn]|\s){0,4}"
+_BROKEN = r"(?:=\r?\n)?"
+_SHORTEST = 6
+"""Fewer letters of Base64, or digits, than that may well stand in a text that holds no secret."""
+
+
 class Redactor:
-    """Masks the secrets that it was told, in every form in which HTML, JSON, URLs and Python write them.
+    """Masks the secrets that it was told, in every form in which HTML, JSON, URLs and Python write them, and mail; in
+    hexadecimal digits; and in Base64, of the secret alone or of what holds it.
 
     A message about a request may quote what was escaped already, so that forms of forms are masked too; and what
     stands under the name of a cookie or of a password, however it is written.
@@ -36,15 +45,19 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._forms: list[str] = []
+        self._patterns: list[re.Pattern[str]] = []
         self.learn(*secrets)
 
     def learn(self, *secrets: str) -> None:
         forms = {form for secret in secrets if secret for form in _forms(secret)}
         self._forms = sorted(forms.union(self._forms), key=len, reverse=True)
+        self._patterns += [re.compile(pattern) for secret in secrets if secret for pattern in _patterns(secret)]
 
     def __call__(self, text: str) -> str:
         for form in self._forms:
             text = text.replace(form, _MASK)
+        for encoded in self._patterns:
+            text = encoded.sub(_MASK, text)
         for pattern in (_COOKIE, _QUOTED_PASSWORD, _BARE_PASSWORD):
             text = pattern.sub(rf"\g<1>{_MASK}", text)
         return text
@@ -74,3 +87,43 @@ def _in_both_cases(encoded: str) -> Iterator[str]:
     yield encoded
     yield _HEXADECIMAL.sub(lambda digits: digits.group().upper(), encoded)
     yield _HEXADECIMAL.sub(lambda digits: digits.group().lower(), encoded)
+
+
+def _patterns(secret: str) -> Iterator[str]:
+    """Encodings in which a character or a byte has many spellings."""
+    yield _BROKEN.join(_spelled(character) for character in secret)
+    # As it stands in a body of JSON or of a form.
+    inner = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote_plus(secret)}
+    for raw in sorted(text.encode("utf-8", "surrogatepass") for text in inner):
+        if len(raw) * 2 >= _SHORTEST:
+            yield f"(?i:{_BETWEEN_DIGITS.join(f'{byte:02x}' for byte in raw)})"
+        for before in range(3):
+            yield from _in_base64(raw, before)
+
+
+def _spelled(character: str) -> str:
+    raw, number = character.encode("utf-8", "surrogatepass"), ord(character)
+    ways = [
+        re.escape(character),
+        "".join(rf"(?i:%(?:25)*{byte:02x}|=(?:3d)*{byte:02x}|\\{{1,4}}x{byte:02x})" for byte in raw),
+        "".join(rf"\\{{1,4}}0?{byte:03o}" for byte in raw),
+        rf"(?i:&(?:amp;)*\#(?:0{{0,4}}{number}|x0{{0,4}}{number:x});?)",
+        rf"(?i:\\{{1,4}}u(?:{number:04x}|\{{0{{0,4}}{number:x}\}}))",
+    ]
+    return f"(?:{'|'.join(ways)})"
+
+
+def _in_base64(raw: bytes, before: int) -> Iterator[str]:
+    """Where so many bytes stand before it, of the three that become four letters: what others have no part in."""
+    encoded = base64.b64encode(bytes(before) + raw).decode().rstrip("=")
+    is_shared = (before + len(raw)) % 3 != 0
+    letters = encoded[(0, 2, 3)[before] : len(encoded) - is_shared]
+    if len(letters) < _SHORTEST:
+        return
+    spelled = {"+": "[+-]", "/": "[/_]"}
+    shared = "[A-Za-z0-9+/_-]"
+    yield (
+        (f"{shared}?{_BETWEEN_LETTERS}" if before else "")
+        + _BETWEEN_LETTERS.join(spelled.get(letter, letter) for letter in letters)
+        + (f"(?:{_BETWEEN_LETTERS}{shared}={{0,2}})?" if is_shared else "")
+    )

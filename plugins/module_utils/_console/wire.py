@@ -45,18 +45,22 @@ class Wire:
         self._pin = pin
         self._handshake_only = handshake_only
         self._connection: Any = None
+        self._socket: Any = None
 
     def begin(self) -> None:
         """Before each request."""
         self.sent = self.is_cut = False
-        self._connection = None
+        self._connection = self._socket = None
 
     def connecting(self, connection: HTTPSConnection) -> None:
         self._refuse_if_cut()
         self._connection = connection
 
-    def connected(self, certificate: bytes) -> None:
+    def connected(self, tls: Any) -> None:
+        # An answer that ends with its connection has the socket for itself: the connection has forgotten it by then.
+        self._socket = tls
         self._refuse_if_cut()
+        certificate = tls.getpeercert(binary_form=True)
         self.fingerprint = hashlib.sha256(certificate).hexdigest()
         if self._handshake_only:
             raise HandshakeDoneError
@@ -74,7 +78,7 @@ class Wire:
     def cut(self) -> None:
         """Ends the connection from another thread: whoever reads from it gets an error at once."""
         self.is_cut = True
-        connection_socket = getattr(self._connection, "sock", None)
+        connection_socket = self._socket or getattr(self._connection, "sock", None)
         # TLS through a proxy that speaks TLS itself is an object around the socket.
         connection_socket = getattr(connection_socket, "socket", connection_socket)
         if isinstance(connection_socket, socket.socket):
@@ -101,7 +105,7 @@ class _WatchedConnection(HTTPSConnection):
         self.wire.connecting(self)
         super().connect()
         tls: Any = self.sock
-        self.wire.connected(tls.getpeercert(binary_form=True))
+        self.wire.connected(tls)
         # An answer that has no length ends with the connection: without this, a cut one looks whole.
         tls.suppress_ragged_eofs = False
         self.is_verified = self.is_verified or self.wire.is_pinned

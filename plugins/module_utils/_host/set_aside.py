@@ -11,7 +11,7 @@ from typing import Any, Dict, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._host import containers, notes
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, folders
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, sync_folder, write_ours
 
 PATH = "/var/lib/slb-fleet/set-aside.json"
@@ -139,8 +139,8 @@ def of(container: Container, because: str, earlier: Optional[Note]) -> Note:
 def write(note: Note) -> None:
     """Raises HostError; the note is then as it was."""
     write_ours(PATH, json.dumps(note._asdict(), indent=2, sort_keys=True) + "\n", _MODE, _FOLDER_MODE)
-    with file_errors(PATH):
-        os.chmod(os.path.dirname(PATH), _FOLDER_MODE)
+    with file_errors(PATH), folders.opened(os.path.dirname(PATH)) as there:
+        os.fchmod(there, _FOLDER_MODE)
 
 
 def forget() -> None:

@@ -6,7 +6,7 @@
 import contextlib
 import fcntl
 import os
-import tempfile
+import secrets
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
@@ -14,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _FOLDER_MODE = 0o755
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
@@ -25,22 +26,25 @@ def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
 
 def write_atomically(path: str, content: str, mode: int) -> None:
     """Replaces the content of ``path`` and makes its folder. Raises HostError; ``path`` is then as it was."""
-    folder = os.path.dirname(path)
+    folder, name = os.path.split(path)
+    temporary = f".{name}.{secrets.token_hex(8)}"
     with file_errors(path):
         folders.make(folder, _FOLDER_MODE)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=folder)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                os.fchmod(stream.fileno(), mode)
-                stream.write(content)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.rename(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        sync_folder(folder)
+        # Held: whatever gets the folder's name meanwhile, no file in another one is written.
+        with folders.opened(folder) as there:
+            descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
+            try:
+                with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                    os.fchmod(stream.fileno(), mode)
+                    stream.write(content)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                os.rename(temporary, name, src_dir_fd=there, dst_dir_fd=there)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary, dir_fd=there)
+                raise
+            os.fsync(there)
 
 
 @contextlib.contextmanager
@@ -57,11 +61,8 @@ def file_errors(path: str) -> Iterator[None]:
 
 def sync_folder(folder: str) -> None:
     """Makes a rename or an unlink in ``folder`` last through a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    with folders.opened(folder) as there:
+        os.fsync(there)
 
 
 @contextlib.contextmanager
@@ -72,7 +73,7 @@ def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
     """
     folder = os.path.dirname(path)
     with file_errors(path):
-        os.makedirs(folder, mode=0o755, exist_ok=True)
+        folders.make(folder, _FOLDER_MODE)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         if not wait_for(lambda: _lock(descriptor), seconds):

@@ -10,7 +10,7 @@ import contextlib
 import errno
 import os
 import stat
-from typing import List, Optional
+from typing import Iterator, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 
@@ -72,6 +72,16 @@ def untrusted(folder: str) -> Optional[str]:
         if mode & _rights_of_others(level) and not is_shared_safely:
             return f"others may write in {level} (mode {mode:04o})"
     return None
+
+
+@contextlib.contextmanager
+def opened(folder: str) -> Iterator[int]:
+    """Its descriptor. Raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _set_mode(folder: str, mode: int) -> None:

@@ -15,7 +15,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 
-_MODE, _FOLDER_MODE = 0o640, 0o750
+FOLDER_MODE = 0o750
+_MODE = 0o640
 _MODE_OF = {"slb_fleet.prom": 0o644}
 """What the textfile collector reads, it reads as a user of its own."""
 
@@ -55,7 +56,7 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
     Whoever reads a file sees the one before or this one, whole.
     """
     # Nobody else may write in what is made, nor exchange what is in it.
-    with Folder.opened(folder, missing=_FOLDER_MODE) as opened:
+    with Folder.opened(folder, missing=FOLDER_MODE) as opened:
         for name, render in files.items():
             with opened.new_file() as (descriptor, temporary):
                 os.fchmod(descriptor, _MODE_OF.get(name, _MODE))

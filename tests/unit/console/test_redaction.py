@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
+import quopri
+import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
 from hypothesis import assume, given
@@ -126,6 +129,80 @@ def test_spaces_inside_a_secret() -> None:
 )
 def test_spellings(echoed: str) -> None:
     assert read_reply(Answer(400, {}, f"said {echoed}".encode()), Redactor(["pä%2fss"])).excerpt == "said ********"
+
+
+def as_digits(form: str) -> Callable[[str], str]:
+    return lambda text: "".join(form.format(byte) for byte in text.encode())
+
+
+def mime(width: int) -> Callable[[bytes], str]:
+    def lines(raw: bytes) -> str:
+        text = base64.b64encode(raw).decode()
+        return "\r\n".join(text[begin : begin + width] for begin in range(0, len(text), width))
+
+    return lines
+
+
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    "hex": as_digits("{:02x}"),
+    "hex, upper case": as_digits("{:02X}"),
+    "hex in groups": as_digits("{:02x} "),
+    "hex with colons": as_digits("{:02x}:"),
+    "hex of C": as_digits("\\x{:02x}"),
+    "hex of JSON": as_digits("\\\\x{:02x}"),
+    "numbers of C": as_digits("0x{:02x}, "),
+    "octal": as_digits("\\{:03o}"),
+    "every character of a URL": as_digits("%{:02X}"),
+    "twice": as_digits("%25{:02x}"),
+    "HTML": lambda text: "".join(f"&#{ord(each)};" for each in text),
+    "HTML, hexadecimal": lambda text: "".join(f"&#x{ord(each):04X};" for each in text),
+    "JSON": lambda text: "".join(f"\\u{ord(each):04x}" for each in text),
+    "mail": lambda text: quopri.encodestring(text.encode(), quotetabs=True).decode(),
+    "mail, in short lines": lambda text: "=\n".join(quopri.encodestring(each.encode()).decode() for each in text),
+    "Base64": lambda text: base64.b64encode(text.encode()).decode(),
+    "Base64 without its end": lambda text: base64.b64encode(text.encode()).decode().rstrip("="),
+    "Base64 of URLs": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
+    "Base64 in lines": lambda text: mime(8)(text.encode()),
+    "Base64 of a header": lambda text: base64.b64encode(f"admin:{text}".encode()).decode(),
+    "Base64 of JSON": lambda text: base64.b64encode(json.dumps({"a": "b", "password": text}).encode()).decode(),
+    "Base64 of JSON, in lines": lambda text: mime(76)(json.dumps({"user": "admin", "password": text}).encode()),
+    "Base64 of a form": lambda text: base64.b64encode(urlencode({"u": "a", "password": text}).encode()).decode(),
+    "hex of JSON's body": lambda text: json.dumps({"password": text}).encode().hex(),
+}
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("secret", ['S3cr3t&P\u00e4"ss<w/0rd>+%x', "SESSabc123def456", "\u5bc6\u7801-9281-abc"])
+@pytest.mark.parametrize("pad", range(3))
+def test_what_is_encoded(secret: str, encoding: str, pad: int) -> None:
+    """Nothing is left from which more than a few signs of it could be had."""
+    told = ENCODINGS[encoding]("x" * pad + secret)
+    shown = Redactor([secret])(f"said: {told}.")
+    assert "********" in shown
+    left = shown.partition("said: ")[2].replace("********", "")
+    plainest = ENCODINGS[encoding](secret)
+    pieces = {plainest[begin : begin + 10] for begin in range(len(plainest) - 9)}
+    outside = ENCODINGS[encoding]("x" * pad + "?" * len(secret))
+    assert not [piece for piece in pieces if piece in left and piece not in outside], shown
+
+
+@given(SECRETS, st.sampled_from(sorted(ENCODINGS)), st.text(max_size=4))
+def test_whatever_is_encoded(secret: str, encoding: str, before: str) -> None:
+    shown = Redactor([secret])(ENCODINGS[encoding](before + secret))
+    assert "********" in shown
+
+
+@pytest.mark.parametrize("text", ["deadbeef " * 50, "aGVsbG8gd29ybGQ=", "%20%41", "c0ffee:c0ffee", "port 8000 \\x41"])
+def test_what_is_encoded_and_no_secret_stays(text: str) -> None:
+    assert Redactor(["s3cret-of-many-letters", "SESSabc123def456"])(text) == text
+
+
+def test_to_look_for_all_of_them_takes_no_time_to_speak_of() -> None:
+    redact = Redactor(["aaaaaaaaaaaaaaaaaaaa", "0000000000000000", "%%%%%%%%%%%%"])
+    for bomb in ("a", "0", "%", "61", "YWFh", "%25", "\\\\x61 ", "=\n", "30 : ", "\\", "&amp;", "a=\n", "Y\\n\n"):
+        before = time.process_time()
+        redact(bomb * (100_000 // len(bomb)))
+        assert time.process_time() - before < 3, bomb
 
 
 def test_a_secret_at_the_end_of_an_excerpt_is_not_cut_in_two() -> None:

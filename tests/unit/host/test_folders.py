@@ -75,6 +75,36 @@ def test_modes_do_not_depend_on_the_umask(base: Path, umask: int) -> None:
     assert all(mode == 0o600 for path, mode in code.items() if (base / path).is_file())
 
 
+def test_a_lock_makes_no_folder_in_which_others_may_write(base: Path, umask: int) -> None:
+    """It comes before all else where nobody has had local facts yet."""
+    with files.locked(record.PATH, 1):
+        assert modes(base) == {"etc": 0o755, "etc/ansible": 0o755, "etc/ansible/facts.d": 0o755}
+
+
+def test_a_file_is_put_into_the_folder_that_was_looked_at(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may rename it meanwhile has the file in neither of the two places."""
+    theirs = base / "theirs"
+    theirs.mkdir()
+    written, sync = base / "written", os.fsync
+
+    def swapped(descriptor: int) -> None:
+        sync(descriptor)
+        if not written.is_symlink():
+            written.rename(base / "moved")
+            written.symlink_to(theirs)
+
+    monkeypatch.setattr(os, "fsync", swapped)
+    files.write_atomically(str(written / "file"), "content", 0o640)
+    assert list(theirs.iterdir()) == []
+    assert [(path.name, path.stat().st_mode & 0o777) for path in (base / "moved").iterdir()] == [("file", 0o640)]
+
+
+def test_the_folder_of_the_note_is_closed_where_it_was_open(base: Path) -> None:
+    (base / "var/lib/slb-fleet").mkdir(parents=True, mode=0o755)
+    set_aside.write(NOTE)
+    assert modes(base)["var/lib/slb-fleet"] == 0o700
+
+
 def test_the_history(base: Path, umask: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history.resolver, "read", lambda: "")
     monkeypatch.setattr(history.snapshot, "part", lambda *_: {})
