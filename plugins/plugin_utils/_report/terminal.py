@@ -35,6 +35,7 @@ def lines(document: Document) -> Iterator[str]:
     what = f"{run.playbook}{' in check mode' if run.check else ''}"
     yield f"{what}: {_hosts(len(document.hosts))}, {how} {_span(run.seconds)}."
     yield f"  {in_plan(document) if run.is_plan else in_numbers(document)}"
+    yield from _planned(document)
     yield from _deeds(document)
     yield from _troubles(document)
     yield from _drift(document)
@@ -77,6 +78,14 @@ def in_plan(document: Document) -> str:
     parts = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
     parts += [f"{document.counts[verdict]} {VERDICTS[verdict]}" for verdict in bad if document.counts[verdict]]
     return f"{', '.join(parts) or 'no hosts'}. Nothing was changed."
+
+
+def _planned(document: Document) -> Iterator[str]:
+    """Of which hosts something would be done, by name."""
+    for action, words in _PLANNED.items():
+        names = tuple(host.name for host in document.hosts if host.verdict == "planned" and host.action == action)
+        if names:
+            yield f"  {words}: {_names(names)}"
 
 
 def _deeds(document: Document) -> Iterator[str]:
