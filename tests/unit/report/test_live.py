@@ -23,7 +23,7 @@ class Host(NamedTuple):
 
 class Task(NamedTuple):
     action: str
-    args: dict[str, Any] = {}  # noqa: RUF012
+    args: dict[str, Any] = {}
     _uuid = "task"
 
 

@@ -195,7 +195,7 @@ def test_metrics_count_what_the_document_counts(read: ModuleType) -> None:
 
 @READERS
 def test_metrics_can_be_read_whatever_hosts_are_called(read: ModuleType) -> None:
-    run = Happenings("a playbook \\ of \"others\"\n")
+    run = Happenings('a playbook \\ of "others"\n')
     names = ['edge"1', "edge\\2", "edge\n3", "edge{4}", "örtlich,5=", "edge 6 # EOF"]
     run.play("look", *names)
     found = samples(metrics(run.ended()), read)
