@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    DRIFTS,
+    SINCE,
     VERDICTS,
     Deed,
     Document,
@@ -140,11 +142,9 @@ def _unknown_engines(document: Document) -> Iterator[str]:
 
 
 def _drift(document: Document) -> Iterator[str]:
-    for since, words in (("drifted", "changed by somebody else since they were proven"),
-                         ("corrected", "changed by somebody else since they were proven, and corrected")):  # fmt: skip
-        names = tuple(host.name for host in document.hosts if host.since == since)
-        if names:
-            yield f"  {len(names)} {words}: {_names(names)}"
+    for since in DRIFTS:
+        if names := document.changed(since):
+            yield f"  {len(names)} {SINCE[since]}: {_names(names)}"
 
 
 def _names(names: tuple[str, ...]) -> str:

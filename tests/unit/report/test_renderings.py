@@ -202,6 +202,22 @@ def test_metrics_can_be_read_whatever_hosts_are_called(read: ModuleType) -> None
     assert {host for name, host in found if name == "host_proven"} == set(names)
 
 
+@pytest.mark.parametrize("since", ["drifted", "corrected"])
+def test_what_somebody_else_has_changed_is_told_at_the_terminal_and_on_the_page(since: str) -> None:
+    run = Happenings()
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    run.play("look", "edge-1", "edge-2")
+    run.look("edge-1", ABSENT, recorded={"state": "confirmed", **engine})
+    if since == "corrected":
+        run.look("edge-1", PROVEN, rounds=1)
+    run.look("edge-2", PROVEN)
+    document = run.ended()
+    words = "changed by somebody else since proven" + (", and corrected" if since == "corrected" else "")
+    assert f"  1 {words}: edge-1" in list(lines(document))
+    assert f"<p>1 {words}: edge-1</p>" in page(document)
+    assert page(document).count("Since the last run that proved it: ") == 1
+
+
 def test_others_words_break_out_of_no_rendering() -> None:
     document = hostile()
     for render in AT_THE_END.values():
