@@ -88,6 +88,10 @@ class Gathering:
     def check(self) -> bool:
         return self._facts.check
 
+    @property
+    def is_in_awx(self) -> bool:
+        return self._facts.awx_job_id is not None
+
     def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
         """A play begins, or its next batch. ``hosts``: all that it names; those that it never comes to are told."""
         named = list(hosts)
