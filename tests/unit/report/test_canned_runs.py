@@ -149,6 +149,31 @@ def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_en
     assert artifacts["slb_fleet_77"]["again"] == "edge-1,edge-2"
 
 
+@pytest.mark.parametrize("callback", ["slb.fleet.fleet", "default"])
+def test_a_run_to_whose_words_nobody_listens_any_more_comes_to_its_end(tmp_path: Path, callback: str) -> None:
+    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="healthy", edge_4="fails")
+    with (tmp_path / "errors").open("w+") as errors:
+        process = subprocess.Popen(
+            fleet.command("slb.fleet.audit"),
+            cwd=tmp_path,
+            env={**fleet.environment(), "ANSIBLE_STDOUT_CALLBACK": callback},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            assert process.stdout
+            process.stdout.close()
+            assert process.wait(120) == 2
+        finally:
+            process.kill()
+            process.wait()
+        errors.seek(0)
+        assert "Broken pipe" not in errors.read()
+    assert fleet.document["run"]["status"] == "finished"
+    assert set(fleet.verdicts.values()) == {"proven", "failed"}
+
+
 def test_what_is_on_disk_is_at_any_moment_one_whole_file(tmp_path: Path) -> None:
     hosts = 30
     fleet = Canned(tmp_path, **{f"edge_{number}": "healthy" for number in range(1, hosts + 1)})
