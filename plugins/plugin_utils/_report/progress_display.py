@@ -9,6 +9,7 @@ import contextlib
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 from ansible import constants
@@ -103,7 +104,7 @@ class _Patient:
 
     def _give_up(self) -> None:
         """What is still to be written, by whomever, goes nowhere."""
-        with contextlib.suppress(OSError), open(os.devnull, "wb") as nowhere:
+        with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
             os.dup2(nowhere.fileno(), self._stream.fileno())
 
     def __getattr__(self, name: str) -> Any:
