@@ -312,7 +312,9 @@ class _Door:
 
     def _say(self, decision: Decision) -> None:
         """What will be done and why, once."""
-        if decision.action not in ("nothing", "fail"):
+        # At a terminal that shows changes alone, what is changed is told when it is.
+        is_quiet = constants.DEFAULT_STDOUT_CALLBACK == "slb.fleet.fleet" and not Display().verbosity
+        if decision.action not in ("nothing", "fail") and not is_quiet:
             words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
             if self._store.is_news(words, self._host):
                 Display().display(f"[{self._host}]: {words}")

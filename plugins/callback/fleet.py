@@ -39,6 +39,10 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     _is_quiet = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[str, str] = {}
+
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._is_quiet = is_own(play) and not self._display.verbosity
         if not self._is_quiet:
@@ -81,7 +85,13 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def _tell_trouble(self, kind: str, result: Any) -> None:
         each = told(result)
-        self._display.display(f"[{each.host}]: {kind}: {seen(each.module, each.values).message}", color="red")
+        found = seen(each.module, each.values)
+        words = found.fate.reason if found.fate else found.message
+        # What fails after a rescue begins with the words of what failed first: only what is new is told.
+        news = words.removeprefix(self._told.get(each.host, "")).strip()
+        self._told[each.host] = words
+        if news:
+            self._display.display(f"[{each.host}]: {kind}: {news}", color="red")
 
 
 def _quiet(name: str) -> Any:

@@ -146,7 +146,7 @@ def _in_visible_words() -> Iterator[None]:
 
 def _trouble(error: AnsibleError) -> str:
     """ssh says why it ended in its last words, after all that the host has printed."""
-    words = error.message
+    words = error.message.replace("\r\n", "\n")
     cut = len(words) - _LONGEST_TROUBLE
     return (
         visible(words)

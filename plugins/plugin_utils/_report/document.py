@@ -28,6 +28,14 @@ VERDICTS: dict[str, str] = {
     "not_attempted": "not attempted",
 }
 """Each with its words after a number of hosts."""
+SINCE: dict[str, str] = {
+    "drifted": "changed by somebody else since proven",
+    "corrected": "changed by somebody else since proven, and corrected",
+    "intended": "brought to what is wanted now",
+}
+"""Each with its words after a number of hosts, or one."""
+DRIFTS: tuple[Since, ...] = ("drifted", "corrected")
+"""What somebody else has done."""
 BAD = ("failed", "unreachable", "unfinished", "needs_you", "not_attempted")
 """Those after which somebody has to do something."""
 AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
@@ -163,6 +171,10 @@ class Document:
     def unlisted(self) -> tuple[str, ...]:
         """The hosts whose engines the console's list, where it was read, does not show."""
         return tuple(host.name for host in self.hosts if host.console in ("not_listed", "elsewhere", "empty"))
+
+    def changed(self, since: Since) -> tuple[str, ...]:
+        """The hosts that have changed so since they were proven."""
+        return tuple(host.name for host in self.hosts if host.since == since)
 
     @property
     def counts(self) -> dict[str, int]:

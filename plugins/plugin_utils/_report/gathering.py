@@ -88,6 +88,10 @@ class Gathering:
     def check(self) -> bool:
         return self._facts.check
 
+    @property
+    def is_in_awx(self) -> bool:
+        return self._facts.awx_job_id is not None
+
     def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
         """A play begins, or its next batch. ``hosts``: all that it names; those that it never comes to are told."""
         named = list(hosts)
@@ -194,16 +198,18 @@ class Gathering:
             management_nodes=tuple(self._nodes),
             batches=tuple(self._batches),
         )
-        hosts = tuple(self._entry(name, story, run) for name, story in self._stories.items())
         decided = {name: story.wants for name, story in self._stories.items() if story.is_decided}
+        plan = self._approved or (plan_of(decided) if decided else None)
+        step = self._next.knowing(plan)
+        hosts = tuple(self._entry(name, story, run, step) for name, story in self._stories.items())
         return Document(
-            replace(run, next=self._next.of_run(run, hosts)),
+            replace(run, next=step.of_run(run, hosts)),
             hosts,
-            self._approved or (plan_of(decided) if decided else None),
+            plan,
             tuple(self._unknown_engines),
         )
 
-    def _entry(self, name: str, story: Story, run: RunEntry) -> HostEntry:
+    def _entry(self, name: str, story: Story, run: RunEntry, step: NextStep) -> HostEntry:
         verdict = self._verdict(story, run)
         fate = story.fate
         by = fate.verified_by if fate and verdict == "proven" else None
@@ -221,7 +227,7 @@ class Gathering:
             console=fate.console if fate else "",
             since=_since(story, verdict),
         )
-        return replace(entry, next=self._next.of_host(entry, run))
+        return replace(entry, next=step.of_host(entry, run))
 
     def _verdict(self, story: Story, run: RunEntry) -> Verdict:
         needs_you = story.fate is not None and story.fate.action == "fail" and run.is_plan

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, HostEntry, RunEntry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, HostEntry, Plan, RunEntry
 
 _FEW = 30
 _REMEDIED = ("gone_from_the_list", "ailing")
@@ -32,6 +32,13 @@ class NextStep:
     playbooks: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
     unapproved: tuple[str, ...] = ()
+
+    def knowing(self, plan: Plan | None) -> NextStep:
+        """``plan``: the run's, which its document has. A digest is that of the whole fleet before anything was done:
+        what is left to do is not it any more, and is found in the document.
+        """
+        is_known = plan is not None and self.folder and self.approved == ("-e", f"slb_plan={plan.digest}")
+        return replace(self, approved=("-e", f"slb_plan={self.folder}/report.json")) if is_known else self
 
     def of_host(self, host: HostEntry, run: RunEntry) -> str:
         if host.verdict not in (*AGAIN, "needs_you", "planned"):
@@ -75,6 +82,8 @@ class NextStep:
     def _again(self, run: RunEntry, *limit: str) -> str:
         """The same, or what it prepares. A rehearsal goes on as one."""
         what = self._what(run)
+        if self.approved[-1:] and self.approved[-1].startswith("slb_plan=sha256:"):
+            return self._command(what, run, "--check", *limit)
         if run.check:
             return self._command(what, run, *self.approved, "--check", *limit)
         is_same = what == run.playbook

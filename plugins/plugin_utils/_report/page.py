@@ -17,7 +17,9 @@ from markupsafe import Markup, escape
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     BAD,
+    DRIFTS,
     PHASES,
+    SINCE,
     VERDICTS,
     Batch,
     Document,
@@ -48,6 +50,8 @@ def page(document: Document) -> str:
         counts=document.counts,
         verdicts=VERDICTS,
         phases=PHASES,
+        since=SINCE,
+        drifts=DRIFTS,
         bars=[_bar(batch, document.run) for batch in document.run.batches],
         summary=in_plan(document) if document.run.is_plan else in_numbers(document),
         groups=document.groups(),

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 from ansible import constants
@@ -79,7 +81,38 @@ class _Around:
         return getattr(self._stream, name)
 
 
+class _Patient:
+    """A stream whose reader may go away, as that of a pipe into head, or whose disk may fill up. Then the run goes on
+    without words. Ansible's thread that takes the workers' results would end, and the run wait for it for ever.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError:
+            self._give_up()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """What is still to be written, by whomever, goes nowhere."""
+        with contextlib.suppress(OSError), Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), self._stream.fileno())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def progress_display() -> Lines | InPlace:
+    sys.stdout, sys.stderr = _Patient(sys.stdout), _Patient(sys.stderr)
     # ansible-runner gives its job a terminal that nobody looks at, and reads what is printed there.
     is_recorded = "awx_display" in str(constants.DEFAULT_STDOUT_CALLBACK) or "AWX_ISOLATED_DATA_DIR" in os.environ
     is_dumb = os.environ.get("TERM", "dumb") == "dumb"

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    DRIFTS,
+    SINCE,
     VERDICTS,
     Deed,
     Document,
@@ -35,6 +37,7 @@ def lines(document: Document) -> Iterator[str]:
     what = f"{run.playbook}{' in check mode' if run.check else ''}"
     yield f"{what}: {_hosts(len(document.hosts))}, {how} {_span(run.seconds)}."
     yield f"  {in_plan(document) if run.is_plan else in_numbers(document)}"
+    yield from _planned(document)
     yield from _deeds(document)
     yield from _troubles(document)
     yield from _drift(document)
@@ -77,6 +80,14 @@ def in_plan(document: Document) -> str:
     parts = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
     parts += [f"{document.counts[verdict]} {VERDICTS[verdict]}" for verdict in bad if document.counts[verdict]]
     return f"{', '.join(parts) or 'no hosts'}. Nothing was changed."
+
+
+def _planned(document: Document) -> Iterator[str]:
+    """Of which hosts something would be done, by name."""
+    for action, words in _PLANNED.items():
+        names = tuple(host.name for host in document.hosts if host.verdict == "planned" and host.action == action)
+        if names:
+            yield f"  {words}: {_names(names)}"
 
 
 def _deeds(document: Document) -> Iterator[str]:
@@ -131,11 +142,9 @@ def _unknown_engines(document: Document) -> Iterator[str]:
 
 
 def _drift(document: Document) -> Iterator[str]:
-    for since, words in (("drifted", "changed by somebody else since they were proven"),
-                         ("corrected", "changed by somebody else since they were proven, and corrected")):  # fmt: skip
-        names = tuple(host.name for host in document.hosts if host.since == since)
-        if names:
-            yield f"  {len(names)} {words}: {_names(names)}"
+    for since in DRIFTS:
+        if names := document.changed(since):
+            yield f"  {len(names)} {SINCE[since]}: {_names(names)}"
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -114,8 +114,8 @@ class Watcher:
                 self._gathering.did(told.host, seen(told.module, told.values, self._gathering.check).deed)
 
     def sum_up(self) -> None:
-        """What is known by now is what the lookup ``summary`` gives from here on."""
-        if self._gathering:
+        """What is known by now is what the lookup ``summary`` gives from here on, which AWX alone is given."""
+        if self._gathering and self._gathering.is_in_awx:
             with self._lock:
                 document = self._gathering.document(time.monotonic())
             text = json.dumps(summary(document))

@@ -16,6 +16,7 @@ import pytest
 from fleet import BIN, Fleet, Run
 from sites import LISTING, wait_until
 from slb_lab.lab import Lab
+from slb_lab.management_node.sessions import MARK
 from slb_lab.topology import Topology
 
 RECORD = "/etc/ansible/facts.d/slb_engine.fact"
@@ -83,6 +84,7 @@ class Reported:
             timeout=300,
             check=False,
         )
+        self.see_that_no_secret_is_told(done.stdout)
         return Run(done.returncode, done.stdout)
 
     @contextmanager
@@ -109,6 +111,12 @@ class Reported:
 
     def wait_for_a_request(self, host: str) -> None:
         wait_until(lambda: self.has_asked_for(host), f"a request for {host} in the document", 60)
+
+    def see_that_no_secret_is_told(self, output: str) -> None:
+        files = {path.name: path.read_text() for path in self.folder.iterdir() if path.is_file()}
+        told = [name for name, text in {**files, "output": output}.items()
+                for secret in (self.lab.management_node.password, MARK) if secret in text]  # fmt: skip
+        assert told == []
 
     # --- what the reports say
 

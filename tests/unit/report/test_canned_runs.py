@@ -10,10 +10,13 @@ import subprocess
 import time
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
-from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
+from ansible_collections.slb.fleet.tests.unit.report.canned import HURRY, ROOT, Canned
+
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 
 def next_of(output: str) -> str:
@@ -133,6 +136,74 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
     assert "1 begun and not ended" in text
     assert "edge-2" in (fleet.reports / "junit.xml").read_text()
     assert [path.name for path in fleet.reports.iterdir() if path.name.startswith(".")] == []
+
+
+def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_ended_the_run(tmp_path: Path) -> None:
+    """It takes what a run publishes with set_stats, which Ansible shows here."""
+    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="healthy")
+    shown = {"ANSIBLE_STDOUT_CALLBACK": "default", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
+    _status, output = fleet.run("slb.fleet.rollout", "-e", "awx_job_id=77", **shown)
+    assert fleet.verdicts == {"edge-1": "failed", "edge-2": "not_attempted", "edge-3": "proven"}, output
+    artifacts, _end = json.JSONDecoder().raw_decode(output.partition("\tRUN: ")[2])
+    assert artifacts["slb_fleet_77"]["counts"] == fleet.document["counts"]
+    assert artifacts["slb_fleet_77"]["again"] == "edge-1,edge-2"
+
+
+@pytest.mark.parametrize("callback", ["slb.fleet.fleet", "default"])
+def test_a_run_to_whose_words_nobody_listens_any_more_comes_to_its_end(tmp_path: Path, callback: str) -> None:
+    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="healthy", edge_4="fails")
+    with (tmp_path / "errors").open("w+") as errors:
+        process = subprocess.Popen(
+            fleet.command("slb.fleet.audit"),
+            cwd=tmp_path,
+            env={**fleet.environment(), "ANSIBLE_STDOUT_CALLBACK": callback},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+        try:
+            assert process.stdout
+            process.stdout.close()
+            assert process.wait(120) == 2
+        finally:
+            process.kill()
+            process.wait()
+        errors.seek(0)
+        assert "Broken pipe" not in errors.read()
+    assert fleet.document["run"]["status"] == "finished"
+    assert set(fleet.verdicts.values()) == {"proven", "failed"}
+
+
+def test_what_is_on_disk_is_at_any_moment_one_whole_file(tmp_path: Path) -> None:
+    hosts = 30
+    fleet = Canned(tmp_path, **{f"edge_{number}": "healthy" for number in range(1, hosts + 1)})
+    (tmp_path / "hurry.py").write_text(HURRY)
+    hurried = {"ANSIBLE_CALLBACK_PLUGINS": str(tmp_path), "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,hurry"}
+    process = subprocess.Popen(
+        fleet.command("slb.fleet.rollout", "--forks", "2"),
+        cwd=tmp_path,
+        env={**fleet.environment(), **hurried},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    proven, deadline = {0}, time.monotonic() + 120
+    try:
+        while max(proven) < hosts / 2:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            if (fleet.reports / "report.json").exists():
+                document = fleet.document
+                jsonschema.validate(document, SCHEMA)
+                proven.add(document["counts"]["proven"])
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    assert len(proven) > 3, "the document grows with the run"
+    jsonschema.validate(fleet.document, SCHEMA)
+    assert (fleet.document["run"]["status"], fleet.document["counts"]["hosts"]) == ("running", hosts)
+    assert set((fleet.reports / "retry").read_text().split()) <= set(fleet.hosts)
 
 
 def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path: Path) -> None:

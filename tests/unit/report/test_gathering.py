@@ -244,6 +244,35 @@ def test_the_same_decisions_have_the_same_digest_in_check_mode_and_later() -> No
     assert len(digests) == 1
 
 
+def run_of_an_approved_digest(folder: str, digest: str) -> Happenings:
+    """It is ended when one of two hosts is done."""
+    run = Happenings(folder=folder, approved=("-e", f"slb_plan={digest}"))
+    run.play("deploy", "edge-1", "edge-2")
+    for host in ("edge-1", "edge-2"):
+        run.look(host, ABSENT)
+    run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
+    run.look("edge-1", PROVEN, rounds=2)
+    return run
+
+
+def test_a_run_with_a_digest_that_was_ended_goes_on_by_its_document_which_has_the_plan() -> None:
+    plan = run_of_an_approved_digest("", "").so_far().plan
+    assert plan is not None
+    document = run_of_an_approved_digest("/reports", plan.digest).ended("interrupted")
+    command = "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert document.run.next == f"{command} -e slb_plan=/reports/report.json --limit @/reports/retry"
+    assert document.plan == plan
+
+
+@pytest.mark.parametrize("folder", ["", "/reports"])
+def test_where_no_document_has_what_the_digest_is_of_the_next_step_is_a_new_plan(folder: str) -> None:
+    digest = f"sha256:{'0' * 64}"
+    document = run_of_an_approved_digest(folder, digest).ended("interrupted")
+    assert digest not in document.run.next
+    assert "slb.fleet.rollout --check --limit " in document.run.next
+    assert of(document, "edge-2").next.endswith("slb.fleet.rollout --check --limit edge-2")
+
+
 def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("audit", "edge-1", "edge-2")

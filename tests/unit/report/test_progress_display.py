@@ -16,17 +16,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.slb.fleet.tests.unit.report.canned import HURRY
+
 ROOT = Path(__file__).resolve().parents[3]
 BENCH = ROOT / "tests" / "bench"
 DEADLINE = 120.0
-HURRY = """
-from ansible.plugins.callback import CallbackBase
-from ansible_collections.slb.fleet.plugins.plugin_utils._report import progress_display, watcher
-
-class CallbackModule(CallbackBase):
-    CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "aggregate", "hurry"
-    watcher._TICK_SECONDS = watcher._SHARE = progress_display.InPlace.seconds = 0.0005
-"""
 BOTH_AT_ONCE = """
 import threading
 from ansible.utils.display import Display

@@ -8,11 +8,14 @@ import re
 import struct
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from typing import Any
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from junitparser import JUnitXml
+from prometheus_client import parser
+from prometheus_client.openmetrics import parser as openmetrics_parser
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
@@ -137,16 +140,20 @@ def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
 
 
 def test_in_junit_who_was_not_reached_or_not_attempted_has_not_passed() -> None:
-    suites = ElementTree.fromstring(junit(troubled()))
-    kinds = {case.get("name"): [child.tag for child in case] for case in suites.iter("testcase")}
+    suites = JUnitXml.fromstring(junit(troubled()).encode())
+    (suite,) = suites
+    kinds = {case.name: [type(result).__name__ for result in case.result] for case in suite}
     assert kinds == {
-        "edge-1": ["system-out"],
-        "edge-2": ["failure"],
-        "edge-3": ["error"],
-        "edge-4": ["error"],
-        "edge-5": ["failure"],
+        "edge-1": [],
+        "edge-2": ["Failure"],
+        "edge-3": ["Error"],
+        "edge-4": ["Error"],
+        "edge-5": ["Failure"],
     }
-    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("5", "2", "2")
+    told = (suites.tests, suites.failures, suites.errors, suites.time)
+    suites.update_statistics()
+    assert told[:3] == (suites.tests, suites.failures, suites.errors) == (5, 2, 2)
+    assert all(case.is_passed == (case.name == "edge-1") for case in suite)
 
 
 def test_the_summary_stays_small_however_many_hosts_have_trouble() -> None:
@@ -161,23 +168,54 @@ def test_the_summary_stays_small_however_many_hosts_have_trouble() -> None:
     assert told["again"] is None
 
 
-def samples(text: str) -> dict[str, float]:
-    found = {}
-    for each in text.splitlines():
-        if not each.startswith("#"):
-            name, value = re.fullmatch(r'(\w+\{(?:\w+="(?:[^"\\\n]|\\["\\n])*",?)*\}) (\S+)', each).groups()
-            found[name] = float(value)
+READERS = pytest.mark.parametrize("read", [openmetrics_parser, parser], ids=["OpenMetrics", "the textfile collector's"])
+
+
+def samples(text: str, reader: ModuleType = openmetrics_parser) -> dict[tuple[str, str], float]:
+    """By a metric's name and what one of its samples is about, as Prometheus' own library reads it."""
+    found: dict[tuple[str, str], float] = {}
+    for family in reader.text_string_to_metric_families(text):
+        assert family.type == "gauge"
+        for sample in family.samples:
+            about = [value for label, value in sample.labels.items() if label not in ("playbook", "check")]
+            key = sample.name.removeprefix("slb_fleet_"), " ".join(about)
+            assert key not in found
+            found[key] = sample.value
     return found
 
 
-def test_metrics_count_what_the_document_counts() -> None:
-    text = metrics(troubled())
-    found = samples(text)
-    about = 'playbook="slb.fleet.rollout",check="false"'
-    assert found[f'slb_fleet_hosts{{{about},verdict="not_attempted"}}'] == 1
-    assert found[f'slb_fleet_host_proven{{{about},host="edge-1"}}'] == 1
-    assert found[f'slb_fleet_host_proven{{{about},host="edge-2"}}'] == 0
-    assert text.endswith("# EOF\n")
+@READERS
+def test_metrics_count_what_the_document_counts(read: ModuleType) -> None:
+    found = samples(metrics(troubled()), read)
+    assert found["hosts", "not_attempted"] == 1
+    assert found["troubled_hosts", "failed unrecorded"] == 1
+    assert [found["host_proven", host] for host in ("edge-1", "edge-2", "edge-4")] == [1, 0, 0]
+    assert found["run_complete", ""] == 1
+
+
+@READERS
+def test_metrics_can_be_read_whatever_hosts_are_called(read: ModuleType) -> None:
+    run = Happenings('a playbook \\ of "others"\n')
+    names = ['edge"1', "edge\\2", "edge\n3", "edge{4}", "örtlich,5=", "edge 6 # EOF"]
+    run.play("look", *names)
+    found = samples(metrics(run.ended()), read)
+    assert {host for name, host in found if name == "host_proven"} == set(names)
+
+
+@pytest.mark.parametrize("since", ["drifted", "corrected"])
+def test_what_somebody_else_has_changed_is_told_at_the_terminal_and_on_the_page(since: str) -> None:
+    run = Happenings()
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    run.play("look", "edge-1", "edge-2")
+    run.look("edge-1", ABSENT, recorded={"state": "confirmed", **engine})
+    if since == "corrected":
+        run.look("edge-1", PROVEN, rounds=1)
+    run.look("edge-2", PROVEN)
+    document = run.ended()
+    words = "changed by somebody else since proven" + (", and corrected" if since == "corrected" else "")
+    assert f"  1 {words}: edge-1" in list(lines(document))
+    assert f"<p>1 {words}: edge-1</p>" in page(document)
+    assert page(document).count("Since the last run that proved it: ") == 1
 
 
 def test_others_words_break_out_of_no_rendering() -> None:
@@ -185,7 +223,7 @@ def test_others_words_break_out_of_no_rendering() -> None:
     for render in AT_THE_END.values():
         assert "\x1b" not in render(document)
         assert "\u202e" not in render(document)
-    ElementTree.fromstring(junit(document))
+    assert len(list(*JUnitXml.fromstring(junit(document).encode()))) == 2
     samples(metrics(document))
     assert "<script>alert" not in page(document)
     assert "49" not in re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z|sha256-\S+", "", page(document).partition("<body>")[2])

@@ -6,6 +6,9 @@
 import secrets
 import time
 
+MARK = "session-of-the-lab-"
+"""Each identifier begins so, for tests that look for one where none may be."""
+
 
 class Sessions:
     """A session lasts a number of seconds from its login, whatever is done with it."""
@@ -16,7 +19,7 @@ class Sessions:
     def begin(self, seconds: float) -> str:
         """A new session's identifier."""
         self._drop_expired(seconds)
-        identifier = secrets.token_hex(16)
+        identifier = f"{MARK}{secrets.token_hex(16)}"
         self._since[identifier] = time.monotonic()
         return identifier
 
