@@ -55,6 +55,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
+_DEFAULTS = {option: rules.get("default") for option, rules in ARGUMENTS.items()}
+_TYPES: dict[str, Any] = {"dict": dict, "bool": bool, "float": (float, int), "str": str}
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
@@ -70,13 +72,13 @@ class ActionModule(OnHostAction):
     """Fails where nothing safe can be done, and for that host alone."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        validation = ArgumentSpecValidator(ARGUMENTS).validate(self._task.args)
-        if validation.error_messages:
-            return {"failed": True, "msg": "; ".join(validation.error_messages)}
+        asked, objection = _asked(self._task.args)
+        if objection:
+            return {"failed": True, "msg": objection}
         try:
             refuse_facts(task_vars or {})
             with task_environment(self._task, task_vars or {}, self._templar):
-                result = _Door(self, validation.validated_parameters, task_vars or {}).result()
+                result = _Door(self, asked, task_vars or {}).result()
         except FleetError as error:
             result = {"failed": True, "msg": in_variables(error)}
         except AnsibleConnectionFailure:
@@ -91,6 +93,16 @@ class ActionModule(OnHostAction):
         store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
         with contextlib.suppress(FleetError):
             store.note_trouble(str(task_vars.get("inventory_hostname")))
+
+
+def _asked(given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """All options, or what stands against them. What has its type already needs no validation, which copies what was
+    found so far, and takes as long as the decision.
+    """
+    if all(name in ARGUMENTS and isinstance(value, _TYPES[ARGUMENTS[name]["type"]]) for name, value in given.items()):
+        return {**_DEFAULTS, **given}, ""
+    validation = ArgumentSpecValidator(ARGUMENTS).validate(given)
+    return validation.validated_parameters, "; ".join(validation.error_messages)
 
 
 class _Door:

@@ -69,8 +69,8 @@ class Progress:
         return progress
 
     def _is_put_off(self, result: Mapping[str, Any]) -> bool:
-        """Nothing was begun, and nothing stands against it: it is decided anew, by another look at host and list, and the
-        run's gate lets nobody ask before the time that the answer names. What was taken out of the way is put back first.
+        """Nothing was begun, and nothing stands against it: another look at host and list decides anew, and the run's
+        gate lets nobody ask before the time that the answer names. What was taken out of the way is put back instead.
         """
         is_not_now = result.get("outcome") == "refused" and result.get("status_code") == _NOT_NOW
         return is_not_now and self.put_off < _MOST_PUT_OFF and not self.has_replaced
