@@ -290,18 +290,19 @@ class _Door:
             "progress": asdict(progress),
             "engine": asdict(self._engine),
             "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
-            "batch": (self._asked["so_far"] or {}).get("batch") or len(self._task_vars.get("ansible_play_batch", ())),
         }
         if self._asked["must_be_proven"]:
             told["unknown_engines"] = self._unknown_engines()
         fails = decision.action == "fail" and not self._asked["report_only"]
         if fails or (self._asked["must_be_proven"] and decision.action != "nothing"):
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
-        self._say(decision)
+        self._say(decision, progress)
         self._join([group for group in self._groups(decision) if group], told)
-        if self._asked["group"] is None or self._has_work(decision):
-            # Nobody comes back to the others, and there may be thousands: each value of a result is copied and walked
+        if self._asked["group"] is not None and not self._has_work(decision):
+            # Nobody comes back to these, and there may be thousands: each value of a result is copied and walked
             # through several times in the main process, and stays there.
+            del told["progress"]
+        else:
             told.update(
                 slb_host=slb_host,
                 settings={key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
@@ -322,12 +323,13 @@ class _Door:
         if self._settings["license_dest"]:
             yield self._asked["license_group"]
 
-    def _say(self, decision: Decision) -> None:
-        """What will be done and why, once."""
-        if decision.action not in ("nothing", "fail"):
-            words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
-            if self._store.is_news(words, self._host):
-                Display().display(f"[{self._host}]: {words}")
+    def _say(self, decision: Decision, progress: Progress) -> None:
+        """What will be done and why, and what proves the engine in the end; once."""
+        words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
+        if decision.action == "nothing":
+            words = f"{decision.reason} Verified by: {decision.verified_by}." if progress.rounds else ""
+        if words and decision.action != "fail" and self._store.is_news(words, self._host):
+            Display().display(f"[{self._host}]: {words}")
 
     def _join(self, groups: list[str], told: dict[str, Any]) -> None:
         """Puts the host into ``groups``."""

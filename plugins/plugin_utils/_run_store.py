@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, k
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
+CREATE TABLE IF NOT EXISTS batch (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS troubled (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
@@ -157,6 +158,18 @@ class RunStore:
     def troubled(self) -> set[str]:
         with self._open() as database:
             return {host for (host,) in database.execute("SELECT host FROM troubled")}
+
+    def batch(self) -> set[str]:
+        """The hosts with which the last batch has begun."""
+        with self._open() as database:
+            return {host for (host,) in database.execute("SELECT host FROM batch")}
+
+    def note_batch(self, hosts: Iterable[str]) -> None:
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("DELETE FROM batch")
+            database.executemany("INSERT INTO batch VALUES (?)", [(host,) for host in hosts])
+            database.execute("COMMIT")
 
     def note_work(self, host: str, wants: str) -> None:
         """What is to be done about ``host`` before anything is done; empty for nothing."""
