@@ -55,6 +55,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
+_DEFAULTS = {option: rules.get("default") for option, rules in ARGUMENTS.items()}
+_TYPES: dict[str, Any] = {"dict": dict, "bool": bool, "float": (float, int), "str": str}
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
@@ -70,13 +72,13 @@ class ActionModule(OnHostAction):
     """Fails where nothing safe can be done, and for that host alone."""
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        validation = ArgumentSpecValidator(ARGUMENTS).validate(self._task.args)
-        if validation.error_messages:
-            return {"failed": True, "msg": "; ".join(validation.error_messages)}
+        asked, objection = _asked(self._task.args)
+        if objection:
+            return {"failed": True, "msg": objection}
         try:
             refuse_facts(task_vars or {})
             with task_environment(self._task, task_vars or {}, self._templar):
-                result = _Door(self, validation.validated_parameters, task_vars or {}).result()
+                result = _Door(self, asked, task_vars or {}).result()
         except FleetError as error:
             result = {"failed": True, "msg": in_variables(error)}
         except AnsibleConnectionFailure:
@@ -91,6 +93,16 @@ class ActionModule(OnHostAction):
         store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
         with contextlib.suppress(FleetError):
             store.note_trouble(str(task_vars.get("inventory_hostname")))
+
+
+def _asked(given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """All options, or what stands against them. What has its type already needs no validation, which copies what was
+    found so far, and takes as long as the decision.
+    """
+    if all(name in ARGUMENTS and isinstance(value, _TYPES[ARGUMENTS[name]["type"]]) for name, value in given.items()):
+        return {**_DEFAULTS, **given}, ""
+    validation = ArgumentSpecValidator(ARGUMENTS).validate(given)
+    return validation.validated_parameters, "; ".join(validation.error_messages)
 
 
 class _Door:
@@ -278,18 +290,19 @@ class _Door:
             "progress": asdict(progress),
             "engine": asdict(self._engine),
             "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
-            "batch": (self._asked["so_far"] or {}).get("batch") or len(self._task_vars.get("ansible_play_batch", ())),
         }
         if self._asked["must_be_proven"]:
             told["unknown_engines"] = self._unknown_engines()
         fails = decision.action == "fail" and not self._asked["report_only"]
         if fails or (self._asked["must_be_proven"] and decision.action != "nothing"):
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
-        self._say(decision)
+        self._say(decision, progress)
         self._join([group for group in self._groups(decision) if group], told)
-        if self._asked["group"] is None or self._has_work(decision):
-            # Nobody comes back to the others, and there may be thousands: each value of a result is copied and walked
+        if self._asked["group"] is not None and not self._has_work(decision):
+            # Nobody comes back to these, and there may be thousands: each value of a result is copied and walked
             # through several times in the main process, and stays there.
+            del told["progress"]
+        else:
             told.update(
                 slb_host=slb_host,
                 settings={key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
@@ -310,14 +323,16 @@ class _Door:
         if self._settings["license_dest"]:
             yield self._asked["license_group"]
 
-    def _say(self, decision: Decision) -> None:
-        """What will be done and why, once."""
+    def _say(self, decision: Decision, progress: Progress) -> None:
+        """What will be done and why, and what proves the engine in the end; once."""
         # At a terminal that shows changes alone, what is changed is told when it is.
-        is_quiet = constants.DEFAULT_STDOUT_CALLBACK == "slb.fleet.fleet" and not Display().verbosity
-        if decision.action not in ("nothing", "fail") and not is_quiet:
-            words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
-            if self._store.is_news(words, self._host):
-                Display().display(f"[{self._host}]: {words}")
+        if constants.DEFAULT_STDOUT_CALLBACK == "slb.fleet.fleet" and not Display().verbosity:
+            return
+        words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
+        if decision.action == "nothing":
+            words = f"{decision.reason} Verified by: {decision.verified_by}." if progress.rounds else ""
+        if words and decision.action != "fail" and self._store.is_news(words, self._host):
+            Display().display(f"[{self._host}]: {words}")
 
     def _join(self, groups: list[str], told: dict[str, Any]) -> None:
         """Puts the host into ``groups``."""

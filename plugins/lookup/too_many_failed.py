@@ -18,6 +18,7 @@ options:
     description:
       - The value of C(slb_max_fail_hosts), a number of hosts or a percentage of the run's. Empty for any number.
       - The value of C(slb_slice), where this run is one of several, of which each has a share of that number.
+      - The value of C(slb_max_fail_percentage), where a batch begins; it is about the hosts of the batch before.
     type: list
     elements: raw
 """
@@ -48,23 +49,27 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunSto
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting
 from ansible_collections.slb.fleet.plugins.plugin_utils._slices import is_exceeded
 
+_TERMS = ("max_fail_hosts", "slice")
+
 
 class LookupModule(LookupBase):  # type: ignore[misc]
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[bool]:
         try:
-            limit, slice_ = (
-                setting(name, value) for name, value in zip(("max_fail_hosts", "slice"), (*terms, None), strict=False)
-            )
-            return [limit is not None and self._is_over(slice_.share(limit), variables or {})]
+            limit, slice_ = (setting(name, value) for name, value in zip(_TERMS, (*terms, None), strict=False))
+            store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
+            is_over = limit is not None and self._is_over(slice_.share(limit), store, variables or {})
+            if len(terms) > len(_TERMS) and not is_over:
+                percentage = setting("max_fail_percentage", terms[-1])
+                is_over = self._was_batch_bad(percentage, store, variables or {})
+            return [is_over]
         except FleetError as error:
             raise AnsibleError(str(error)) from error
 
     @staticmethod
-    def _is_over(limit: int | str, variables: Mapping[str, Any]) -> bool:
-        store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
+    def _is_over(limit: int | str, store: RunStore, variables: Mapping[str, Any]) -> bool:
         named = variables.get("ansible_play_hosts_all", ())
         # Of this play Ansible knows them, whatever failed; in earlier ones hosts were looked at, and nothing else.
-        failed = store.troubled() | set(named).difference(variables.get("ansible_play_hosts", ()))
+        failed = store.troubled() | _failed_in_this_play(variables)
         fleet = store.fleet(len(named))
         if not is_exceeded(limit, len(failed), fleet):
             return False
@@ -74,3 +79,23 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "is begun, and those that are under way are brought to their end."
             )
         return True
+
+    @staticmethod
+    def _was_batch_bad(percentage: float, store: RunStore, variables: Mapping[str, Any]) -> bool:
+        batch, begins = store.batch(), set(variables.get("ansible_play_batch", ()))
+        if batch & begins:  # under the strategy free, each of its hosts comes here
+            return False
+        failed = batch & _failed_in_this_play(variables)
+        if not batch or not is_exceeded(f"{percentage}%", len(failed), len(batch)):
+            store.note_batch(begins)
+            return False
+        if store.is_news("too many of a batch have failed", ""):
+            Display().warning(
+                f"{len(failed)} of {len(batch)} hosts of the last batch have failed, and slb_max_fail_percentage "
+                f"allows {percentage:g} %: no further host is begun."
+            )
+        return True
+
+
+def _failed_in_this_play(variables: Mapping[str, Any]) -> set[str]:
+    return set(variables.get("ansible_play_hosts_all", ())).difference(variables.get("ansible_play_hosts", ()))

@@ -165,6 +165,6 @@ settings:
   type: dict
 progress:
   description: What this run has done about the host so far.
-  returned: where the task does not fail
+  returned: where the host joins O(group) if that is given, or where the task fails
   type: dict
 """

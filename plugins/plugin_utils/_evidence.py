@@ -198,6 +198,8 @@ class Evidence:
         return f"console's list: {shown}" + (f" ({words})" if words else "")
 
     def _rest_in_words(self) -> Iterator[str]:
+        if self.progress.put_off:
+            yield f"put off by the management node: {self.progress.put_off} times"
         if self.progress.answer != "none":
             yield f"answer to the install: {self.progress.answer}"
         if self.set_aside and self.set_aside.exists:

@@ -24,6 +24,15 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import Host
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
+try:
+    from ansible.module_utils.common.json import Direction, get_module_decoder, get_module_encoder
+except ImportError:  # before ansible-core 2.19
+    pass
+else:
+    # Each worker of a run would import the forms in which modules are told and answer, for every task anew.
+    get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
+    get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
+
 STEP_SECONDS = 90.0
 """What a step on a host may take that waits for nothing: a connection, Python, and a container runtime that is slow."""
 

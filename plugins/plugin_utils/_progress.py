@@ -10,17 +10,20 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unknown"]
+_NOT_NOW, _MOST_PUT_OFF = 429, 3
 
 
 @dataclass(frozen=True)
 class Progress:
     """``asked``: how often this run has asked for an install. ``asked_at``: when, by ``_clock``.
     ``confirmed``: how often it has noted the engine in the record. ``waited``: seconds for which it has waited for the
-    engine. ``replaced_id``: the container that it has taken out of the way last.
+    engine. ``put_off``: how often the management node has said that it is too busy to begin anything. ``replaced_id``:
+    the container that it has taken out of the way last.
     """
 
     rounds: int = 0
     asked: int = 0
+    put_off: int = 0
     asked_at: float | None = None
     waited: float = 0
     answer: Answer = "none"
@@ -54,6 +57,8 @@ class Progress:
                 return progress
             return replace(progress, has_replaced=True, replaced_id=str(result["before"]["id"]))
         if action == "add" and not result.get("skipped"):
+            if self._is_put_off(result):
+                return replace(progress, put_off=self.put_off + 1, asked_at=now)
             return replace(
                 progress,
                 asked=self.asked + 1,
@@ -62,6 +67,13 @@ class Progress:
                 answer_words=str(result.get("msg", "")),
             )
         return progress
+
+    def _is_put_off(self, result: Mapping[str, Any]) -> bool:
+        """Nothing was begun, and nothing stands against it: another look at host and list decides anew, and the run's
+        gate lets nobody ask before the time that the answer names. What was taken out of the way is put back instead.
+        """
+        is_not_now = result.get("outcome") == "refused" and result.get("status_code") == _NOT_NOW
+        return is_not_now and self.put_off < _MOST_PUT_OFF and not self.has_replaced
 
     def has_asked_since(self, before: Mapping[str, Any]) -> bool:
         """Whether a request was made since ``before`` from which an engine may come.

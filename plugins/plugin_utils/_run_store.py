@@ -13,7 +13,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, k
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
+CREATE TABLE IF NOT EXISTS batch (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS troubled (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
@@ -59,8 +60,8 @@ class RunStore:
 
     @classmethod
     def of_run(cls, folder: Path) -> RunStore:
-        """``folder``: the run's own temporary one. Every call opens the database anew, because workers are forked."""
-        return cls(lambda: _opened(folder / "slb-fleet-run.db"))
+        """``folder``: the run's own temporary one."""
+        return cls(_Database(folder / "slb-fleet-run.db").open)
 
     @classmethod
     def in_memory(cls) -> RunStore:
@@ -157,6 +158,18 @@ class RunStore:
     def troubled(self) -> set[str]:
         with self._open() as database:
             return {host for (host,) in database.execute("SELECT host FROM troubled")}
+
+    def batch(self) -> set[str]:
+        """The hosts with which the last batch has begun."""
+        with self._open() as database:
+            return {host for (host,) in database.execute("SELECT host FROM batch")}
+
+    def note_batch(self, hosts: Iterable[str]) -> None:
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("DELETE FROM batch")
+            database.executemany("INSERT INTO batch VALUES (?)", [(host,) for host in hosts])
+            database.execute("COMMIT")
 
     def note_work(self, host: str, wants: str) -> None:
         """What is to be done about ``host`` before anything is done; empty for nothing."""
@@ -255,20 +268,52 @@ class RunStore:
         return tuple(dict(zip(("name", "address", "state", "console_state"), row, strict=True)) for row in rows)
 
 
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+class _Database:
+    """The one at ``path``, opened by the first call and kept for those that follow: a look at a host makes several, and
+    to open it takes longer than all else.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kept: tuple[int, sqlite3.Connection] | None = None
+
+    def __del__(self) -> None:
+        self._close()
+
+    @contextlib.contextmanager
+    def open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            # What was opened before a worker was forked is not the worker's.
+            if self._kept is None or self._kept[0] != os.getpid():
+                self._kept = os.getpid(), _connected(self._path)
+            yield self._kept[1]
+        except BaseException as error:
+            # With what it has locked, for which others wait.
+            self._close()
+            if not isinstance(error, (OSError, sqlite3.Error)):
+                raise
+            raise FleetError(
+                f"What this run knows cannot be kept in its temporary folder {self._path.parent}: {error}.",
+                "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
+            ) from None
+
+    def _close(self) -> None:
+        if self._kept is not None and self._kept[0] == os.getpid():
+            self._kept[1].close()
+            self._kept = None
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-        with contextlib.closing(sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)) as database:
-            # It ends with the run: what a power cut would do to it does not matter.
-            database.execute("PRAGMA synchronous = OFF")
-            database.execute("PRAGMA journal_mode = MEMORY")
-            # Each host opens it several times, and to read through the tables takes as long as all the rest.
-            if database.execute("PRAGMA user_version").fetchone() == (0,):
-                database.executescript(f"{_SCHEMA} PRAGMA user_version = 1;")
-            yield database
-    except (OSError, sqlite3.Error) as error:
-        raise FleetError(
-            f"What this run knows cannot be kept in its temporary folder {path.parent}: {error}.",
-            "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
-        ) from None
+        # It ends with the run: what a power cut would do to it does not matter.
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("PRAGMA journal_mode = MEMORY")
+        # Each worker opens it, and to read through the tables takes as long as all the rest.
+        if database.execute("PRAGMA user_version").fetchone() == (0,):
+            database.executescript(f"{_SCHEMA} PRAGMA user_version = 1;")
+    except BaseException:
+        database.close()
+        raise
+    return database

@@ -52,6 +52,22 @@ def test_as_many_as_are_allowed_end_nothing(start: Callable[..., Any], controlle
     assert seen.counts == {"proven": 10, "failed": 2}, seen.run.output[-4000:]
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("share", "begun"), [(33, 3), (34, 8)])
+def test_too_large_a_share_of_a_batch_ends_the_run_behind_it(
+    start: Callable[..., Any], controller: Controller, share: int, begun: int, strategy: str
+) -> None:
+    server = start({INSTALL: refuses("edge-2")})
+    hosts = inventory(server, controller.folder / "hosts", 8)
+    limits = ["-e", json.dumps({"slb_serial": [3, 2, 3], "slb_max_fail_percentage": share})]
+    seen = rollout(controller, hosts, *limits, ANSIBLE_STRATEGY=strategy)
+    assert len({json.loads(request.body)["name"] for request in server.to(INSTALL)}) == begun, seen.run.output[-4000:]
+    assert (seen.counts["failed"], seen.counts["proven"], seen.counts["not_attempted"]) == (1, begun - 1, 8 - begun)
+    assert seen.run.status != 0
+    words = "1 of 3 hosts of the last batch have failed, and slb_max_fail_percentage allows 33 %"
+    assert " ".join(seen.run.output.split()).count(words) == (begun == 3)
+
+
 @pytest.mark.parametrize(("limit", "begun"), [("20%", 0), ("25%", 9)])
 def test_hosts_that_fail_when_they_are_looked_at_count_too(
     start: Callable[..., Any], controller: Controller, limit: str, begun: int

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from hostile_server import INSTALL, LOGIN, answer, cut, for_session, new_session
 from operations import PASSWORD
+from rollouts import inventory, rollout
 
 from playbooks import defaults, engine_task, fleet, play
 
@@ -105,6 +106,35 @@ def test_a_pause_that_one_is_asked_for_holds_for_all(start: Callable[..., Any], 
     assert len(times) == HOSTS
     assert run.output.count('"outcome": "refused"') == 1
     assert "wants to be left alone for 6 s" in " ".join(run.output.split())
+
+
+def test_a_host_that_is_put_off_is_asked_for_again_when_the_pause_is_over(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    times: list[float] = []
+
+    def busy_at_first(exchange: Exchange) -> None:
+        times.append(time.monotonic())
+        (answer(429, "slow down", "Retry-After: 4") if exchange.number == 1 else STARTED)(exchange)
+
+    server = start({INSTALL: [busy_at_first]})
+    hosts = inventory(server, controller.folder / "hosts", 3, slb_outage_timeout=60, slb_serial=3, slb_throttle=1)
+    done = rollout(controller, hosts)
+    done.run.assert_ok()
+    assert done.counts == {"proven": 3}
+    names = [json.loads(request.body)["name"] for request in server.to(INSTALL)]
+    assert sorted(names[1:]) == ["edge-1", "edge-2", "edge-3"], "each is begun once"
+    assert times[1] - times[0] >= 4
+
+
+def test_a_node_that_is_busy_for_ever_is_not_asked_for_ever(start: Callable[..., Any], controller: Controller) -> None:
+    server = start({INSTALL: [answer(429, "slow down", "Retry-After: 1")]})
+    hosts = inventory(server, controller.folder / "hosts", 1, slb_outage_timeout=60)
+    done = rollout(controller, hosts)
+    assert done.run.status != 0
+    assert server.seen[INSTALL] == 4
+    assert done.counts == {"failed": 1}
+    assert "slow down" in json.dumps(done.document)
 
 
 def test_a_pause_of_hours_is_not_waited_for(start: Callable[..., Any], controller: Controller) -> None:

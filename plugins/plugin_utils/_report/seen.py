@@ -62,6 +62,11 @@ def seen(module: str, result: Mapping[str, Any], would: bool = False) -> Seen:
     return Seen(message, deed=_deed(module.removeprefix(_PREFIX), result, would))
 
 
+def may_have_done(module: str) -> bool:
+    """Whether a result of that module may tell of a deed."""
+    return module.startswith(_PREFIX) and module != f"{_PREFIX}host_fate"
+
+
 def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phase | None:
     """Which phase of a host's story a task belongs to; None for those that take no time of their own."""
     if module == f"{_PREFIX}host_fate":

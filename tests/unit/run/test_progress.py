@@ -35,3 +35,24 @@ def test_what_is_taken_away_makes_the_last_answer_void() -> None:
 
 def test_waits_add_up() -> None:
     assert BEFORE.after("wait", {"waited": 3.5}, 20.0).after("wait", {"waited": 2.0}, 30.0).waited == 5.5
+
+
+def test_what_is_put_off_by_a_busy_node_was_not_asked_for() -> None:
+    busy = {"outcome": "refused", "status_code": 429, "msg": "slow down"}
+    put_off = Progress().after("add", busy, 20.0)
+    assert (put_off.asked, put_off.put_off, put_off.answer, put_off.asked_at) == (0, 1, "none", 20.0)
+    assert not put_off.has_asked_since(asdict(Progress()))
+    assert Progress().after("add", {**busy, "status_code": 403}, 20.0).answer == "refused"
+    assert Progress().after("add", {**busy, "outcome": "unknown"}, 20.0).answer == "unknown"
+
+
+def test_a_node_that_is_busy_all_the_time_has_refused() -> None:
+    progress = Progress()
+    for _round in range(4):
+        progress = progress.after("add", {"outcome": "refused", "status_code": 429, "msg": "slow down"}, 20.0)
+    assert (progress.put_off, progress.answer, progress.answer_words) == (3, "refused", "slow down")
+
+
+def test_what_was_taken_out_of_the_way_does_not_wait_for_a_busy_node() -> None:
+    progress = Progress(has_replaced=True).after("add", {"outcome": "refused", "status_code": 429}, 20.0)
+    assert (progress.put_off, progress.answer) == (0, "refused"), "so that it is put back"
