@@ -69,7 +69,6 @@ class Fleet:
         own: Mapping[str, Mapping[str, Any]] | None = None,
         liars_first: bool = False,
         refuses_liars: bool = False,
-        seconds: float = 120,
         are_proven: bool | None = None,
         controller: Controller | None = None,
         **environment: str,
@@ -104,7 +103,7 @@ class Fleet:
             imported = {"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}
             settings = ["-e", "slb_serial=100%", "-e", "slb_remediate_all=true"]
             run = watched(
-                controller, [*(before or []), imported], inventory, *settings, *options, seconds=seconds,
+                controller, [*(before or []), imported], inventory, *settings, *options,
                 **{"ANSIBLE_PIPELINING": "1", "ANSIBLE_SSH_TRANSFER_METHOD": "piped", **environment},
             )  # fmt: skip
         requests = Counter(

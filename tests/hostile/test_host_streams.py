@@ -17,11 +17,11 @@ ENDLESS = {
     "errors": lies.going_on(lies.endless_errors),
 }
 LATE = {"a byte a second": lies.going_on(lies.slow), "silence": lies.going_on(lies.silent)}
-# In the controller's processes ten seconds go by in one.
-_SOONER = """
+# In the controller's processes ten seconds go by in one, or one in ten.
+_CLOCK = """
 import time
 _monotonic = time.monotonic
-time.monotonic = lambda: 10 * _monotonic()
+time.monotonic = lambda: {} * _monotonic()
 """
 
 
@@ -31,8 +31,9 @@ def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
 
 
 def test_what_does_not_end_is_ended_before_it_fills_the_memory(fleet: Fleet) -> None:
-    """And long before the time is up."""
-    account = fleet.run("diagnose", ENDLESS)
+    """And long before the time is up, which goes by so slowly that it cannot be on any machine."""
+    (fleet.folder / "sitecustomize.py").write_text(_CLOCK.format(0.1))
+    account = fleet.run("diagnose", ENDLESS, PYTHONPATH=str(fleet.folder))
     fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
     fleet.assert_each_liar_is_told(account, ENDLESS)
     told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(ENDLESS, 3)]
@@ -40,8 +41,8 @@ def test_what_does_not_end_is_ended_before_it_fills_the_memory(fleet: Fleet) -> 
 
 
 def test_what_comes_too_late_is_not_waited_for(fleet: Fleet) -> None:
-    (fleet.folder / "sitecustomize.py").write_text(_SOONER)
-    account = fleet.run("diagnose", LATE, PYTHONPATH=str(fleet.folder), seconds=60)
+    (fleet.folder / "sitecustomize.py").write_text(_CLOCK.format(10))
+    account = fleet.run("diagnose", LATE, PYTHONPATH=str(fleet.folder))
     fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
     told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(LATE, 3)]
     assert all(words.startswith("unreachable") and "did not answer within 90 seconds" in words for words in told)
@@ -50,13 +51,13 @@ def test_what_comes_too_late_is_not_waited_for(fleet: Fleet) -> None:
 @pytest.mark.parametrize("state", ["pending", "absent"])
 def test_a_note_that_comes_too_late_is_not_waited_for(fleet: Fleet, state: str) -> None:
     """Neither before the request, which is not made then, nor after one that was refused."""
-    (fleet.folder / "sitecustomize.py").write_text(_SOONER)
+    (fleet.folder / "sitecustomize.py").write_text(_CLOCK.format(10))
 
     def late(how: Any) -> Any:
         return lies.when(lambda ask: ask.arguments.get("state") == state, lies.going_on(how))
 
     told = {"a byte a second": late(lies.slow), "silence": late(lies.silent)}
-    account = fleet.run("rollout", told, refuses_liars=True, PYTHONPATH=str(fleet.folder), seconds=100)
+    account = fleet.run("rollout", told, refuses_liars=True, PYTHONPATH=str(fleet.folder))
     fleet.assert_nothing_was_gained(account, fleet.run("rollout"))
     for number, _name in enumerate(told, 3):
         assert "did not answer within 90 seconds" in account.run.report[f"edge-{number}"]
