@@ -11,9 +11,11 @@ from typing import Any
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.standing import ENDPOINTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import in_words
 
+_LONGEST_WORDS = 1000
 _COLLECTIONS = ("awx.awx", "ansible.controller")
 
 
@@ -42,11 +44,11 @@ class ActionModule(ActionBase):  # type: ignore[misc]
                 module_name=f"{given['collection']}.{kind}", module_args=args, task_vars=task_vars
             )
         except AnsibleError as error:
-            return {"failed": True, "msg": in_words(kind, name, error.message)}
+            return {"failed": True, "msg": in_words(kind, name, in_short(error.message, _LONGEST_WORDS))}
         if said.get("failed"):
-            return {"failed": True, "msg": in_words(kind, name, _words(said))}
+            return {"failed": True, "msg": in_words(kind, name, in_short(_words(said), _LONGEST_WORDS))}
         result = {"changed": bool(said.get("changed"))}
-        return {**result, "id": said["id"]} if "id" in said else result
+        return {**result, "id": said["id"]} if isinstance(said.get("id"), int) else result
 
 
 def _words(said: Mapping[str, Any]) -> str:

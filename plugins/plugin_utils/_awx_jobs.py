@@ -13,7 +13,7 @@ from urllib.error import HTTPError
 from ansible.module_utils.urls import open_url
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import FORMAT, VERSION
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import summary_from
 
 _MOST_BYTES = 4 << 20
 _SECONDS = 30
@@ -46,12 +46,12 @@ class Awx:
 
     def _summary(self, number: int, job: Mapping[str, Any]) -> dict[str, Any]:
         found = (job.get("artifacts") or {}).get(f"slb_fleet_{number}")
-        if not isinstance(found, dict) or (found.get("format"), found.get("version")) != (FORMAT, VERSION):
+        if found is None:
             raise AwxError(
                 f"Job {number} of {self._url} has published no report.",
                 "Give jobs of rollout or audit in which the callback slb.fleet.report was enabled.",
             )
-        return found
+        return summary_from(found, f"What job {number} of {self._url} has published")
 
     def _get(self, path: str) -> dict[str, Any] | None:
         """None for what is not there."""

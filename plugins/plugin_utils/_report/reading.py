@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 
 _LONGEST, _LONGEST_NAME = 2000, 300
+_MOST = 10_000_000
+_NAME = re.compile(r"[\w.][\w.:@ -]{0,254}", re.ASCII)
 _STATUSES, _SINCE = ("running", "finished", "interrupted"), ("intended", "corrected", "drifted")
 
 
@@ -54,6 +57,52 @@ def document_from(text: str, where: str) -> Document:
         raise UnreadableReportError(where, f"it has no {error}") from None
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
+
+
+def summary_from(values: Any, where: str) -> dict[str, Any]:
+    """What is merged of a summary that a job has published; whatever ran in the job could publish one.
+
+    Raises UnreadableReportError.
+    """
+    try:
+        if values.get("format") != FORMAT or values.get("version") != VERSION:
+            raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
+        again = values["again"]
+        return {
+            **{key: _text(values[key]) for key in ("playbook", "began", "updated")},
+            "check": values["check"] is True,
+            "awx_job_id": int(values["awx_job_id"]),
+            "counts": {key: _count(values["counts"][key]) for key in ("hosts", "changed", *VERDICTS)},
+            "groups": [_group(each) for each in values["groups"]],
+            "again": None if again is None else ",".join(_host_name(name) for name in again.split(",") if name),
+        }
+    except KeyError as error:
+        raise UnreadableReportError(where, f"it has no {in_short(str(error), _LONGEST_NAME)}") from None
+    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+        raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
+
+
+def _group(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "code": _text(values["code"]),
+        "verdict": _one_of(tuple(VERDICTS), values["verdict"]),
+        "count": _count(values["count"]),
+        "hosts": [_text(each) for each in values["hosts"]],
+        "sentence": _text(values["sentence"]),
+    }
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST:
+        raise ValueError(f"{value!r:.60} is no count")
+    return value
+
+
+def _host_name(value: str) -> str:
+    """As a limit takes it, in which other signs mean other hosts."""
+    if value in ("all", "ungrouped") or not _NAME.fullmatch(value):
+        raise ValueError(f"{value!r:.60} is no host's name")
+    return value
 
 
 def _run(values: Mapping[str, Any]) -> RunEntry:

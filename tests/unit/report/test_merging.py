@@ -21,7 +21,11 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
     merged_summaries,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import UnreadableReportError, document_from
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import (
+    UnreadableReportError,
+    document_from,
+    summary_from,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings
 
@@ -101,6 +105,38 @@ def test_summaries_of_jobs_become_one() -> None:
     assert whole["again"] == ["edge-3", "edge-4", "edge-5"]
     assert [(group["code"], group["count"]) for group in whole["groups"]] == [("unrecorded", 3)]
     assert merged_summaries([jobs[0], {**jobs[1], "again": None}])["again"] is None
+
+
+def test_a_summary_is_taken_as_it_was_published() -> None:
+    published = summary(run(("edge-1",), ("edge-3", "2001:db8::7"), awx_job_id=7))
+    taken = summary_from(json.loads(json.dumps(published)), "job 7")
+    assert taken == {key: published[key] for key in taken}
+    assert merged_summaries([taken]) == merged_summaries([published])
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        {"again": "edge-1\nedge-2"}, {"again": "*"}, {"again": "!edge-1"}, {"again": "@/etc/passwd"}, {"again": "all"},
+        {"again": 5}, {"again": ["edge-1"]}, {"counts": {}}, {"counts": 5}, {"groups": [5]}, {"awx_job_id": "x"},
+        {"playbook": 5}, {"version": 2},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_what_somebody_else_has_published_in_a_job_is_refused(lie: dict[str, object]) -> None:
+    published = {**summary(run(("edge-1",), ("edge-3",), awx_job_id=7)), **lie}
+    with pytest.raises(UnreadableReportError, match="job 7 is no report"):
+        summary_from(published, "job 7")
+
+
+def test_words_of_a_job_forge_no_line() -> None:
+    published = summary(run((), ("edge-1",), awx_job_id=7))
+    published["groups"][0]["sentence"] = "live\nedge-2  verified by console\x1b[2K"
+    published["groups"][0]["count"] = 10**9
+    with pytest.raises(UnreadableReportError, match="is no count"):
+        summary_from(published, "job 7")
+    published["groups"][0]["count"] = 1
+    assert summary_from(published, "job 7")["groups"][0]["sentence"].isprintable()
 
 
 @pytest.mark.parametrize(
