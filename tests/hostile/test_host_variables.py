@@ -136,6 +136,19 @@ def test_what_is_not_a_fact_sets_no_variable(fleet: Fleet) -> None:
     assert not any(account.run.report[f"edge-{number}"].startswith("verified") for number, _ in enumerate(told, 3))
 
 
+def publishing(trap: lies.Trap, *modules: str) -> lies.Lies:
+    stats = {"data": {"slb_base_url": trap.base_url}, "per_host": False, "aggregate": False}
+    return {"stats": lies.answering(lambda said: {**said, "ansible_stats": stats}, *modules)}
+
+
+def test_no_host_publishes_an_artifact(fleet: Fleet) -> None:
+    """Which would be a variable of the next job in a workflow of AWX."""
+    told = publishing(fleet.trap)
+    account = fleet.run("rollout", told, ANSIBLE_SHOW_CUSTOM_STATS="1")
+    assert account.run.report["edge-3"].startswith("verified"), account.run.report
+    assert fleet.trap.base_url not in account.run.output
+
+
 def test_a_fact_cache_keeps_no_lie(fleet: Fleet) -> None:
     """The second run gathers nothing; what the first one kept is refused, and is told."""
 
@@ -359,6 +372,19 @@ def test_no_fact_chooses_the_file_of_variables_of_a_play(fleet: Fleet) -> None:
     assert ended == ["ok", "ok"], account.run.results["edge-3"]
 
 
+def test_a_lookup_in_a_variable_is_made_once_a_task(fleet: Fleet) -> None:
+    """As SECURITY.md has it for what can be had only once."""
+    codes = fleet.folder / "codes"
+    given = {"slb_username": f"{{{{ lookup('ansible.builtin.pipe', 'echo x >> {codes}; echo admin') }}}}"}
+    ask = {"hosts": "edge-3", "gather_facts": False, "tasks": [{"slb.fleet.login": {}, "name": "ask"}]}
+    told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
+    account = fleet.run("diagnose", told, "--limit", "edge-1,edge-3", before=[*SETUP, ask], own={"edge-3": given})
+    ended = [how for task, how, _result in account.run.results["edge-3"] if task == "ask"]
+    assert ended == ["ok"]
+    # That task, and both of diagnose.
+    assert codes.read_text() == "x\n" * 3
+
+
 REFUSED_TASKS: dict[str, tuple[dict[str, Any], str]] = {
     "a loop": ({"slb.fleet.login": {**OPTIONS, "base_url": "{{ item }}"}, "loop": "{{ consoles }}"}, "base_url"),
     "its own word": ({"slb.fleet.login": {**OPTIONS, "base_url": "{{ ansible_facts.console_url }}"}}, "base_url"),
@@ -468,16 +494,27 @@ def test_include_vars_of_a_fetched_file_is_the_operators_word(fleet: Fleet) -> N
     assert not any("login" in request for request in account.requests)
 
 
-@pytest.mark.parametrize("how", ["set_fact", "add_host"])
+def test_an_artifact_that_another_collections_task_lets_through_is_the_operators_word(fleet: Fleet) -> None:
+    told = publishing(fleet.trap, "ping")
+    plays = before({"ansible.builtin.ping": {}})
+    account = fleet.run("diagnose", told, before=plays, ANSIBLE_SHOW_CUSTOM_STATS="1")
+    assert fleet.evil.connections == 0
+    assert f"slb_base_url: {fleet.trap.base_url}" in account.run.output.replace('"', "")
+
+
+@pytest.mark.parametrize("how", ["set_fact", "add_host", "register"])
 def test_a_play_that_makes_a_variable_of_what_a_host_said_is_the_operators_word(fleet: Fleet, how: str) -> None:
     url, pin = "{{ said.stdout.split()[0] }}", "{{ said.stdout.split()[1] }}"
     given = {"slb_base_url": url, "slb_tls_fingerprint": pin}
     tasks: dict[str, dict[str, Any]] = {
         "set_fact": {"ansible.builtin.set_fact": given},
         "add_host": {"ansible.builtin.add_host": {"name": "{{ inventory_hostname }}", **given}},
+        # The inventory itself has made the variable of the result.
+        "register": {"ansible.builtin.debug": {"msg": ""}},
     }
     words = f"{fleet.evil.base_url} {fleet.trap.fingerprint}"
     told = {"url": lies.answering(lambda said: {**said, "stdout": words}, "command")}
     plays = before({"ansible.builtin.command": "true", "register": "said"}, tasks[how])
-    fleet.run("try_engine_listing", told, "--limit", "edge-3", before=plays)
+    own = {"edge-3": given} if how == "register" else {}
+    fleet.run("try_engine_listing", told, "--limit", "edge-3", before=plays, own=own)
     assert fleet.evil.connections > 0

@@ -6,6 +6,7 @@ import base64
 import html
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,7 +19,6 @@ from operations import PASSWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from engine_host import Lie
 
@@ -37,6 +37,13 @@ def honest(fleet: Fleet, playbook: str, *options: str, **keywords: Any) -> Accou
     if which not in _honest:
         _honest[which] = fleet.run(playbook, {}, *options, **keywords)
     return _honest[which]
+
+
+def test_no_playbook_for_hosts_is_forgotten() -> None:
+    others = {"merge_reports", "awx_setup", "awx_files"}
+    folder = Path(__file__).resolve().parents[2] / "playbooks"
+    assert {path.stem for path in folder.glob("*.yml")} == {*PLAYBOOKS, *others}
+    assert all("hosts: localhost" in (folder / f"{name}.yml").read_text() for name in others)
 
 
 def test_a_healthy_fleet(fleet: Fleet) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import unicodedata
@@ -108,6 +109,29 @@ def test_every_module_that_runs_on_hosts_comes_in_through_the_gate() -> None:
     for module in MODULES:
         action = importlib.import_module(f"{here}.action.{module}").ActionModule
         assert issubclass(action, OnHostAction), module
+
+
+def test_nothing_else_starts_a_module_on_a_host() -> None:
+    """But for the one that gives objects of AWX to that collection's modules, and takes a number of what they say."""
+    folder = Path(importlib.import_module("ansible_collections.slb.fleet.plugins.action.motd").__file__ or "").parent
+    starts = {
+        "_execute_module",
+        "_low_level_execute_command",
+        "_fetch_file",
+        "_remote_expand_user",
+        "_execute_remote_stat",
+    }
+    found = {
+        path.name: {node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)}
+        & starts
+        for path in folder.parent.rglob("*.py")
+    }
+    assert {name: used for name, used in found.items() if used} == {
+        "_on_host.py": {"_execute_module", "_low_level_execute_command"},
+        "awx_object.py": {"_execute_module"},
+    }
+    modules = {path.stem for path in (folder.parent / "modules").glob("*.py")} - {"__init__"}
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == modules, "no module without an action of ours"
 
 
 def test_other_languages_stay_readable() -> None:
