@@ -84,7 +84,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             for host in hosts:
                 inventory.add_host(host, group=group)
         inventory.subset(limit or None)
-        return bool(inventory.get_hosts(pattern))
+        try:
+            return bool(inventory.get_hosts(pattern))
+        except AnsibleError:  # where host_pattern_mismatch is an error
+            return False
 
 
 def _names_hosts(pattern: str, groups: Mapping[str, list[str]]) -> bool:
