@@ -59,11 +59,13 @@ class Jobs:
             )
 
     def _one(self, template: str, variables: Mapping[str, Any], hosts: Sequence[str], number: int) -> Ended:
-        folder = self.folder / f"job-{number}"
+        folder = self.folder / f"job-{os.getpid()}-{number}"
         self._prepare(folder, {**variables, **_of_awx(template, number)}, hosts, number)
+        # The container is named after it.
+        ident = folder.name
         done = subprocess.run(
             [
-                RUNNER, "run", folder, "-p", f"{playbook_of(template)}.yml", "-i", "job",
+                RUNNER, "run", folder, "-p", f"{playbook_of(template)}.yml", "-i", ident,
                 "--process-isolation", "--process-isolation-executable", "docker", "--container-image", self.image,
                 "--container-volume-mount", f"{folder / 'project'}:/runner/project:ro",
                 "--container-option=--network=host", f"--container-option=--user={USER}:0",
@@ -74,7 +76,7 @@ class Jobs:
         return Ended(number, done.returncode, done.stdout, _artifacts(folder))
 
     def _prepare(self, folder: Path, variables: Mapping[str, Any], hosts: Sequence[str], number: int) -> None:
-        for name in ("env", "inventory", "project", "artifacts/job/job_events"):
+        for name in ("env", "inventory", "project", f"artifacts/{folder.name}/job_events"):
             (folder / name).mkdir(parents=True)
         for path, text in files.project(settings.settings_of({})).items():
             (folder / "project" / path).parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +110,7 @@ def _of_awx(template: str, number: int) -> dict[str, Any]:
 
 
 def _artifacts(folder: Path) -> Mapping[str, Any]:
-    for file in (folder / "artifacts" / "job" / "job_events").glob("*.json"):
+    for file in (folder / "artifacts" / folder.name / "job_events").glob("*.json"):
         event = json.loads(file.read_text())
         if event["event"] == "playbook_on_stats":
             return event["event_data"].get("artifact_data", {})  # type: ignore[no-any-return]

@@ -1,6 +1,4 @@
-"""The collection in an execution environment that ansible-builder made of it, run in a container by ansible-runner: each
-job template, with what its survey sends, on real hosts.
-"""
+"""Each job template, with what its survey sends, on real hosts, in an execution environment of ansible-builder's."""
 
 from __future__ import annotations
 

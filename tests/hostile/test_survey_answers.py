@@ -26,11 +26,24 @@ def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
     return Fleet(tmp_path, start)
 
 
-@pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "open"])
-@pytest.mark.parametrize("template", [each for each in SURVEYS if each != "download_license"])
-def test_a_template_runs_with_what_its_survey_sends(fleet: Fleet, template: str, is_answered: bool) -> None:
-    needed = {question["variable"] for question in SURVEYS[template] if question["required"]}
-    answers = {name: value for name, value in ANSWERED[template].items() if is_answered or name in needed}
+def launches() -> list[Any]:
+    """Of each template: nothing answered, and every choice of every question chosen once."""
+    found = []
+    for template, questions in SURVEYS.items():
+        if template == "download_license":
+            continue
+        needed = {question["variable"] for question in questions if question["required"]}
+        opened = {name: value for name, value in ANSWERED[template].items() if name in needed}
+        found.append(pytest.param(template, opened, id=f"{template}-open"))
+        choices = {question["variable"]: question["choices"] for question in questions if "choices" in question}
+        for number in range(max(map(len, choices.values()), default=1)):
+            chosen = {name: each[number % len(each)] for name, each in choices.items()}
+            found.append(pytest.param(template, {**ANSWERED[template], **chosen}, id=f"{template}-{number}"))
+    return found
+
+
+@pytest.mark.parametrize(("template", "answers"), launches())
+def test_a_template_runs_with_what_its_survey_sends(fleet: Fleet, template: str, answers: dict[str, Any]) -> None:
     options = with_variables(fleet.folder, sent(template, answers))
     account = fleet.run(playbook_of(template), {}, *options)
     assert account.run.status == 0, account.run.output[-3000:]
