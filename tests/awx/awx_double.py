@@ -146,7 +146,7 @@ class Awx:
         if resource == "credentials":
             secret = {
                 field["id"]
-                for field in self.tables["credential_types"]
+                for field in self.tables.get("credential_types", {})
                 .get(row["credential_type"], {})
                 .get("inputs", {})
                 .get("fields", [])
