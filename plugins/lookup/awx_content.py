@@ -79,14 +79,31 @@ def _steps(wanted: dict[str, Any]) -> dict[str, Any]:
         settings.check_for_content(wanted)
     objects = [] if is_absent else content.content(wanted)
     with Awx.opened(wanted["collection"]) as awx:
-        existing = {
-            kind: awx.all(endpoint, standing.query(kind, [each.name for each in objects if each.kind == kind], wanted))
-            for kind, endpoint in standing.ENDPOINTS.items()
-            if objects or kind != "label"
-        }
+        for variable, endpoint, query in standing.needed(wanted)[: 1 if is_absent else None]:
+            standing.see_that_there_is_one(variable, endpoint, query["name"], len(awx.all(endpoint, query)))
+        existing = standing.without_others_schedules(
+            {
+                kind: awx.all(
+                    endpoint, standing.query(kind, [each.name for each in objects if each.kind == kind], wanted)
+                )
+                for kind, endpoint in standing.ENDPOINTS.items()
+                if objects or kind != "label"
+            }
+        )
+        used = _used_by_others(awx, existing, wanted)
         if is_absent:
-            return {"make": [], "remove": list(standing.removals(existing, wanted))}
-        return standing.steps(objects, existing, _nodes(awx, existing, wanted), wanted)
+            return {"make": [], "remove": list(standing.removals(existing, wanted, used=used))}
+        return standing.steps(objects, existing, _nodes(awx, existing, wanted), wanted, used)
+
+
+def _used_by_others(awx: Awx, existing: Mapping[str, Any], wanted: dict[str, Any]) -> list[int]:
+    """A type of credentials is everybody's: AWX does not take it away while there are some."""
+    used = []
+    for kind in existing["credential_type"]:
+        credentials = awx.all("credentials", {"credential_type": kind["id"], "page_size": 200})
+        if not all(standing.is_ours("credential", each, wanted) for each in credentials):
+            used.append(kind["id"])
+    return used
 
 
 def _nodes(awx: Awx, existing: Mapping[str, Any], wanted: dict[str, Any]) -> list[dict[str, Any]]:

@@ -61,6 +61,8 @@ class Awx:
         self.tokens: set[int] = set()
         self.writes: list[str] = []
         self.refuse_surveys = False
+        self.troubles: dict[tuple[str, str], tuple[int, float]] = {}
+        """By method and resource: the status and seconds of an answer that does not come from the tables."""
         self.next_id = 1
         self.organization = self.make("organizations", {"name": "Default"})
         self.team = self.make("teams", {"name": "ops", "organization": self.organization})
@@ -144,7 +146,7 @@ class Awx:
         if resource == "credentials":
             secret = {
                 field["id"]
-                for field in self.tables["credential_types"]
+                for field in self.tables.get("credential_types", {})
                 .get(row["credential_type"], {})
                 .get("inputs", {})
                 .get("fields", [])
@@ -168,6 +170,9 @@ class Awx:
                 related["unified_job_template"] = f"/api/v2/{table}/{template}/"
         if resource == "job_templates":
             more["organization"] = self.tables["projects"].get(row.get("project"), {}).get("organization")
+        organization = {**row, **more}.get("organization")
+        if organization:
+            summary["organization"] = {"id": organization, "name": self.tables["organizations"][organization]["name"]}
         return {
             **row,
             **more,
@@ -377,7 +382,13 @@ class Served:
         return {"CONTROLLER_HOST": self.address, "CONTROLLER_USERNAME": user, "CONTROLLER_PASSWORD": password}
 
     async def answer(self, request: web.Request) -> web.Response:
+        resource = request.path.removeprefix("/api/v2/").partition("/")[0]
         try:
+            if (request.method, resource) in self.awx.troubles:
+                status, seconds = self.awx.troubles[request.method, resource]
+                await asyncio.sleep(seconds)
+                if status:
+                    raise RefusedError(status, {"detail": "It is as it is."})
             status, body = self.reply(request, await request.json() if request.can_read_body else {})
         except RefusedError as error:
             status, body = error.status, error.answer

@@ -120,6 +120,9 @@ def items(output: str) -> list[str]:
         ({"mail_to": "a@example.com"}, "slb_awx_mail_from and mail_host"),
         ({"slices": "many"}, "slb_awx_slices has the value 'many': it is not a whole number from 1 to 1000"),
         ({"audit_schedule": "RRULE:FREQ=DAILY"}, "DTSTART;TZID=Europe/Berlin"),
+        ({"name": "2026"}, "slb_awx_name has the value '2026': it is not a name"),
+        ({"name": "x" * 101}, "it is not a name: at most 100 characters"),
+        ({"label": "a "}, "no spaces around"),
         ({"labels": "x"}, "There is no variable slb_awx_labels. Did you mean slb_awx_label?"),
         ({"base_url": "http://console.example"}, "begins with https://"),
         ({"collection": "ansible.controller"}, "The collection ansible.controller is not installed"),
@@ -168,3 +171,128 @@ def test_a_survey_that_awx_refuses_is_told_and_mended_by_the_next_run(operator: 
     operator.awx.refuse_surveys = False
     assert operator.set_up().status == 0
     assert len(operator.awx.surveys) == 6
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        (("GET", "projects", 500, 0), "AWX itself has failed: look at its own log"),
+        (("GET", "credential_types", 403, 0), "The user needs the rights of an administrator"),
+        (("GET", "job_templates", 0, 3), "AWX has not answered in time"),
+        (("POST", "inventories", 500, 0), "AWX did not take the inventory slb.fleet engines"),
+        (("POST", "notification_templates", 403, 0), "The user needs the rights of an administrator"),
+    ],
+)
+def test_what_awx_fails_at_is_told_and_the_next_run_goes_on(
+    operator: Operator, trouble: tuple[str, str, int, float], words: str
+) -> None:
+    method, resource, status, seconds = trouble
+    operator.awx.troubles = {(method, resource): (status, seconds)}
+    given = {name: f"slb_awx_{name}" for name in EVERYTHING}
+    variables = {**NEEDED, **{given[name]: value for name, value in EVERYTHING.items()}}
+    run = operator.run("awx_setup", variables, CONTROLLER_REQUEST_TIMEOUT="1")
+    assert run.status == 2
+    assert words in " ".join(run.output.split()), run.output
+    if method == "GET":
+        assert operator.awx.writes == []
+        return
+    # What it left half-made is what the next run begins with.
+    operator.awx.troubles = {}
+    again = operator.set_up(**EVERYTHING)
+    assert again.status == 0, again.output
+    assert operator.awx.names("job_templates") == TEMPLATES
+    operator.awx.writes.clear()
+    assert operator.set_up(**EVERYTHING).changed == 0
+    assert operator.awx.writes == []
+
+
+def test_an_awx_that_is_not_there_is_told(operator: Operator) -> None:
+    run = operator.run("awx_setup", NEEDED, CONTROLLER_HOST="http://127.0.0.1:9")
+    assert run.status == 2
+    assert "Look at CONTROLLER_HOST" in " ".join(run.output.split()), run.output
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"organization": "Defualt"}, "AWX has no organization 'Defualt', which slb_awx_organization names"),
+        ({"machine_credential": "hosts"}, "AWX has no credential 'hosts', which slb_awx_machine_credential names"),
+        ({"execution_environment": "ee"}, "AWX has no execution environment 'ee', which slb_awx_execution_environment"),
+        ({"approvers": ["ops", "opps"]}, "AWX has no team 'opps', which slb_awx_approvers names"),
+        ({"machine_credential": "twice"}, "AWX has 2 objects that slb_awx_machine_credential can mean"),
+    ],
+)
+def test_what_is_named_has_to_be_there_before_anything_is_made(
+    operator: Operator, variables: dict[str, Any], words: str
+) -> None:
+    for number in range(2):
+        operator.awx.make("credentials", {"name": "twice", "credential_type": number, "inputs": {}})
+    run = operator.set_up(**variables)
+    assert run.status == 2
+    assert words in " ".join(run.output.split()), run.output
+    assert operator.awx.writes == []
+
+
+def test_two_organizations_do_not_touch_each_other(operator: Operator) -> None:
+    awx = operator.awx
+    awx.make("organizations", {"name": "Other"})
+    first = operator.set_up(**EVERYTHING)
+    assert first.status == 0, first.output
+    # Modules find an inventory by its name alone: of two they would take neither.
+    awx.writes.clear()
+    same = operator.set_up(organization="Other")
+    assert same.status == 2
+    assert "inventory 'slb.fleet engines' of the organization 'Default'" in " ".join(same.output.split()), same.output
+    assert awx.writes == []
+
+    # Another name, and by an oversight the same label.
+    fewer = {**EVERYTHING, "approvers": [], "audit_schedule": ""}
+    second = operator.set_up(organization="Other", name="other", **fewer)
+    assert second.status == 0, second.output
+    assert awx.names("schedules") == {"slb.fleet audit schedule"}
+    assert awx.names("execution_environments") == {"slb.fleet", "other"}
+    assert awx.names("credential_types") == {"slb.fleet management node", "other management node"}
+    gone = operator.set_up(organization="Other", state="absent")
+    assert gone.status == 0, gone.output
+    assert awx.names("job_templates") == TEMPLATES
+    assert awx.names("execution_environments") == {"slb.fleet"}
+    assert awx.names("credentials") == {"slb.fleet management node"}
+    assert awx.names("schedules") == {"slb.fleet audit schedule"}
+
+
+def test_a_type_that_others_have_made_credentials_of_stays(operator: Operator) -> None:
+    awx = operator.awx
+    assert operator.set_up().status == 0
+    kind = awx.one("credential_types", "slb.fleet management node")["id"]
+    awx.make("credentials", {"name": "mine", "credential_type": kind, "inputs": {}, "organization": awx.organization})
+    gone = operator.set_up(state="absent")
+    assert gone.status == 0, gone.output
+    assert awx.names("credentials") == {"mine"}
+    assert awx.names("credential_types") == {"slb.fleet management node"}
+
+
+def test_names_that_are_hard_to_write(operator: Operator) -> None:
+    hard = {"name": """Flötte "A" & 'B' <100%> #1""", "label": "Ü'[x]", "organization": 'R&D "Nörd"'}
+    operator.awx.make("organizations", {"name": hard["organization"]})
+    given = {**EVERYTHING, **hard, "approvers": []}
+    first = operator.set_up(**given)
+    assert first.status == 0, first.output
+    assert len(operator.awx.names("job_templates")) == len(TEMPLATES)
+    operator.awx.writes.clear()
+    again = operator.set_up(**given)
+    assert (again.status, again.changed, operator.awx.writes) == (0, 0, []), again.output
+    gone = operator.set_up(**{**hard, "state": "absent"})
+    assert gone.status == 0, gone.output
+    assert operator.awx.names("job_templates") == set()
+
+
+def test_a_label_that_was_lost_comes_back_and_a_mark_that_was_lost_too(operator: Operator) -> None:
+    awx = operator.awx
+    assert operator.set_up().status == 0
+    template = awx.one("job_templates", "slb.fleet audit")["id"]
+    awx.links["job_templates", template, "labels"].clear()
+    awx.tables["job_templates"][awx.one("job_templates", "slb.fleet rollout")["id"]]["description"] = "Somebody's words"
+    mended = operator.set_up()
+    assert mended.status == 0, mended.output
+    assert awx.linked("job_templates", "slb.fleet audit", "labels") == {"slb.fleet"}
+    assert awx.one("job_templates", "slb.fleet rollout")["description"].endswith("[slb.fleet]")

@@ -1,120 +1,119 @@
-"""The collection in an execution environment that ansible-builder made of it, run by ansible-runner in a container.
-
-As AWX does it: not as root, with a project that cannot be written, and the credential of the management node in the
-environment.
-"""
+"""Each job template, with what its survey sends, on real hosts, in an execution environment of ansible-builder's."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from jobs import Ended, Jobs
+from launches import ANSWERED, sent
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx import files, settings
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import APPROVED, APPROVED_PLAN
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = "slb-lab-ee:test"
-USER = 1000
-
-
-@pytest.fixture(scope="module")
-def image() -> str:
-    built = subprocess.run(
-        [ROOT / "tests" / "tools" / "execution-environment", IMAGE],
-        cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False,
-    )  # fmt: skip
-    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
-    return IMAGE
+TOPOLOGY = {
+    "management_node": {"deploy_seconds": 2},
+    "hosts": {"h1": {"nics": {"ens9": {"kind": "no_address"}}}, "h2": {}, "h3": {}, "h4": {}},
+}
+HOSTS = list(TOPOLOGY["hosts"])
 
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     lab = Lab("ee")
     lab.down()
-    lab.up(Topology.model_validate({"management_node": {"deploy_seconds": 2}, "hosts": {"h1": {}}}))
+    lab.up(Topology.model_validate(TOPOLOGY))
     try:
         yield lab
     finally:
         lab.down()
 
 
-class Job:
-    """What AWX puts together for one job."""
-
-    def __init__(self, folder: Path, lab: Lab) -> None:
-        self.folder, self.project = folder / "private", folder / "project"
-        for path, text in files.project(settings.settings_of({})).items():
-            (self.project / path).parent.mkdir(parents=True, exist_ok=True)
-            (self.project / path).write_text(text)
-        inventory = lab.inventory()
-        variables = inventory["engines"]["vars"]
-        (self.folder / "env").mkdir(parents=True)
-        shutil.copy(variables["ansible_ssh_private_key_file"], self.folder / "env" / "key")
-        variables["ansible_ssh_private_key_file"] = "/runner/env/key"
-        known = variables.pop("ansible_ssh_common_args").partition("UserKnownHostsFile=")[2].split()[0]
-        shutil.copy(known, self.folder / "env" / "known_hosts")
-        variables["ansible_ssh_common_args"] = "-o UserKnownHostsFile=/runner/env/known_hosts"
-        self.environment = {name.upper(): variables.pop(name) for name in sorted(variables) if name.startswith("slb_")}
-        (self.folder / "inventory").mkdir()
-        (self.folder / "inventory" / "hosts.json").write_text(json.dumps(inventory))
-
-    def run(
-        self, playbook: str, image: str, variables: dict[str, Any], **environment: str
-    ) -> subprocess.CompletedProcess[str]:
-        (self.folder / "env" / "envvars").write_text(yaml.safe_dump({**self.environment, **environment}))
-        (self.folder / "env" / "extravars").write_text(yaml.safe_dump(variables))
-        shutil.rmtree(self.folder / "artifacts", ignore_errors=True)
-        for path in (self.folder, *self.folder.rglob("*")):
-            os.chown(path, USER, 0)
-        (self.folder / "env" / "key").chmod(0o600)
-        runner = Path(sys.executable).with_name("ansible-runner")
-        return subprocess.run(
-            [
-                runner, "run", self.folder, "-p", f"{playbook}.yml", "-i", "job",
-                "--process-isolation", "--process-isolation-executable", "docker", "--container-image", image,
-                "--container-volume-mount", f"{self.project}:/runner/project:ro",
-                "--container-option=--network=host", f"--container-option=--user={USER}:0",
-            ],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, timeout=400, check=False,
-        )  # fmt: skip
-
-    def artifact(self) -> dict[str, Any]:
-        for file in (self.folder / "artifacts" / "job" / "job_events").glob("*.json"):
-            event = json.loads(file.read_text())
-            if event["event"] == "playbook_on_stats":
-                return event["event_data"]["artifact_data"]
-        raise AssertionError("the job has not come to its end")
+@pytest.fixture(scope="module")
+def jobs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+    built = subprocess.run(
+        [ROOT / "tests" / "tools" / "execution-environment", IMAGE],
+        cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+    return Jobs(tmp_path_factory.mktemp("jobs"), lab, IMAGE)
 
 
-def test_a_rollout_and_its_audit(image: str, lab: Lab, tmp_path: Path) -> None:
-    job = Job(tmp_path, lab)
-    wanted = {"awx_job_id": 5, "slb_settle": 2, "slb_hosts": "", "slb_serial": ""}
-    rollout = job.run("rollout", image, wanted, JOB_ID="5")
-    assert rollout.returncode == 0, rollout.stdout[-5000:]
-    assert job.artifact()["slb_fleet_5"]["counts"]["proven"] == 1
-    assert lab.management_node.password not in rollout.stdout
-    assert [each["name"] for each in lab.management_node.state()["engines"]] == ["h1"]
+def engines(lab: Lab) -> set[str]:
+    return {each["name"] for each in lab.management_node.state()["engines"]}
 
-    audit = job.run("audit", image, {**wanted, "awx_job_id": 6}, JOB_ID="6")
-    assert audit.returncode == 0, audit.stdout[-5000:]
-    assert "changed=0" in audit.stdout
 
-    lost = job.run("download_license", image, {"slb_license_dest": "/tmp/license"}, JOB_ID="7")
-    assert lost.returncode != 0
-    assert "/tmp/license would be gone with it. Nothing was downloaded." in " ".join(lost.stdout.split())
-    kept = job.run(
-        "download_license", image, {"slb_license_dest": "/root/license", "slb_license_host": "h1"}, JOB_ID="8"
+def well(jobs: Jobs, ended: Ended) -> Ended:
+    assert ended.status == 0, ended.output[-6000:]
+    assert "is not known to slb.fleet" not in ended.output
+    assert jobs.lab.management_node.password not in ended.output
+    return ended
+
+
+def answers(template: str, is_answered: bool, **more: Any) -> dict[str, Any]:
+    given = {**ANSWERED[template], "slb_hosts": "h1", **more}
+    needed = {question["variable"] for question in SURVEYS[template] if question["required"]}
+    return sent(template, {name: value for name, value in given.items() if is_answered or name in needed})
+
+
+# In the order of a team's first day: what one test leaves is what the next finds.
+
+
+def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> None:
+    (audit,) = jobs.launch("audit", answers("audit", False), ["h4"])
+    assert audit.status != 0, "there is work"
+    assert audit.summary["plan"] in audit.output
+    # Somebody else's host, between audit and approval.
+    (other,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_plan": APPROVED_PLAN}, ["h3", "h4"])
+    assert other.status != 0
+    assert "not what was approved as sha256:" in " ".join(other.output.split())
+    assert engines(lab) == set()
+    (rollout,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_plan": APPROVED_PLAN}, ["h4"])
+    assert well(jobs, rollout).summary["counts"]["proven"] == 1
+    assert engines(lab) == {"h4"}
+    (again,) = jobs.launch("audit", {**answers("audit", False), **rollout.artifacts}, ["h4"])
+    assert "changed=0" in well(jobs, again).output
+
+
+def test_a_canary_and_then_the_slices(lab: Lab, jobs: Jobs) -> None:
+    (canary,) = jobs.launch("rollout canary", answers("rollout canary", True), HOSTS)
+    assert well(jobs, canary).summary["counts"]["proven"] == 1
+    assert engines(lab) == {"h1", "h4"}
+    slices = jobs.launch("rollout sliced", answers("rollout sliced", False), HOSTS, slices=2)
+    assert [well(jobs, each).summary["counts"]["proven"] for each in slices] == [2, 2]
+    assert engines(lab) == set(HOSTS)
+
+
+@pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "open"])
+@pytest.mark.parametrize("template", [each for each in SURVEYS if each != "download_license"])
+def test_each_template_with_what_its_survey_sends(lab: Lab, jobs: Jobs, template: str, is_answered: bool) -> None:
+    # In the lab, this is an interface of h1.
+    more = {"slb_interfaces": "ens9"} if template == "adopt_interfaces" else {}
+    is_sliced = template == "rollout sliced" and not is_answered
+    for ended in jobs.launch(template, answers(template, is_answered, **more), HOSTS, slices=2 if is_sliced else 1):
+        well(jobs, ended)
+    assert engines(lab) == set(HOSTS)
+
+
+def test_a_license_of_the_job_s_own_is_not_downloaded(lab: Lab, jobs: Jobs) -> None:
+    (lost,) = jobs.launch("rollout", {"slb_license_dest": "/tmp/license"}, ["h1"])
+    assert lost.status != 0
+    assert "/tmp/license would be gone with it. Nothing was downloaded." in " ".join(lost.output.split())
+
+
+@pytest.mark.parametrize("backup", ["", "false", "true"])
+def test_a_license_is_kept_on_a_host(lab: Lab, jobs: Jobs, backup: str) -> None:
+    given = {"slb_license_dest": "/root/license", "slb_license_host": "h1", "slb_license_backup": backup}
+    (kept,) = jobs.launch(
+        "download_license", sent("download_license", {name: value for name, value in given.items() if value}), HOSTS
     )
-    assert kept.returncode == 0, kept.stdout[-5000:]
+    well(jobs, kept)
     assert lab.hosts["h1"].exec(["stat", "-c", "%a %U", "/root/license"]).stdout.split() == ["600", "root"]
+    assert kept.output.count("changed=1") == (0 if backup else 1), "the same license is left"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hostile_server import LICENSE, LICENSE_TEXT, LOGIN, answer, for_session
+from launches import sent, with_variables
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from playbooks import fleet
@@ -69,6 +70,18 @@ def test_it_is_kept_once_and_left_where_it_is_the_same(start: Callable[..., Any]
     assert kept.read_bytes() == LICENSE_TEXT
     assert [each.read_text() for each in kept.parent.glob("license.*~")] == ["an older license"]
     assert sorted(each.name.split(".")[0] for each in kept.parent.iterdir()) == ["license", "license"]
+
+
+@pytest.mark.parametrize("backup", [None, "true", "false"])
+def test_the_answers_of_its_survey(start: Callable[..., Any], controller: Controller, backup: str | None) -> None:
+    kept = controller.folder / "kept" / "license"
+    kept.parent.mkdir()
+    kept.write_text("an older license")
+    answers = {"slb_license_dest": str(kept), "slb_license_host": "store", "slb_license_backup": backup}
+    variables = sent("download_license", {name: value for name, value in answers.items() if value})
+    keep(controller, start(), *with_variables(controller.folder, variables)).assert_ok()
+    assert kept.read_bytes() == LICENSE_TEXT
+    assert len(list(kept.parent.glob("license.*~"))) == (0 if backup == "false" else 1)
 
 
 def test_no_credential_and_no_session_reaches_the_host(start: Callable[..., Any], controller: Controller) -> None:

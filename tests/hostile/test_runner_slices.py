@@ -15,7 +15,7 @@ import yaml
 from engine_host import EngineHosts
 from fleets import Fleet
 from hostile_server import INSTALL, LOGIN
-from test_survey_answers import ANSWERED, sent, with_variables
+from launches import ANSWERED, sent, with_variables
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import files, settings
 from playbooks import COLLECTIONS, Controller

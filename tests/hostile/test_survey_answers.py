@@ -7,32 +7,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 from fleets import Fleet
+from launches import ANSWERED, playbook_of, sent, with_variables
 from lies import HONEST
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import APPROVED, APPROVED_PLAN
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
-ANSWERED: dict[str, dict[str, Any]] = {
-    "diagnose": {"slb_hosts": "edge-1"},
-    "audit": {"slb_hosts": "edge-1"},
-    "rollout": {
-        "slb_hosts": "edge-1",
-        "slb_serial": "1, 50%, 100%",
-        "slb_max_fail_percentage": "30",
-        "slb_unrecorded_engine": "fail",
-        "slb_adopt_interfaces": "true",
-    },
-    "rollout canary": {"slb_hosts": "edge-1", "slb_unrecorded_engine": "adopt", "slb_adopt_interfaces": "false"},
-    "rollout sliced": {"slb_hosts": "edge-1", "slb_max_fail_percentage": "0"},
-    "remediate": {"slb_hosts": "edge-1", "slb_remove_leftovers": "true"},
-    "adopt_interfaces": {"slb_hosts": "edge-1", "slb_interfaces": "ens9, ens10", "slb_dhcp_timeout": 5},
-}
 OF_A_CALLBACK = {"ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,results", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
 
 
@@ -41,66 +26,24 @@ def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
     return Fleet(tmp_path, start)
 
 
-class _Unsafe(str):
-    """As AWX marks it."""
+def launches() -> list[Any]:
+    """Of each template: nothing answered, and every choice of every question chosen once."""
+    found = []
+    for template, questions in SURVEYS.items():
+        if template == "download_license":
+            continue
+        needed = {question["variable"] for question in questions if question["required"]}
+        opened = {name: value for name, value in ANSWERED[template].items() if name in needed}
+        found.append(pytest.param(template, opened, id=f"{template}-open"))
+        choices = {question["variable"]: question["choices"] for question in questions if "choices" in question}
+        for number in range(max(map(len, choices.values()), default=1)):
+            chosen = {name: each[number % len(each)] for name, each in choices.items()}
+            found.append(pytest.param(template, {**ANSWERED[template], **chosen}, id=f"{template}-{number}"))
+    return found
 
 
-class _Dumper(yaml.SafeDumper):
-    pass
-
-
-_Dumper.add_representer(_Unsafe, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text)))
-
-
-def _marked(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _marked(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_marked(each) for each in value]
-    return _Unsafe(value) if isinstance(value, str) else value
-
-
-def sent(template: str, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a survey arrives: a text that is not answered as an empty one, a choice or a number not at all.
-
-    Raises AssertionError where AWX would refuse the launch.
-    """
-    variables: dict[str, Any] = {}
-    for question in SURVEYS[template]:
-        name = question["variable"]
-        if name in answers:
-            value = answers[name]
-            kind = int if question["type"] == "integer" else str
-            assert isinstance(value, kind)
-            assert value in question.get("choices", [value])
-            size = value if kind is int else len(value)
-            assert question.get("min", size) <= size <= question.get("max", size)
-            variables[name] = value
-        else:
-            assert not question["required"]
-            if question["type"] == "text" and question["min"] == 0:
-                variables[name] = question["default"]
-    return variables
-
-
-def with_variables(folder: Path, variables: Mapping[str, Any]) -> list[str]:
-    """Their file, as AWX writes it: what came with the launch is marked, what the template itself says is not."""
-    file = folder / "extravars.yml"
-    own = {"slb_plan": variables["slb_plan"]} if variables.get("slb_plan") == APPROVED_PLAN else {}
-    file.write_text(yaml.dump({**_marked(dict(variables)), **own}, Dumper=_Dumper))
-    assert "!unsafe" in file.read_text()
-    return ["-e", f"@{file}"]
-
-
-def playbook_of(template: str) -> str:
-    return template.partition(" ")[0]
-
-
-@pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "open"])
-@pytest.mark.parametrize("template", [each for each in SURVEYS if each != "download_license"])
-def test_a_template_runs_with_what_its_survey_sends(fleet: Fleet, template: str, is_answered: bool) -> None:
-    needed = {question["variable"] for question in SURVEYS[template] if question["required"]}
-    answers = {name: value for name, value in ANSWERED[template].items() if is_answered or name in needed}
+@pytest.mark.parametrize(("template", "answers"), launches())
+def test_a_template_runs_with_what_its_survey_sends(fleet: Fleet, template: str, answers: dict[str, Any]) -> None:
     options = with_variables(fleet.folder, sent(template, answers))
     account = fleet.run(playbook_of(template), {}, *options)
     assert account.run.status == 0, account.run.output[-3000:]

@@ -349,7 +349,8 @@ def workflow_name(settings: Settings) -> str:
 
 
 def _workflow(settings: Settings) -> Iterator[Object]:
-    audit, approved = template_name(settings, "audit"), template_name(settings, APPROVED)
+    audit, approved = ({"name": template_name(settings, each), "organization": {"name": settings["organization"]}}
+                       for each in ("audit", APPROVED))  # fmt: skip
     yield Object(
         "workflow_job_template",
         {
@@ -363,23 +364,23 @@ def _workflow(settings: Settings) -> Iterator[Object]:
             "notification_templates_approvals": _notified(settings),
             "workflow_nodes": [
                 # An audit of a fleet on which there is work fails: so what comes next comes always.
-                _node("audit", "job_template", {"name": audit}, always=["approve"]),
+                _node("audit", "job_template", audit, always=["approve"]),
                 _node(
                     "approve",
                     "workflow_approval",
                     {
                         "name": f"{settings['name']} approval",
                         "description": (
-                            f"The output of the job {audit} of this workflow ends with what would be done, and with "
-                            "the digest of that plan; its artifact slb_fleet_<job id> holds the same as data. What is "
-                            "approved is that digest: where anything differs by then, nothing is done."
+                            f"The output of the job {audit['name']} of this workflow ends with what would be done, and "
+                            "with the digest of that plan; its artifact slb_fleet_<job id> holds the same as data. "
+                            "What is approved is that digest: where anything differs by then, nothing is done."
                         ),
                         "timeout": settings["approval_timeout"],
                     },
                     success=["rollout"],
                 ),
-                _node("rollout", "job_template", {"name": approved}, always=["audit again"]),
-                _node("audit again", "job_template", {"name": audit}),
+                _node("rollout", "job_template", approved, always=["audit again"]),
+                _node("audit again", "job_template", audit),
             ],
         },
     )
@@ -408,6 +409,7 @@ def _schedules(settings: Settings) -> Iterator[Object]:
                 "name": f"{settings['name']} audit schedule",
                 "description": _described(settings, "The audit that runs by itself"),
                 "unified_job_template": template_name(settings, "audit"),
+                "organization": settings["organization"],
                 "rrule": settings["audit_schedule"],
                 "enabled": True,
             },
@@ -421,4 +423,6 @@ def _roles(settings: Settings) -> Iterator[Object]:
         grants = {"read": {"job_templates": [template_name(settings, "audit")]},
                   "approval": {"workflows": [workflow_name(settings)]}}  # fmt: skip
         for role, resources in grants.items():
-            yield Object("role", {"teams": teams, "role": role, **resources})
+            yield Object(
+                "role", {"teams": teams, "role": role, "lookup_organization": settings["organization"], **resources}
+            )

@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 PREFIX = "slb_awx_"
-_NAME = re.compile(r"[^\s,+\x00-\x1f][^,+\x00-\x1f]{0,99}")
+_NAME = re.compile(r"(?!\d+$)(?=\S)[^,+\x00-\x1f]{0,99}[^\s,+\x00-\x1f]")
 _RRULE = re.compile(r"DTSTART;TZID=[^\s:]+:\d{8}T\d{6} RRULE:(?=\S*FREQ=)(?=\S*INTERVAL=\d)\S+")
 
 
@@ -42,7 +42,8 @@ def _text(value: Any) -> str:
 
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
-        raise ValueError("a name of at most 100 characters, without commas and plus signs")
+        # The modules take a number for an id, and a plus sign for a part of a path; AWX takes spaces off.
+        raise ValueError("a name: at most 100 characters, no commas or plus signs, no spaces around, no mere number")
     return value
 
 

@@ -30,10 +30,9 @@ ENDPOINTS: Mapping[str, str] = {
 _WITH_LABELS = ("job_template", "workflow_job_template")
 _OF_AN_ORGANIZATION = {
     "inventory_source": "inventory__organization__name",
-    **dict.fromkeys(
-        ("label", "credential", "project", "inventory", "notification_template", *_WITH_LABELS), "organization__name"
-    ),
+    **dict.fromkeys(("label", "project", *_WITH_LABELS), "organization__name"),
 }
+"""Of the others, the modules find one by its name alone: so those of all organizations are looked at."""
 _GONE_WITH_ANOTHER = ("label", "inventory_source", "schedule")
 """Labels that nothing carries are taken away by AWX; a source goes with its inventory, a schedule with its template."""
 
@@ -61,7 +60,10 @@ def query(kind: str, names: Sequence[str], settings: Settings) -> dict[str, Any]
 
 
 def is_ours(kind: str, found: Found, settings: Settings) -> bool:
-    labels = found.get("summary_fields", {}).get("labels", {}).get("results", [])
+    related = found.get("summary_fields", {})
+    if related.get("organization", {}).get("name", settings["organization"]) != settings["organization"]:
+        return False
+    labels = related.get("labels", {}).get("results", [])
     return (
         kind == "label"
         or str(found.get("description", "")).endswith(mark_of(settings))
@@ -69,15 +71,55 @@ def is_ours(kind: str, found: Found, settings: Settings) -> bool:
     )
 
 
+def needed(settings: Settings) -> list[tuple[str, str, dict[str, Any]]]:
+    """What the content names and does not make: the variable, and the endpoint and query that find exactly one."""
+    named = [
+        ("organization", "organizations", settings["organization"]),
+        ("execution_environment", "execution_environments", settings["execution_environment"]),
+        *((each, "credentials", settings[each]) for each in ("credential", "machine_credential", "project_credential")),
+        *(("approvers", "teams", team) for team in settings["approvers"]),
+    ]
+    of_organization = {"teams": {"organization__name": settings["organization"]}}
+    return [
+        (variable, endpoint, {"name": name, **of_organization.get(endpoint, {})})
+        for variable, endpoint, name in named
+        if name
+    ]
+
+
+def see_that_there_is_one(variable: str, endpoint: str, name: str, count: int) -> None:
+    """Raises FleetError where what is named is not there, or is there several times."""
+    what = endpoint.replace("_", " ").removesuffix("s")
+    if count == 0:
+        raise FleetError(
+            f"AWX has no {what} {name!r}, which slb_awx_{variable} names, or hides it from who logs in.",
+            "Make it, or correct the name. Nothing was changed.",
+        )
+    if count > 1:
+        raise FleetError(
+            f"AWX has {count} objects that slb_awx_{variable} can mean: each is a {what} {name!r}.",
+            "Give one of them another name. Nothing was changed.",
+        )
+
+
+def without_others_schedules(existing: Mapping[str, Sequence[Found]]) -> dict[str, Sequence[Found]]:
+    """A schedule has its name among those of its template alone."""
+    templates = {found["id"] for kind in _WITH_LABELS for found in existing[kind]}
+    schedules = [found for found in existing["schedule"] if found["unified_job_template"] in templates]
+    return {**existing, "schedule": schedules}
+
+
 def steps(
     objects: Sequence[Object],
     existing: Mapping[str, Sequence[Found]],
     nodes: Sequence[Found],
     settings: Settings,
+    used: Sequence[int] = (),
 ) -> dict[str, Any]:
     """``make``: what is made or updated, in this order; ``remove``: what is ours and no longer wanted.
 
-    ``nodes``: those of the workflow that is there, each with its template in full, under ``template``.
+    ``nodes``: those of the workflow that is there, each with its template in full, under ``template``. ``used``: the
+    credential types that others have made credentials of.
     Raises FleetError where a name is taken by something that is not ours, or where a secret is missing.
     """
     _refuse_others(objects, existing, settings)
@@ -103,7 +145,7 @@ def steps(
         data["foretold"] = (not is_there and each.kind in ENDPOINTS) or not to_come.isdisjoint(_texts(each.args))
         make.append(data)
     wanted = {(each.kind, each.name) for each in objects}
-    return {"make": make, "remove": list(removals(existing, settings, wanted))}
+    return {"make": make, "remove": list(removals(existing, settings, wanted, used))}
 
 
 def _of(existing: Mapping[str, Sequence[Found]], wanted: Object) -> Found:
@@ -111,7 +153,10 @@ def _of(existing: Mapping[str, Sequence[Found]], wanted: Object) -> Found:
 
 
 def removals(
-    existing: Mapping[str, Sequence[Found]], settings: Settings, wanted: set[tuple[str, str]] | None = None
+    existing: Mapping[str, Sequence[Found]],
+    settings: Settings,
+    wanted: set[tuple[str, str]] | None = None,
+    used: Sequence[int] = (),
 ) -> Iterator[dict[str, Any]]:
     """What is ours and not ``wanted``, those first that hold others."""
     for kind in reversed(list(ENDPOINTS)):
@@ -120,6 +165,8 @@ def removals(
             is_wanted = (kind, name) in (wanted or set())
             is_gone = kind in _GONE_WITH_ANOTHER and wanted is None
             if is_wanted or kind == "label" or is_gone or not is_ours(kind, found, settings):
+                continue
+            if kind == "credential_type" and found["id"] in used:
                 continue
             args = {"name": str(found["id"]), "state": "absent"}
             for field in _FOUND_BY.get(kind, ()):
@@ -130,7 +177,7 @@ def removals(
 def _refuse_others(objects: Sequence[Object], existing: Mapping[str, Sequence[Found]], settings: Settings) -> None:
     wanted = {(each.kind, each.name) for each in objects}
     others = [
-        f"{kind.replace('_', ' ')} {found['name']!r}"
+        f"{kind.replace('_', ' ')} {found['name']!r}{_where(found, settings)}"
         for kind, all_found in existing.items()
         for found in all_found
         if (kind, found["name"]) in wanted and not is_ours(kind, found, settings)
@@ -141,6 +188,11 @@ def _refuse_others(objects: Sequence[Object], existing: Mapping[str, Sequence[Fo
             f"Set slb_awx_name to another name; or, if it is to become ours, end its description with "
             f"{mark_of(settings)}.",
         )
+
+
+def _where(found: Found, settings: Settings) -> str:
+    name = found.get("summary_fields", {}).get("organization", {}).get("name", settings["organization"])
+    return "" if name == settings["organization"] else f" of the organization {name!r}"
 
 
 def _with_nodes(args: Mapping[str, Any], nodes: Sequence[Found]) -> dict[str, Any]:

@@ -6,6 +6,13 @@
 from __future__ import annotations
 
 _MEANINGS = (
+    # Before what is said of a login, which fails for these reasons, too.
+    (
+        "timed out",
+        "AWX has not answered in time: look at it, and run again; CONTROLLER_REQUEST_TIMEOUT gives it more than 10 "
+        "seconds.",
+    ),
+    ("urlopen error", "Look at CONTROLLER_HOST, and at what is between here and there."),
     (
         "Playbook not found for project",
         "The project that AWX has synced holds no such file. Push what slb.fleet.awx_files writes to its repository, "
@@ -21,6 +28,8 @@ _MEANINGS = (
     ("HTTP 403", "The user needs the rights of an administrator of the organization; of AWX, for a credential type."),
     ("Could not establish a secure connection", "Set CONTROLLER_VERIFY_SSL=false only if you know why."),
     ("There was a network error", "Look at CONTROLLER_HOST."),
+    ("sent back a server error", "AWX itself has failed: look at its own log, and run again."),
+    ("being used by running jobs", "Run again when its jobs have ended."),
     (
         "Monitoring of Project",
         "The sync of the project has not ended in time: look at it in AWX, and run again.",

@@ -158,6 +158,14 @@ class Plan:
     digest: str
     hosts: Mapping[str, str]
 
+    @property
+    def by_action(self) -> dict[str, tuple[str, ...]]:
+        """The hosts, by what is to be done about them."""
+        found: dict[str, list[str]] = {}
+        for host, wants in self.hosts.items():
+            found.setdefault(wants.partition(":")[0], []).append(host)
+        return {action: tuple(hosts) for action, hosts in sorted(found.items())}
+
 
 @dataclass(frozen=True)
 class Document:

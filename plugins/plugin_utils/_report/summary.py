@@ -42,6 +42,11 @@ def summary(document: Document) -> dict[str, Any]:
         ],
         "groups_left_out": len(groups[_MOST_GROUPS:]),
         "plan": document.plan.digest if document.plan else None,
+        # What that is the digest of, as somebody reads it who is to approve it.
+        "work": [
+            {"action": action, "count": len(hosts), "hosts": list(hosts[:_MOST_HOSTS])}
+            for action, hosts in (document.plan.by_action if document.plan else {}).items()
+        ],
         "unknown_engines": len(document.unknown_engines),
         "unlisted": len(document.unlisted),
         "again": again if len(again) <= _LONGEST_LIMIT else None,

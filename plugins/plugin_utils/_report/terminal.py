@@ -16,8 +16,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Deed,
     Document,
     Group,
+    Plan,
 )
 
+_AUDIT = "slb.fleet.audit"
 _MOST_GROUPS, _MOST_HOSTS, _LONGEST = 8, 6, 400
 _PLANNED = {
     "add": "to add",
@@ -42,7 +44,10 @@ def lines(document: Document) -> Iterator[str]:
     yield from _troubles(document)
     yield from _drift(document)
     yield from _unknown_engines(document)
-    if run.is_plan and document.plan and document.plan.hosts:
+    if document.plan and document.plan.hosts and (run.is_plan or run.playbook == _AUDIT):
+        # Of a plan, the first line has told it already.
+        if not run.is_plan:
+            yield f"  A rollout would find: {_work(document.plan)}."
         yield f"Plan: {document.plan.digest}"
     if run.next and run.left_out:
         names = ", ".join(f"-e {name}" for name in run.left_out)
@@ -88,6 +93,12 @@ def _planned(document: Document) -> Iterator[str]:
         names = tuple(host.name for host in document.hosts if host.verdict == "planned" and host.action == action)
         if names:
             yield f"  {words}: {_names(names)}"
+
+
+def _work(plan: Plan) -> str:
+    return ", ".join(
+        f"{len(hosts)} {_PLANNED.get(action, action)} ({_names(hosts)})" for action, hosts in plan.by_action.items()
+    )
 
 
 def _deeds(document: Document) -> Iterator[str]:
@@ -137,7 +148,7 @@ def _unknown_engines(document: Document) -> Iterator[str]:
     if document.unknown_engines:
         number = len(document.unknown_engines)
         yield f"  {number} listed by the console and not in the inventory: {_names(document.unknown_engines)}"
-    if document.run.playbook == "slb.fleet.audit" and document.unlisted:
+    if document.run.playbook == _AUDIT and document.unlisted:
         yield f"  {len(document.unlisted)} in the inventory and not listed by the console: {_names(document.unlisted)}"
 
 

@@ -362,3 +362,24 @@ def test_the_docs_name_every_code() -> None:
     text = (DOCS / "report.md").read_text().partition("## Codes")[2]
     assert set(re.findall(r"^\| `(\w+)` ", text, re.MULTILINE)) == codes
     assert NODE
+
+
+def test_an_audit_says_what_there_is_to_approve() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("audit", *(f"edge-{number}" for number in range(10)))
+    for number in range(8):
+        run.look(f"edge-{number}", ABSENT)
+    run.look("edge-8", {**ABSENT, "action": "replace", "code": "dead"})
+    run.look("edge-9", PROVEN)
+    audit = run.ended()
+    assert audit.plan
+    told = list(lines(audit))
+    assert told[told.index(f"Plan: {audit.plan.digest}") - 1] == (
+        "  A rollout would find: 8 to add (edge-0, edge-1, edge-2, edge-3, edge-4, edge-5 and 2 more), "
+        "1 to replace (edge-8)."
+    )
+    assert [(each["action"], each["count"], each["hosts"][0]) for each in summary(audit)["work"]] == [
+        ("add", 8, "edge-0"),
+        ("replace", 1, "edge-8"),
+    ]
+    assert not any("would find" in line or "Plan:" in line for line in lines(healthy(3)))

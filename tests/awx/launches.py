@@ -1,0 +1,83 @@
+"""What reaches a job of AWX from a launch: the answers to a survey, marked as AWX marks them, and its own variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import APPROVED_PLAN
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
+
+ANSWERED: dict[str, dict[str, Any]] = {
+    "diagnose": {"slb_hosts": "edge-1"},
+    "audit": {"slb_hosts": "edge-1"},
+    "rollout": {
+        "slb_hosts": "edge-1",
+        "slb_serial": "1, 50%, 100%",
+        "slb_max_fail_percentage": "30",
+        "slb_unrecorded_engine": "fail",
+        "slb_adopt_interfaces": "true",
+    },
+    "rollout canary": {"slb_hosts": "edge-1", "slb_unrecorded_engine": "adopt", "slb_adopt_interfaces": "false"},
+    "rollout sliced": {"slb_hosts": "edge-1", "slb_max_fail_percentage": "0"},
+    "remediate": {"slb_hosts": "edge-1", "slb_remove_leftovers": "true"},
+    "adopt_interfaces": {"slb_hosts": "edge-1", "slb_interfaces": "ens9, ens10", "slb_dhcp_timeout": 5},
+}
+
+
+class _Unsafe(str):
+    """As AWX marks it."""
+
+
+class _Dumper(yaml.SafeDumper):
+    pass
+
+
+_Dumper.add_representer(_Unsafe, lambda dumper, text: dumper.represent_scalar("!unsafe", str(text)))
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _marked(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_marked(each) for each in value]
+    return _Unsafe(value) if isinstance(value, str) else value
+
+
+def sent(template: str, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a survey arrives: a text that is not answered as an empty one, a choice or a number not at all.
+
+    Raises AssertionError where AWX would refuse the launch.
+    """
+    variables: dict[str, Any] = {}
+    for question in SURVEYS[template]:
+        name = question["variable"]
+        if name in answers:
+            value = answers[name]
+            kind = int if question["type"] == "integer" else str
+            assert isinstance(value, kind)
+            assert value in question.get("choices", [value])
+            size = value if kind is int else len(value)
+            assert question.get("min", size) <= size <= question.get("max", size)
+            variables[name] = value
+        else:
+            assert not question["required"]
+            if question["type"] == "text" and question["min"] == 0:
+                variables[name] = question["default"]
+    return variables
+
+
+def with_variables(folder: Path, variables: Mapping[str, Any]) -> list[str]:
+    """Their file, as AWX writes it: what came with the launch is marked, what the template itself says is not."""
+    file = folder / "extravars.yml"
+    own = {"slb_plan": variables["slb_plan"]} if variables.get("slb_plan") == APPROVED_PLAN else {}
+    file.write_text(yaml.dump({**_marked(dict(variables)), **own}, Dumper=_Dumper))
+    assert "!unsafe" in file.read_text()
+    return ["-e", f"@{file}"]
+
+
+def playbook_of(template: str) -> str:
+    return template.partition(" ")[0]
