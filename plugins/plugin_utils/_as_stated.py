@@ -156,15 +156,16 @@ def refuse_connection_by_facts(task: Any, connection: Any, task_vars: Mapping[st
 def _evaluated_connection(
     task: Any, connection: Any, variables: Mapping[str, Any], templar: Any
 ) -> Iterator[tuple[str, Any]]:
-    """What is a template, by its name, and what it gives; None where it cannot be evaluated."""
+    """By its name, what it is, or what it gives where it is a template; None where that cannot be evaluated."""
     stated = {name: variables[name] for name in _variables_of_a_connection(connection, variables)}
     stated.update({f"the keyword {name}": _raw(task, name) for name in _KEYWORDS})
     for name, raw in stated.items():
-        if raw is not None and templar.is_template(raw):
-            try:
-                yield name, templar.template(raw)
-            except (AnsibleError, AnsibleValueOmittedError):
-                yield name, None
+        if raw is None:
+            continue
+        try:
+            yield name, templar.template(raw) if templar.is_template(raw) else raw
+        except (AnsibleError, AnsibleValueOmittedError):
+            yield name, None
 
 
 def _variables_of_a_connection(connection: Any, variables: Mapping[str, Any]) -> Iterator[str]:

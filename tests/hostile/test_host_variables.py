@@ -447,6 +447,23 @@ def test_no_fact_decides_how_a_host_is_reached(fleet: Fleet) -> None:
         assert not account.run.report[host].startswith(("failed", "unreachable"))
 
 
+def test_nor_by_the_file_of_variables_that_it_chooses(fleet: Fleet) -> None:
+    program = f"{fleet.trap.folder}/program"
+    (fleet.folder / "fetched").mkdir()
+    ways = {"ansible_ssh_common_args": f"-o ProxyCommand={program}", "ansible_ssh_executable": program}
+    (fleet.folder / "fetched" / "site.json").write_text(json.dumps(ways))
+    (fleet.folder / "north.json").write_text("{}")
+    ask = {"slb.fleet.host_info": {"subset": ["record"]}, "name": "ask"}
+    play = {"hosts": "edge-3", "gather_facts": False, "ignore_errors": True, "tasks": [ask]}
+    plays = [*SETUP, {**play, "vars_files": f"{fleet.folder}/{{{{ site }}}}.json"}]
+    account = fleet.run(
+        "diagnose", {"site": saying(site="fetched/site")}, before=plays, host_variables={"site": "north"}
+    )
+    assert not (fleet.trap.folder / "ran").exists()
+    told = [result["msg"] for task, how, result in account.run.results["edge-3"] if task == "ask"]
+    assert "is made of what a host says of itself" in " ".join(told)
+
+
 def test_nor_how_one_is_reached_to_which_a_task_is_delegated(fleet: Fleet) -> None:
     program = f"-o ProxyCommand={fleet.trap.folder}/program"
     own = {"edge-3": {"ansible_ssh_common_args": "{{ jump }}", "jump": "-q"}}
