@@ -214,7 +214,7 @@ def _with_name(run: Watched, base_url: str, folder: Path) -> Watched:
 
     def named(text: str) -> str:
         text = text.replace(base_url, "https://node.example").replace(str(folder), "/home")
-        return re.sub(r"(slb_license|slb_file)_[0-9a-f]{40}", r"\1", text)
+        return re.sub(r"slb_license_[0-9a-f]{16}_[0-9a-f]{16}", "slb_license", text)
 
     results = json.loads(named(json.dumps(run.results)))
     return Watched(run.status, named(run.output), run.seconds, run.memory, run.left, results)
