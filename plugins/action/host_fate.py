@@ -61,6 +61,7 @@ _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
 _LONGEST_WORDS = 600
+_NOT_NOTED = "But the host's record does not prove it. Run slb.fleet.rollout, which notes it there."
 _NO_WORD = "nothing, its module ended without a word; -vvv shows what it printed"
 
 # In the process from which the workers of a run are forked: each of them would read the shapes anew.
@@ -277,6 +278,8 @@ class _Door:
         return progress.after("wait", {"waited": time.monotonic() - begin}, awake_or_asleep())
 
     def _told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+        if self._asked["must_be_proven"] and decision.action == "confirm":
+            decision = replace(decision, reason=f"{decision.reason} {_NOT_NOTED}")
         # The operator's own words are in it, too, and a name may hold what nobody sees.
         decision = replace(
             decision,

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 FORMAT, VERSION = "slb.fleet.report", 1
@@ -116,7 +117,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Group:
-    """Hosts with the same trouble. ``sentence``: that of the first."""
+    """Hosts with the same trouble. ``sentence``: that of the first, which is named where others' say something else."""
 
     code: str
     verdict: Verdict
@@ -193,6 +194,10 @@ class Document:
         }}  # fmt: skip
 
     def groups(self) -> list[Group]:
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> list[Group]:
         """The hosts about which something has to be done, by their reasons, the largest group first."""
         members: dict[tuple[str, Verdict, str], list[HostEntry]] = {}
         for host in self.hosts:
@@ -240,8 +245,12 @@ def without_names(sentence: str, host: str) -> str:
 
 
 def _of_all(hosts: list[HostEntry]) -> str:
-    first = hosts[0].reason
-    return first.sentence if first else ""
+    first = hosts[0]
+    if not first.reason:
+        return ""
+    of_first = without_names(first.reason.sentence, first.name)
+    is_of_all = all(host.reason and without_names(host.reason.sentence, host.name) == of_first for host in hosts[1:])
+    return first.reason.sentence if is_of_all else f"{first.name}, for one: {first.reason.sentence}"
 
 
 def _plain(entry: Any) -> dict[str, Any]:

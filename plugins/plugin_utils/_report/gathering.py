@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
@@ -57,9 +58,12 @@ class Story:
     batch: int | None = None
 
     @property
-    def is_settled(self) -> bool:
-        is_proven = self.fate is not None and self.fate.action == "nothing" and not self.tasks
-        return self.trouble != "ok" or is_proven
+    def is_proven(self) -> bool:
+        return self.trouble == "ok" and self.fate is not None and self.fate.action == "nothing"
+
+    @property
+    def needs_a_person(self) -> bool:
+        return self.fate is not None and self.fate.action == "fail"
 
     def spend(self, phase: Phase | None, seconds: float) -> None:
         if phase and seconds > 0:
@@ -168,18 +172,36 @@ class Gathering:
     def tally(self, now: float) -> Tally:
         """What a line of progress says, which is made far more often than the document."""
         stories = self._stories.values()
-        in_play = [story for story in stories if story.play == self._play]
-        proven = sum(1 for each in stories if each.is_settled and each.trouble == "ok" and each.fate)
-        settled = sum(1 for each in in_play if each.is_settled)
+        run = self._facts
+        only_looks = run.is_plan or run.playbook == _AUDIT
+        kinds = Counter(self._kind(each) for each in stories)
+        in_play = [each for each in stories if each.play == self._play]
         return Tally(
             hosts=len(stories),
-            proven=proven,
-            failed=sum(1 for each in stories if each.trouble == "failed"),
-            unreachable=sum(1 for each in stories if each.trouble == "unreachable"),
+            proven=kinds["proven"],
+            failed=kinds["failed"],
+            unreachable=kinds["unreachable"],
             in_play=len(in_play),
-            settled=settled,
+            settled=sum(1 for each in in_play if self._kind(each) and not each.tasks),
             seconds=now - self._play_began,
+            needs_you=kinds["needs_you"],
+            seen=sum(1 for each in stories if self._kind(each)) if only_looks else None,
         )
+
+    def _kind(self, story: Story) -> Verdict | None:
+        """Of a host about which this run has nothing more to do."""
+        run = self._facts
+        if story.trouble == "unreachable":
+            return "unreachable"
+        if run.is_plan and story.needs_a_person:
+            return "needs_you"
+        if story.trouble == "failed":
+            return "failed"
+        if story.is_proven:
+            return "proven"
+        if story.fate and run.playbook == _AUDIT:
+            return "failed"
+        return "planned" if story.fate and run.is_plan else None
 
     def forget_folder(self) -> None:
         """The reports cannot be written there."""
@@ -230,10 +252,9 @@ class Gathering:
         return replace(entry, next=step.of_host(entry, run))
 
     def _verdict(self, story: Story, run: RunEntry) -> Verdict:
-        needs_you = story.fate is not None and story.fate.action == "fail" and run.is_plan
         if story.trouble == "unreachable":
             return "unreachable"
-        if needs_you:
+        if run.is_plan and story.needs_a_person:
             return "needs_you"
         if story.trouble == "failed":
             return "failed"
@@ -282,5 +303,7 @@ def _since(story: Story, verdict: Verdict) -> Since | None:
 
 def _unfinished(story: Story) -> Reason:
     """What was decided last is not so any more."""
+    if story.fate is None and not story.deeds:
+        return Reason("unfinished", "The host was being looked at, and what the look shows was not yet seen.")
     done = f"The run {story.deeds[-1].sentence}" if story.deeds else "Something was under way on the host"
     return Reason("unfinished", f"{done}, and what came of it was not yet seen.")

@@ -218,6 +218,13 @@ def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_
     assert new.exists()
 
 
+def test_an_audit_says_what_is_missing_where_all_seems_well(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="work")
+    fleet.run("slb.fleet.audit")
+    assert fleet.hosts["edge-1"]["action"] == "confirm"
+    assert "But the host's record does not prove it." in fleet.hosts["edge-1"]["reason"]["sentence"]
+
+
 def test_a_proof_is_as_old_as_the_look(tmp_path: Path) -> None:
     """The audit decides again without another look, after all hosts: here behind one that takes three seconds."""
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 3")

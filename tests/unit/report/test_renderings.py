@@ -136,6 +136,11 @@ def test_the_line_of_progress() -> None:
     assert line(Tally(3, 0, 0, 0, 3, 0, 5), []) == "0/3 proven"
 
 
+@pytest.mark.parametrize(("hosts", "settled"), [(3, 1), (5, 2), (500, 40)])
+def test_no_time_is_foretold_from_few_hosts(hosts: int, settled: int) -> None:
+    assert "left" not in line(Tally(hosts, settled, 0, 0, hosts, settled, 600), [])
+
+
 def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
 
