@@ -43,11 +43,14 @@ def _page(document: Document) -> str:
     return page(document)
 
 
-AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {"report.json": as_text, "retry": retry}
+AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
+    "report.json": as_text,
+    "retry": retry,
+    "slb_fleet.prom": metrics,
+}
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {
     **AT_ANY_MOMENT,
     "junit.xml": junit,
-    "slb_fleet.prom": metrics,
     "report.html": _page,
 }
 

@@ -33,6 +33,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate
 Ending = Literal["ok", "failed", "unreachable"]
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
+_TOLD_OF_NO_CHANGE = ("disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear")
+"""Codes of decisions for which an engine that is as it was proven can be the reason, too."""
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
 
 
@@ -44,6 +46,7 @@ class Story:
     is_decided: bool = False
     record: Record | None = None
     was_good: bool = False
+    has_drifted: bool = False
     wants: str = ""
     verified_at: float = 0
     trouble: Ending = "ok"
@@ -145,6 +148,7 @@ class Gathering:
         if seen.fate:
             if story.record is None:
                 story.record, story.was_good = seen.record, seen.fate.action == "nothing"
+                story.has_drifted = not story.was_good and seen.fate.code not in _TOLD_OF_NO_CHANGE
             story.fate = seen.fate
             story.verified_at = now if has_looked else story.verified_at
         if seen.fate and not (seen.rounds or story.rounds):
@@ -296,9 +300,10 @@ class Gathering:
 def _since(story: Story, verdict: Verdict) -> Since | None:
     """What has changed since the run whose proof the record holds, told from the first look of this one."""
     is_good = verdict == "proven"
-    if story.record == "this" and not story.was_good:
+    if story.record == "this" and story.has_drifted:
         return "corrected" if is_good else "drifted"
-    return "intended" if story.record is not None and is_good and not story.was_good else None
+    is_new = story.record in ("none", "other") and not story.was_good
+    return "intended" if is_new and is_good else None
 
 
 def _unfinished(story: Story) -> Reason:

@@ -99,6 +99,17 @@ def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last
     assert of(run.ended(), "edge-1").since == since
 
 
+@pytest.mark.parametrize("code", ["disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear"])
+def test_what_the_inventory_or_the_list_has_wrong_is_no_drift_of_the_host(code: str) -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    fate = {"action": "fail", "code": code, "reason": "Two hosts want it."}
+    recorded = {"state": "confirmed", **engine}
+    run.task("edge-1", LOOK, {**decided(fate, recorded=recorded), "failed": True, "msg": "Two."}, ending="failed")
+    assert of(run.ended(), "edge-1").since is None
+
+
 def test_a_decision_without_another_look_makes_a_proof_no_younger() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1")
