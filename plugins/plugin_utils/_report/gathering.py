@@ -35,6 +35,7 @@ _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
 _TOLD_OF_NO_CHANGE = ("disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear")
 """Codes of decisions for which an engine that is as it was proven can be the reason, too."""
+_NOT_ITS_TURN = "Nothing was done about it: the run was ended before."
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
 
 
@@ -243,7 +244,7 @@ class Gathering:
             name,
             verdict,
             fate.action if fate else "",
-            _unfinished(story) if verdict == "unfinished" else story.reason,
+            self._reason(story, verdict),
             fate.evidence if fate else (),
             Verified(by, self._time(story.verified_at)) if by else None,
             () if run.check else tuple(story.deeds),
@@ -254,6 +255,13 @@ class Gathering:
             since=_since(story, verdict),
         )
         return replace(entry, next=step.of_host(entry, run))
+
+    def _reason(self, story: Story, verdict: Verdict) -> Reason | None:
+        if verdict == "unfinished":
+            return _unfinished(story)
+        if verdict == "not_attempted" and story.reason and self._status != "running":
+            return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
+        return story.reason
 
     def _verdict(self, story: Story, run: RunEntry) -> Verdict:
         if story.trouble == "unreachable":

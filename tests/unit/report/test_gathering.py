@@ -177,6 +177,9 @@ def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
     run.fail("edge-1", LIVE, seconds=3)
     document = run.ended()
     assert [host.verdict for host in document.hosts] == ["failed", "not_attempted"]
+    assert of(document, "edge-2").reason == Reason(
+        "absent", "There is no engine on the host. Nothing was done about it: the run was ended before."
+    )
 
 
 def test_a_play_without_hosts_is_no_batch() -> None:
