@@ -35,6 +35,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
@@ -213,7 +214,7 @@ class _Door:
         first = self._store.first_to_say(trouble, self._host)
         if first == self._host:
             return decision
-        return replace(decision, reason=decision.reason.replace(trouble, f"the same as is said of {first}."))
+        return replace(decision, reason=decision.reason.replace(trouble, f"{SAME_AS} {first}."))
 
     def _fate(self, slb_host: Mapping[str, Any], progress: Progress, max_age: float | None) -> Decision:
         def excerpt(name: str, manage_ip: str) -> Excerpt | str:

@@ -41,6 +41,8 @@ BAD = ("failed", "unreachable", "unfinished", "needs_you", "not_attempted")
 """Those after which somebody has to do something."""
 AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
 """Those that a next run is for."""
+SAME_AS = "the same as is said of"
+"""In the sentence of a host, before the name of another, whose sentence has the cause."""
 _OF_MANY_KINDS = ("task_failed", "unreachable")
 """Codes that do not say which trouble it is."""
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})(?![\w])")
@@ -245,12 +247,14 @@ def without_names(sentence: str, host: str) -> str:
 
 
 def _of_all(hosts: list[HostEntry]) -> str:
-    first = hosts[0]
-    if not first.reason:
+    told = [(host.name, host.reason.sentence) for host in hosts if host.reason]
+    # Some say no more than that it is the same as of another.
+    said = [each for each in told if SAME_AS not in each[1]] or told
+    if not said:
         return ""
-    of_first = without_names(first.reason.sentence, first.name)
-    is_of_all = all(host.reason and without_names(host.reason.sentence, host.name) == of_first for host in hosts[1:])
-    return first.reason.sentence if is_of_all else f"{first.name}, for one: {first.reason.sentence}"
+    name, sentence = said[0]
+    is_of_all = all(without_names(words, host) == without_names(sentence, name) for host, words in said[1:])
+    return sentence if is_of_all else f"{name}, for one: {sentence}"
 
 
 def _plain(entry: Any) -> dict[str, Any]:

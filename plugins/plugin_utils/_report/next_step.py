@@ -16,7 +16,7 @@ _REMEDIED = ("gone_from_the_list", "ailing")
 """Reasons for which the operator's word is needed before the engine is installed anew."""
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
 _NOT_APPROVED = "not_approved"
-_NOTHING_KNOWN = ("unreachable", "unfinished", "not_attempted")
+_NOTHING_KNOWN, _UNREADABLE = ("unreachable", "unfinished", "not_attempted"), "unreadable"
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,13 @@ def can_be_named(name: str) -> bool:
     return name[:1] not in ("!", "&", "~", "@", "#") and not set(name) & set("*?[],: ")
 
 
+def _is_unknown(host: HostEntry) -> bool:
+    """The run has come to nothing about it."""
+    return host.verdict in _NOTHING_KNOWN or (host.reason is not None and host.reason.code == _UNREADABLE)
+
+
 def _what(run: RunEntry, hosts: Sequence[HostEntry]) -> str:
     """Those that only look are run again where they have seen nothing."""
-    has_seen = any(host.verdict not in _NOTHING_KNOWN for host in hosts)
+    has_seen = any(not _is_unknown(host) for host in hosts)
     is_prepared = has_seen and run.playbook in ("slb.fleet.diagnose", "slb.fleet.audit")
     return _ROLLOUT if is_prepared else run.playbook

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry, Reason
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS, Document, HostEntry, Reason
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
@@ -284,6 +284,17 @@ def test_a_sentence_that_is_not_of_all_hosts_of_a_group_says_whose_it_is() -> No
         "not_approved": "edge-1, for one: The plan has nothing for edge-1.",
         "drift": "The engine of edge-3 is gone.",
     }
+
+
+def test_the_cause_is_told_of_a_group_also_where_one_host_alone_says_it() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("look", "edge-1", "edge-2", "edge-3")
+    words = "The console's list could not be read: "
+    for host, why in {"edge-1": f"{SAME_AS} edge-2.", "edge-2": "refused.", "edge-3": f"{SAME_AS} edge-2."}.items():
+        run.fail(host, {"action": "fail", "code": "unreadable", "reason": words + why})
+    document = run.ended()
+    assert [group.sentence for group in document.groups()] == [f"{words}refused."]
+    assert "slb.fleet.audit --limit edge-1,edge-2,edge-3" in document.run.next
 
 
 def test_the_line_of_a_run_that_only_looks_counts_what_it_has_seen() -> None:
