@@ -35,6 +35,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
@@ -61,6 +62,7 @@ _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
 _LONGEST_WORDS = 600
+_NOT_NOTED = "But the host's record does not prove it. Run slb.fleet.rollout, which notes it there."
 _NO_WORD = "nothing, its module ended without a word; -vvv shows what it printed"
 
 # In the process from which the workers of a run are forked: each of them would read the shapes anew.
@@ -212,7 +214,7 @@ class _Door:
         first = self._store.first_to_say(trouble, self._host)
         if first == self._host:
             return decision
-        return replace(decision, reason=decision.reason.replace(trouble, f"the same as is said of {first}."))
+        return replace(decision, reason=decision.reason.replace(trouble, f"{SAME_AS} {first}."))
 
     def _fate(self, slb_host: Mapping[str, Any], progress: Progress, max_age: float | None) -> Decision:
         def excerpt(name: str, manage_ip: str) -> Excerpt | str:
@@ -277,6 +279,8 @@ class _Door:
         return progress.after("wait", {"waited": time.monotonic() - begin}, awake_or_asleep())
 
     def _told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+        if self._asked["must_be_proven"] and decision.action == "confirm":
+            decision = replace(decision, reason=f"{decision.reason} {_NOT_NOTED}")
         # The operator's own words are in it, too, and a name may hold what nobody sees.
         decision = replace(
             decision,

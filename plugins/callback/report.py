@@ -21,8 +21,9 @@ description:
 options:
   report_dir:
     description:
-      - A folder, which is made where it is not there. C(report.json) and C(retry), the hosts for a next run, are kept
-        up to date there during the run; C(report.html), C(junit.xml) and C(slb_fleet.prom) are complete at its end.
+      - A folder, which is made where it is not there. C(report.json), C(retry), the hosts for a next run, and
+        C(slb_fleet.prom) are kept up to date there during the run; C(report.html) and C(junit.xml) are complete at its
+        end.
       - Each file is replaced as a whole. Empty for none.
     type: str
     default: ''

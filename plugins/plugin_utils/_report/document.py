@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 FORMAT, VERSION = "slb.fleet.report", 1
@@ -40,6 +41,8 @@ BAD = ("failed", "unreachable", "unfinished", "needs_you", "not_attempted")
 """Those after which somebody has to do something."""
 AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
 """Those that a next run is for."""
+SAME_AS = "the same as is said of"
+"""In the sentence of a host, before the name of another, whose sentence has the cause."""
 _OF_MANY_KINDS = ("task_failed", "unreachable")
 """Codes that do not say which trouble it is."""
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})(?![\w])")
@@ -116,7 +119,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Group:
-    """Hosts with the same trouble. ``sentence``: that of the first."""
+    """Hosts with the same trouble. ``sentence``: that of the first, which is named where others' say something else."""
 
     code: str
     verdict: Verdict
@@ -193,6 +196,10 @@ class Document:
         }}  # fmt: skip
 
     def groups(self) -> list[Group]:
+        return self._groups
+
+    @cached_property
+    def _groups(self) -> list[Group]:
         """The hosts about which something has to be done, by their reasons, the largest group first."""
         members: dict[tuple[str, Verdict, str], list[HostEntry]] = {}
         for host in self.hosts:
@@ -240,8 +247,14 @@ def without_names(sentence: str, host: str) -> str:
 
 
 def _of_all(hosts: list[HostEntry]) -> str:
-    first = hosts[0].reason
-    return first.sentence if first else ""
+    told = [(host.name, host.reason.sentence) for host in hosts if host.reason]
+    # Some say no more than that it is the same as of another.
+    said = [each for each in told if SAME_AS not in each[1]] or told
+    if not said:
+        return ""
+    name, sentence = said[0]
+    is_of_all = all(without_names(words, host) == without_names(sentence, name) for host, words in said[1:])
+    return sentence if is_of_all else f"{name}, for one: {sentence}"
 
 
 def _plain(entry: Any) -> dict[str, Any]:

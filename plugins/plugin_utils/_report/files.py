@@ -14,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.folder import F
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 
 FOLDER_MODE = 0o750
 _MODE = 0o640
@@ -26,8 +27,9 @@ def as_text(document: Document) -> str:
 
 
 def retry(document: Document) -> str:
-    """The hosts that a next run is for, as ``--limit @`` takes them."""
-    return "".join(f"{host.name}\n" for host in document.hosts if host.verdict in AGAIN)
+    """The hosts that a next run is for, as ``--limit @`` takes them: not those whose name it takes for a pattern."""
+    again = (host.name for host in document.hosts if host.verdict in AGAIN)
+    return "".join(f"{name}\n" for name in again if can_be_named(name))
 
 
 _KILLED_SECONDS = 600.0
@@ -41,11 +43,14 @@ def _page(document: Document) -> str:
     return page(document)
 
 
-AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {"report.json": as_text, "retry": retry}
+AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
+    "report.json": as_text,
+    "retry": retry,
+    "slb_fleet.prom": metrics,
+}
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {
     **AT_ANY_MOMENT,
     "junit.xml": junit,
-    "slb_fleet.prom": metrics,
     "report.html": _page,
 }
 

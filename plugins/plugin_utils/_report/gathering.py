@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
@@ -32,6 +33,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate
 Ending = Literal["ok", "failed", "unreachable"]
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
+_TOLD_OF_NO_CHANGE = ("disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear")
+"""Codes of decisions for which an engine that is as it was proven can be the reason, too."""
+_NOT_ITS_TURN = "Nothing was done about it: the run was ended before."
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
 
 
@@ -43,6 +47,7 @@ class Story:
     is_decided: bool = False
     record: Record | None = None
     was_good: bool = False
+    has_drifted: bool = False
     wants: str = ""
     verified_at: float = 0
     trouble: Ending = "ok"
@@ -57,9 +62,12 @@ class Story:
     batch: int | None = None
 
     @property
-    def is_settled(self) -> bool:
-        is_proven = self.fate is not None and self.fate.action == "nothing" and not self.tasks
-        return self.trouble != "ok" or is_proven
+    def is_proven(self) -> bool:
+        return self.trouble == "ok" and self.fate is not None and self.fate.action == "nothing"
+
+    @property
+    def needs_a_person(self) -> bool:
+        return self.fate is not None and self.fate.action == "fail"
 
     def spend(self, phase: Phase | None, seconds: float) -> None:
         if phase and seconds > 0:
@@ -141,6 +149,7 @@ class Gathering:
         if seen.fate:
             if story.record is None:
                 story.record, story.was_good = seen.record, seen.fate.action == "nothing"
+                story.has_drifted = not story.was_good and seen.fate.code not in _TOLD_OF_NO_CHANGE
             story.fate = seen.fate
             story.verified_at = now if has_looked else story.verified_at
         if seen.fate and not (seen.rounds or story.rounds):
@@ -168,18 +177,36 @@ class Gathering:
     def tally(self, now: float) -> Tally:
         """What a line of progress says, which is made far more often than the document."""
         stories = self._stories.values()
-        in_play = [story for story in stories if story.play == self._play]
-        proven = sum(1 for each in stories if each.is_settled and each.trouble == "ok" and each.fate)
-        settled = sum(1 for each in in_play if each.is_settled)
+        run = self._facts
+        only_looks = run.is_plan or run.playbook == _AUDIT
+        kinds = Counter(self._kind(each) for each in stories)
+        in_play = [each for each in stories if each.play == self._play]
         return Tally(
             hosts=len(stories),
-            proven=proven,
-            failed=sum(1 for each in stories if each.trouble == "failed"),
-            unreachable=sum(1 for each in stories if each.trouble == "unreachable"),
+            proven=kinds["proven"],
+            failed=kinds["failed"],
+            unreachable=kinds["unreachable"],
             in_play=len(in_play),
-            settled=settled,
+            settled=sum(1 for each in in_play if self._kind(each) and not each.tasks),
             seconds=now - self._play_began,
+            needs_you=kinds["needs_you"],
+            seen=sum(1 for each in stories if self._kind(each)) if only_looks else None,
         )
+
+    def _kind(self, story: Story) -> Verdict | None:
+        """Of a host about which this run has nothing more to do."""
+        run = self._facts
+        if story.trouble == "unreachable":
+            return "unreachable"
+        if run.is_plan and story.needs_a_person:
+            return "needs_you"
+        if story.trouble == "failed":
+            return "failed"
+        if story.is_proven:
+            return "proven"
+        if story.fate and run.playbook == _AUDIT:
+            return "failed"
+        return "planned" if story.fate and run.is_plan else None
 
     def forget_folder(self) -> None:
         """The reports cannot be written there."""
@@ -217,7 +244,7 @@ class Gathering:
             name,
             verdict,
             fate.action if fate else "",
-            _unfinished(story) if verdict == "unfinished" else story.reason,
+            self._reason(story, verdict),
             fate.evidence if fate else (),
             Verified(by, self._time(story.verified_at)) if by else None,
             () if run.check else tuple(story.deeds),
@@ -229,11 +256,17 @@ class Gathering:
         )
         return replace(entry, next=step.of_host(entry, run))
 
+    def _reason(self, story: Story, verdict: Verdict) -> Reason | None:
+        if verdict == "unfinished":
+            return _unfinished(story)
+        if verdict == "not_attempted" and story.reason and self._status != "running":
+            return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
+        return story.reason
+
     def _verdict(self, story: Story, run: RunEntry) -> Verdict:
-        needs_you = story.fate is not None and story.fate.action == "fail" and run.is_plan
         if story.trouble == "unreachable":
             return "unreachable"
-        if needs_you:
+        if run.is_plan and story.needs_a_person:
             return "needs_you"
         if story.trouble == "failed":
             return "failed"
@@ -275,12 +308,15 @@ class Gathering:
 def _since(story: Story, verdict: Verdict) -> Since | None:
     """What has changed since the run whose proof the record holds, told from the first look of this one."""
     is_good = verdict == "proven"
-    if story.record == "this" and not story.was_good:
+    if story.record == "this" and story.has_drifted:
         return "corrected" if is_good else "drifted"
-    return "intended" if story.record is not None and is_good and not story.was_good else None
+    is_new = story.record in ("none", "other") and not story.was_good
+    return "intended" if is_new and is_good else None
 
 
 def _unfinished(story: Story) -> Reason:
     """What was decided last is not so any more."""
+    if story.fate is None and not story.deeds:
+        return Reason("unfinished", "The host was being looked at, and what the look shows was not yet seen.")
     done = f"The run {story.deeds[-1].sentence}" if story.deeds else "Something was under way on the host"
     return Reason("unfinished", f"{done}, and what came of it was not yet seen.")

@@ -16,6 +16,7 @@ _REMEDIED = ("gone_from_the_list", "ailing")
 """Reasons for which the operator's word is needed before the engine is installed anew."""
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
 _NOT_APPROVED = "not_approved"
+_NOTHING_KNOWN, _UNREADABLE = ("unreachable", "unfinished", "not_attempted"), "unreadable"
 
 
 @dataclass(frozen=True)
@@ -32,23 +33,28 @@ class NextStep:
     playbooks: tuple[str, ...] = ()
     approved: tuple[str, ...] = ()
     unapproved: tuple[str, ...] = ()
+    planned: frozenset[str] = frozenset()
+    """The hosts for which the run's plan has something."""
 
     def knowing(self, plan: Plan | None) -> NextStep:
         """``plan``: the run's, which its document has. A digest is that of the whole fleet before anything was done:
         what is left to do is not it any more, and is found in the document.
         """
-        is_known = plan is not None and self.folder and self.approved == ("-e", f"slb_plan={plan.digest}")
-        return replace(self, approved=("-e", f"slb_plan={self.folder}/report.json")) if is_known else self
+        if plan is None:
+            return self
+        is_known = self.folder and self.approved == ("-e", f"slb_plan={plan.digest}")
+        approved = ("-e", f"slb_plan={self.folder}/report.json") if is_known else self.approved
+        return replace(self, approved=approved, planned=frozenset(plan.hosts))
 
     def of_host(self, host: HostEntry, run: RunEntry) -> str:
         if host.verdict not in (*AGAIN, "needs_you", "planned"):
             return ""
-        limit = ("--limit", host.name)
+        limit = ("--limit", host.name) if can_be_named(host.name) else self._as_before
         if host.reason and host.reason.code in _REMEDIED:
             return self._command(_REMEDIATE, run, *self.unapproved, *limit)
-        if _is_not_approved(host):
+        if self._is_not_approved(host):
             return self._command(_ROLLOUT, run, *self.unapproved, "--check", *limit)
-        return self._again(run, *limit)
+        return self._again(run, [host], *limit)
 
     def of_run(self, run: RunEntry, hosts: Sequence[HostEntry]) -> str:
         """What goes on with all of them; empty where nothing has to be done."""
@@ -58,16 +64,24 @@ class NextStep:
             limit = self._as_before
             # Later options outrank those before.
             plan = ("-e", f"slb_plan={self.folder}/report.json") if self.folder and run.check else self.unapproved
-            return self._command(self._what(run), run, *limit, *plan)
+            return self._command(_what(run, hosts), run, *limit, *plan)
         again = [host for host in hosts if host.verdict in AGAIN]
         if not again:
             return ""
         limit = self._limit([host.name for host in again], run)
-        if all(_is_not_approved(host) for host in again):
+        if all(self._is_not_approved(host) for host in again):
             return self._command(_ROLLOUT, run, *self.unapproved, "--check", *limit)
-        return self._again(run, *limit)
+        return self._again(run, again, *limit)
+
+    def _is_not_approved(self, host: HostEntry) -> bool:
+        """Another run with the same plan would do nothing there."""
+        has_plan = bool(self.approved or self.unapproved)
+        is_refused = host.reason is not None and host.reason.code == _NOT_APPROVED
+        return is_refused or (has_plan and host.name not in self.planned)
 
     def _limit(self, names: Sequence[str], run: RunEntry) -> tuple[str, ...]:
+        if not all(map(can_be_named, names)):
+            return self._as_before
         if run.awx_job_id is None and self.folder:
             return ("--limit", f"@{self.folder}/retry")
         if len(names) <= _FEW:
@@ -79,19 +93,15 @@ class NextStep:
     def _as_before(self) -> tuple[str, ...]:
         return ("--limit", self.limit) if self.limit else ()
 
-    def _again(self, run: RunEntry, *limit: str) -> str:
+    def _again(self, run: RunEntry, hosts: Sequence[HostEntry], *limit: str) -> str:
         """The same, or what it prepares. A rehearsal goes on as one."""
-        what = self._what(run)
+        what = _what(run, hosts)
         if self.approved[-1:] and self.approved[-1].startswith("slb_plan=sha256:"):
             return self._command(what, run, "--check", *limit)
         if run.check:
             return self._command(what, run, *self.approved, "--check", *limit)
         is_same = what == run.playbook
         return self._command(what, run, *(self.approved if is_same else self.unapproved), *limit)
-
-    @staticmethod
-    def _what(run: RunEntry) -> str:
-        return _ROLLOUT if run.playbook in ("slb.fleet.diagnose", "slb.fleet.audit") else run.playbook
 
     def _command(self, what: str, run: RunEntry, *more: str) -> str:
         if run.awx_job_id is not None:
@@ -100,5 +110,18 @@ class NextStep:
         return shlex.join(["ansible-playbook", *self.options, *playbooks, *more])
 
 
-def _is_not_approved(host: HostEntry) -> bool:
-    return host.reason is not None and host.reason.code == _NOT_APPROVED
+def can_be_named(name: str) -> bool:
+    """By ``--limit``, which takes some signs for a pattern of names."""
+    return name[:1] not in ("!", "&", "~", "@", "#") and not set(name) & set("*?[],: ")
+
+
+def _is_unknown(host: HostEntry) -> bool:
+    """The run has come to nothing about it."""
+    return host.verdict in _NOTHING_KNOWN or (host.reason is not None and host.reason.code == _UNREADABLE)
+
+
+def _what(run: RunEntry, hosts: Sequence[HostEntry]) -> str:
+    """Those that only look are run again where they have seen nothing."""
+    has_seen = any(not _is_unknown(host) for host in hosts)
+    is_prepared = has_seen and run.playbook in ("slb.fleet.diagnose", "slb.fleet.audit")
+    return _ROLLOUT if is_prepared else run.playbook

@@ -9,12 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _SOONEST_SECONDS = 20
+_FEWEST, _SMALLEST_SHARE = 3, 0.1
+"""Of fewer hosts than that the pace of the others is not known."""
 _LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
 class Tally:
-    """``settled``: hosts of the play that goes on about which nothing more is to be done, of ``in_play``."""
+    """``settled``: hosts of the play that goes on about which nothing more is to be done, of ``in_play``. ``seen``:
+    of a run that only looks, the hosts about which it has decided or which have failed; None of others.
+    """
 
     hosts: int
     proven: int
@@ -23,6 +27,8 @@ class Tally:
     in_play: int
     settled: int
     seconds: float
+    needs_you: int = 0
+    seen: int | None = None
 
 
 @dataclass(frozen=True)
@@ -36,8 +42,10 @@ class Wait:
 
 def line(tally: Tally, waits: Sequence[Wait]) -> str:
     """Such as: 412/500 proven · 3 failed · 20 waiting, longest edge-7 95 s of 180 s · about 6 min left."""
-    parts = [f"{tally.proven}/{tally.hosts} proven"]
-    troubles = ((tally.failed, "failed"), (tally.unreachable, "unreachable"))
+    is_look = tally.seen is not None
+    parts = [f"{tally.seen}/{tally.hosts} looked at" if is_look else f"{tally.proven}/{tally.hosts} proven"]
+    parts += [f"{tally.proven} proven"] if is_look and tally.proven else []
+    troubles = ((tally.failed, "failed"), (tally.needs_you, "need you"), (tally.unreachable, "unreachable"))
     parts += [f"{number} {words}" for number, words in troubles if number]
     if waits:
         longest = max(waits, key=lambda wait: wait.since)
@@ -50,7 +58,8 @@ def line(tally: Tally, waits: Sequence[Wait]) -> str:
 def _left(tally: Tally) -> str:
     """By the pace of the play that goes on; nothing, where that is too early to tell."""
     rest = tally.in_play - tally.settled
-    if tally.seconds < _SOONEST_SECONDS or not tally.settled or rest <= 0:
+    is_early = tally.seconds < _SOONEST_SECONDS or tally.settled < max(_FEWEST, _SMALLEST_SHARE * tally.in_play)
+    if is_early or rest <= 0:
         return ""
     seconds = tally.seconds / tally.settled * rest
     return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {max(10, round(seconds, -1)):.0f} s left"

@@ -204,6 +204,9 @@ def test_what_is_on_disk_is_at_any_moment_one_whole_file(tmp_path: Path) -> None
     jsonschema.validate(fleet.document, SCHEMA)
     assert (fleet.document["run"]["status"], fleet.document["counts"]["hosts"]) == ("running", hosts)
     assert set((fleet.reports / "retry").read_text().split()) <= set(fleet.hosts)
+    told = (fleet.reports / "slb_fleet.prom").read_text()
+    assert told.count("slb_fleet_host_proven{") == hosts
+    assert told.endswith("# EOF\n")
 
 
 def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path: Path) -> None:
@@ -216,6 +219,13 @@ def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_
     fleet.run("slb.fleet.rollout")
     assert not old.exists()
     assert new.exists()
+
+
+def test_an_audit_says_what_is_missing_where_all_seems_well(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="work")
+    fleet.run("slb.fleet.audit")
+    assert fleet.hosts["edge-1"]["action"] == "confirm"
+    assert "But the host's record does not prove it." in fleet.hosts["edge-1"]["reason"]["sentence"]
 
 
 def test_a_proof_is_as_old_as_the_look(tmp_path: Path) -> None:

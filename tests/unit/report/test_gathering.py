@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, HostEntry, Reason
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS, Document, HostEntry, Reason
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
@@ -97,6 +99,17 @@ def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last
     assert of(run.ended(), "edge-1").since == since
 
 
+@pytest.mark.parametrize("code", ["disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear"])
+def test_what_the_inventory_or_the_list_has_wrong_is_no_drift_of_the_host(code: str) -> None:
+    run = Happenings()
+    run.play("look", "edge-1")
+    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    fate = {"action": "fail", "code": code, "reason": "Two hosts want it."}
+    recorded = {"state": "confirmed", **engine}
+    run.task("edge-1", LOOK, {**decided(fate, recorded=recorded), "failed": True, "msg": "Two."}, ending="failed")
+    assert of(run.ended(), "edge-1").since is None
+
+
 def test_a_decision_without_another_look_makes_a_proof_no_younger() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1")
@@ -164,6 +177,9 @@ def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
     run.fail("edge-1", LIVE, seconds=3)
     document = run.ended()
     assert [host.verdict for host in document.hosts] == ["failed", "not_attempted"]
+    assert of(document, "edge-2").reason == Reason(
+        "absent", "There is no engine on the host. Nothing was done about it: the run was ended before."
+    )
 
 
 def test_a_play_without_hosts_is_no_batch() -> None:
@@ -208,7 +224,7 @@ def test_a_host_whose_look_was_skipped_is_nothing_that_was_done(playbook: str) -
     assert [host.verdict for host in run.ended().hosts] == ["not_attempted", "unfinished"]
 
 
-@pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.rollout"])
+@pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.audit", "slb.fleet.rollout"])
 def test_the_next_command_is_for_those_that_need_it(playbook: str) -> None:
     run = Happenings(playbook, folder="/reports")
     run.play("look", "edge-1", "edge-2")
@@ -216,8 +232,88 @@ def test_the_next_command_is_for_those_that_need_it(playbook: str) -> None:
     run.lose("edge-2")
     document = run.ended()
     assert of(document, "edge-1").next == ""
-    assert of(document, "edge-2").next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit edge-2"
-    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
+    assert of(document, "edge-2").next == f"ansible-playbook -i inventory.yml {playbook} --limit edge-2"
+    assert document.run.next == f"ansible-playbook -i inventory.yml {playbook} --limit @/reports/retry"
+
+
+def test_what_an_audit_has_seen_is_healed_by_a_rollout_and_what_it_has_not_is_looked_at_again() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("look", "edge-1", "edge-2")
+    run.gathering.begin("edge-1", "task", run.now)
+    document = run.ended("interrupted")
+    assert document.run.next.endswith("slb.fleet.audit --limit edge-1,edge-2")
+    reason = of(document, "edge-1").reason
+    assert reason is not None
+    assert reason.sentence == "The host was being looked at, and what the look shows was not yet seen."
+    run = Happenings("slb.fleet.audit")
+    run.play("look", "edge-1", "edge-2")
+    run.look("edge-1", ABSENT)
+    run.lose("edge-2")
+    assert run.ended().run.next.endswith("slb.fleet.rollout --limit edge-1,edge-2")
+
+
+def test_a_plan_that_helps_no_host_any_more_is_not_run_again() -> None:
+    """One was not approved, of the other the plan has nothing."""
+    run = Happenings(folder="/reports", approved=("-e", "slb_plan=plan.json"))
+    run.play("deploy", "edge-1", "edge-2", "edge-3")
+    run.look("edge-1", PROVEN)
+    run.fail("edge-2", LIVE)
+    run.fail("edge-3", {"action": "fail", "code": "not_approved", "reason": "But the plan has nothing for this host."})
+    assert run.ended().run.next.endswith("slb.fleet.rollout --check --limit @/reports/retry")
+
+
+@pytest.mark.parametrize("name", ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1"])
+def test_a_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
+    run = Happenings(folder="/reports")
+    run.play("look", name, "edge-2")
+    run.lose(name)
+    run.lose("edge-2")
+    document = run.ended()
+    assert of(document, name).next == document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert retry(document) == "edge-2\n"
+
+
+def test_a_sentence_that_is_not_of_all_hosts_of_a_group_says_whose_it_is() -> None:
+    run = Happenings()
+    run.play("look", "edge-1", "edge-2", "edge-3", "edge-4")
+    for host, words in {"edge-1": "The plan has nothing", "edge-2": "The plan has another container"}.items():
+        run.fail(host, {"action": "fail", "code": "not_approved", "reason": f"{words} for {host}."})
+    for host in ("edge-3", "edge-4"):
+        run.fail(host, {"action": "fail", "code": "drift", "reason": f"The engine of {host} is gone."})
+    assert {group.code: group.sentence for group in run.ended().groups()} == {
+        "not_approved": "edge-1, for one: The plan has nothing for edge-1.",
+        "drift": "The engine of edge-3 is gone.",
+    }
+
+
+def test_the_cause_is_told_of_a_group_also_where_one_host_alone_says_it() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("look", "edge-1", "edge-2", "edge-3")
+    words = "The console's list could not be read: "
+    for host, why in {"edge-1": f"{SAME_AS} edge-2.", "edge-2": "refused.", "edge-3": f"{SAME_AS} edge-2."}.items():
+        run.fail(host, {"action": "fail", "code": "unreadable", "reason": words + why})
+    document = run.ended()
+    assert [group.sentence for group in document.groups()] == [f"{words}refused."]
+    assert "slb.fleet.audit --limit edge-1,edge-2,edge-3" in document.run.next
+
+
+def test_the_line_of_a_run_that_only_looks_counts_what_it_has_seen() -> None:
+    told = {}
+    for playbook, check in (("slb.fleet.diagnose", False), ("slb.fleet.rollout", True), ("slb.fleet.audit", False)):
+        run = Happenings(playbook, check=check)
+        run.play("look", *(f"edge-{number}" for number in range(1, 7)))
+        run.look("edge-1", PROVEN, 30)
+        run.gathering.begin("edge-1", "again", run.now)
+        run.look("edge-2", ABSENT, 30)
+        run.fail("edge-3", LIVE, 30)
+        run.lose("edge-4")
+        told[playbook, check] = line(run.gathering.tally(run.now), [])
+    planned = "4/6 looked at · 1 proven · 1 need you · 1 unreachable · about 2 min left"
+    assert told == {
+        ("slb.fleet.diagnose", False): planned,
+        ("slb.fleet.rollout", True): planned,
+        ("slb.fleet.audit", False): "4/6 looked at · 1 proven · 2 failed · 1 unreachable · about 2 min left",
+    }
 
 
 def test_an_engine_that_was_proven_and_is_gone_is_remedied_by_name() -> None:

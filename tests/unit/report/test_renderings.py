@@ -6,6 +6,7 @@ import json
 import os
 import re
 import struct
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -133,6 +134,11 @@ def test_the_line_of_progress() -> None:
         "412/500 proven · 3 failed · 2 waiting, longest edge-7 95 s of 180 s · about 6 min left"
     )
     assert line(Tally(3, 0, 0, 0, 3, 0, 5), []) == "0/3 proven"
+
+
+@pytest.mark.parametrize(("hosts", "settled"), [(3, 1), (5, 2), (500, 40)])
+def test_no_time_is_foretold_from_few_hosts(hosts: int, settled: int) -> None:
+    assert "left" not in line(Tally(hosts, settled, 0, 0, hosts, settled, 600), [])
 
 
 def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
@@ -351,6 +357,23 @@ def test_what_failed_is_not_told_as_done_and_a_loop_not_twice() -> None:
     run.task("edge-1", "slb.fleet.license", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
     (host,) = run.ended().hosts
     assert [deed.sentence for deed in host.done] == ["downloaded the license to /license"]
+
+
+def named(schema: Any) -> Iterator[str]:
+    """The fields of a schema, at every depth, and the words that a field may be."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", ())
+        yield from (each for each in schema.get("enum", ()) if each)
+        for each in schema.values():
+            yield from named(each)
+    elif isinstance(schema, list):
+        for each in schema:
+            yield from named(each)
+
+
+def test_the_docs_name_every_field_and_every_word_of_the_schema() -> None:
+    text = (DOCS / "report.md").read_text()
+    assert sorted({name for name in named(SCHEMA) if f"`{name}`" not in text}) == []
 
 
 def test_the_docs_name_every_code() -> None:
