@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from operators import NEEDED, REPOSITORY, Operator
+from operators import MODULES, NEEDED, REPOSITORY, ROOT, Operator
 
 EVERYTHING: dict[str, Any] = {
     "approvers": ["ops"],
@@ -296,3 +296,14 @@ def test_a_label_that_was_lost_comes_back_and_a_mark_that_was_lost_too(operator:
     assert mended.status == 0, mended.output
     assert awx.linked("job_templates", "slb.fleet audit", "labels") == {"slb.fleet"}
     assert awx.one("job_templates", "slb.fleet rollout")["description"].endswith("[slb.fleet]")
+
+
+def test_the_other_collection_of_the_same_modules(operator: Operator) -> None:
+    (operator.folder / "ansible_collections" / "ansible").mkdir(parents=True)
+    modules = MODULES / "ansible_collections" / "awx" / "awx"
+    (operator.folder / "ansible_collections" / "ansible" / "controller").symlink_to(modules)
+    path = f"{ROOT / '.cache' / 'dev'}:{operator.folder}"
+    variables = {**NEEDED, "slb_awx_collection": "ansible.controller"}
+    run = operator.run("awx_setup", variables, ANSIBLE_COLLECTIONS_PATH=path)
+    assert run.status == 0, run.output
+    assert operator.awx.names("workflow_job_templates") == {"slb.fleet approved rollout"}

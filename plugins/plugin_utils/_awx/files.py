@@ -107,7 +107,6 @@ def data(objects: Sequence[Object]) -> str:
         args = _unevaluated(each.args)
         for field, variable in each.secrets.items():
             args["inputs"][field] = f"{{{{ {variable} }}}}"
-        # Not an option of the roles, which wait for each project anyway.
         variables.setdefault(_VARIABLES[each.kind], []).append(args)
     return _text(variables)
 

@@ -162,3 +162,10 @@ def test_what_is_there_is_left_and_what_is_another_s_is_refused(
     assert not project["foretold"]
     with pytest.raises(FleetError, match=r"something else under a name that is needed: project 'slb\.fleet'"):
         standing.steps(objects, {"project": [{"id": 1, "name": "slb.fleet", "description": ""}]}, [], wanted)
+
+
+def test_the_page_shows_the_execution_environment_as_it_is() -> None:
+    shown = re.findall(r"```yaml\n(version: 3\n.*?)```", (ROOT / "docs" / "awx.md").read_text(), re.DOTALL)
+    assert [yaml.safe_load(each) for each in shown] == [
+        yaml.safe_load((ROOT / "execution-environment.yml").read_text())
+    ]
