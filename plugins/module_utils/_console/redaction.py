@@ -44,16 +44,21 @@ class Redactor:
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._forms: list[str] = []
+        self._secrets: set[str] = set()
+        self._forms: list[str] | None = None
         self._patterns: list[re.Pattern[str]] = []
         self.learn(*secrets)
 
     def learn(self, *secrets: str) -> None:
-        forms = {form for secret in secrets if secret for form in _forms(secret)}
-        self._forms = sorted(forms.union(self._forms), key=len, reverse=True)
-        self._patterns += [re.compile(pattern) for secret in secrets if secret for pattern in _patterns(secret)]
+        self._secrets.update(secret for secret in secrets if secret)
+        # Made when the first text comes, as most that could be told of are never told of.
+        self._forms = None
 
     def __call__(self, text: str) -> str:
+        if self._forms is None:
+            forms = {form for secret in self._secrets for form in _forms(secret)}
+            self._forms = sorted(forms, key=len, reverse=True)
+            self._patterns = [re.compile(pattern) for secret in self._secrets for pattern in _patterns(secret)]
         for form in self._forms:
             text = text.replace(form, _MASK)
         for encoded in self._patterns:
@@ -85,6 +90,8 @@ def _escaped(text: str) -> Iterator[str]:
 
 def _in_both_cases(encoded: str) -> Iterator[str]:
     yield encoded
+    if "%" not in encoded and "\\" not in encoded:
+        return
     yield _HEXADECIMAL.sub(lambda digits: digits.group().upper(), encoded)
     yield _HEXADECIMAL.sub(lambda digits: digits.group().lower(), encoded)
 

@@ -35,16 +35,6 @@ def _as(state: str) -> dict[str, Any]:
     return {"canned_state": kind, "canned_seconds": float(seconds or 0)}
 
 
-def _with_motd(answers: Mapping[str, str]) -> dict[str, str]:
-    """What is asked about a host that has work."""
-    told = dict(answers)
-    for module in [each for each in answers if each.endswith("host_info")]:
-        look = json.loads(answers[module])
-        look["slb_host"]["motd"] = {"bytes": 0, "sources": []}
-        told[module] = json.dumps(look)
-    return told
-
-
 class Canned:
     """A fleet in ``folder``. ``states``: what each host answers, as tests/bench/scale.py has it, such as healthy, and
     after how many seconds: healthy after 3.
@@ -53,7 +43,7 @@ class Canned:
     def __init__(self, folder: Path, **states: str) -> None:
         self.folder, self.reports = folder, folder / "reports"
         answers = folder / "answers.json"
-        answers.write_text(json.dumps({**STATES, "work": _with_motd(STATES["work"])}))
+        answers.write_text(json.dumps(STATES))
         inventory = fleet(len(states), answers, troubled=False)
         hosts = inventory["engines"]["hosts"]
         some = zip(states.items(), list(hosts.values()), strict=True)
