@@ -16,13 +16,16 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.json_utils import _filter_non_json_lines
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, in_words
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import refuse_connection_by_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
+    refuse_connection_by_facts,
+    refuse_delegation_by_facts,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import bounded, heard_in_bounds
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of, taken
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for, refuse_facts
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, without_facts
 
 try:
     from ansible.module_utils.common.json import Direction, get_module_decoder, get_module_encoder
@@ -83,11 +86,17 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
         return result
 
     def _refuse_facts(self, task_vars: Mapping[str, Any]) -> None:
-        """Neither this host nor the one that the task is delegated to says how it is reached."""
+        """Neither this host nor the one that the task is delegated to says which one that is, or how it is reached."""
         of_connection = constants.config.get_plugin_vars("connection", self._connection._load_name)
         refuse_facts(task_vars, of_connection)
         delegated = task_vars.get("ansible_delegated_vars") or {}
         refuse_facts(delegated.get(self._task.delegate_to) or {}, of_connection)
+        if self._task.delegate_to:
+            with without_facts(task_vars, self._templar, self._task) as stated:
+                try:
+                    refuse_delegation_by_facts(self._task, stated, self._templar)
+                except FleetError as error:
+                    raise HostAnswerError(error.what, error.remedy) from None
         refuse_connection_by_facts(self._task, self._connection, task_vars, self._templar)
 
     def _low_level_execute_command(self, *given: Any, **named: Any) -> dict[str, Any]:

@@ -397,6 +397,17 @@ REFUSED_TASKS: dict[str, tuple[dict[str, Any], str]] = {
         {"slb.fleet.license_file": {"dest": "/nowhere/license"}, "delegate_to": "{{ from_where }}"},
         "delegate_to",
     ),
+    "where a module acts": ({"slb.fleet.host_info": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
+    "whose container is meant": (
+        {"slb.fleet.engine_container": {"state": "restored"}, "delegate_to": "{{ from_where }}"},
+        "delegate_to",
+    ),
+    "whose message is moved": (
+        {"slb.fleet.motd": {"state": "aside"}, "delegate_to": "{{ from_where }}"},
+        "delegate_to",
+    ),
+    "whose interfaces are adopted": ({"slb.fleet.interface": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
+    "which host is decided about": ({"slb.fleet.host_fate": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
     "the environment of another host": (
         {"slb.fleet.login": {}, "delegate_to": "edge-1", "environment": {"HTTPS_PROXY": "{{ proxy_url }}"}},
         "HTTPS_PROXY",

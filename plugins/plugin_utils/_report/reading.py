@@ -29,7 +29,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan
 
 _LONGEST, _LONGEST_NAME = 2000, 300
 _MOST = 10_000_000
-_NAME = re.compile(r"[\w.][\w.:@ -]{0,254}", re.ASCII)
+_NAME = re.compile(r"[^\s!&@~*?\[\],-][^\s*?\[\],]*")
 _STATUSES, _SINCE = ("running", "finished", "interrupted"), ("intended", "corrected", "drifted")
 
 
@@ -139,7 +139,7 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
     reason, verified, batch = values.get("reason"), values.get("verified"), values.get("batch")
     since = values.get("since")
     return HostEntry(
-        name=_text(values["name"]),
+        name=_host_name(_text(values["name"])),
         verdict=_one_of(tuple(VERDICTS), values["verdict"]),
         action=_text(values.get("action", "")),
         reason=Reason(_text(reason["code"]), _text(reason["sentence"])) if reason else None,

@@ -129,6 +129,16 @@ def test_what_somebody_else_has_published_in_a_job_is_refused(lie: dict[str, obj
         summary_from(published, "job 7")
 
 
+@pytest.mark.parametrize(
+    "name", ["all", "ungrouped", "*", "!edge-1", "&edge-1", "~.*", "@/etc/passwd", "edge[1:9]", "a b"]
+)
+def test_a_pattern_is_no_hosts_name(name: str) -> None:
+    values = run((), ("edge-1",)).as_json()
+    values["hosts"][0]["name"] = name
+    with pytest.raises(UnreadableReportError, match="is no host's name"):
+        document_from(json.dumps(values), "a file")
+
+
 def test_words_of_a_job_forge_no_line() -> None:
     published = summary(run((), ("edge-1",), awx_job_id=7))
     published["groups"][0]["sentence"] = "live\nedge-2  verified by console\x1b[2K"
