@@ -70,7 +70,7 @@ class ActionModule(OnHostAction):
         """Tries until it is confirmed, or until the host has had the time to put everything back and can say so."""
         patience = float(arguments.get("confirm_timeout") or _DEFAULT_CONFIRM_SECONDS) + _RESTORE_SECONDS
         deadline = time.monotonic() + patience
-        last_seen, undecided = applied.get("msg", ""), True
+        last_seen, why, undecided = applied.get("msg", ""), "", True
         with_token = {"state": "confirmed", "token": arguments["token"]}
         self._never_share_the_connection()
         while time.monotonic() < deadline:
@@ -81,8 +81,11 @@ class ActionModule(OnHostAction):
             else:
                 if not answer.get("failed"):
                     return answer
-                last_seen = str(answer.get("msg"))
-                undecided = answer.get("state") in ("armed", "applied", "restoring")
+                last_seen = _words(answer)
+                if answer.get("state") in (None, "applied"):
+                    why = last_seen  # the host will soon say only that it was not confirmed in time
+                # Where it could not even be started, the host will put everything back, and say so.
+                undecided = answer.get("state") in ("armed", "applied", "restoring") or "module_stderr" in answer
                 if not undecided:
                     break
             time.sleep(_PAUSE_SECONDS)
@@ -92,7 +95,13 @@ class ActionModule(OnHostAction):
             changed=False,
             adopted=[],
             pending=applied["pending"] if undecided else [],
-            msg=f"The change was not confirmed over a fresh connection, so that it does not stay. {last_seen}",
+            msg=" ".join(
+                [
+                    "The change was not confirmed over a fresh connection, so that it does not stay.",
+                    *([why] if why and why != last_seen else []),
+                    last_seen,
+                ]
+            ),
         )
 
     def _never_share_the_connection(self) -> None:
@@ -101,3 +110,9 @@ class ActionModule(OnHostAction):
         if self._connection.transport == "ssh":
             shared = self._connection.get_option("ssh_args") or ""
             self._connection.set_option("ssh_args", f"{_UNSHARED} {shared}")
+
+
+def _words(answer: Mapping[str, Any]) -> str:
+    """A module that could not even be started says why only in what Python printed."""
+    printed = str(answer.get("module_stderr") or "").strip().splitlines()
+    return f"{answer.get('msg')}{f' ({printed[-1]})' if printed else ''}"

@@ -171,6 +171,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._module import run_modul
 from ansible_collections.slb.fleet.plugins.module_utils._network import adoption, confirmation, giving_back
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
+_A_DAY = 86400
+
 ARGUMENTS = {
     "interfaces": dict(type="list", elements="str", default=[]),
     "state": dict(type="str", choices=["present", "absent", "confirmed"], default="present"),
@@ -187,8 +189,9 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
     if params["state"] == "confirmed":
         return confirmation.confirm(params["token"])
     for option, least in (("dhcp_timeout", 0), ("confirm_timeout", 5)):
-        if params[option] < least:
-            raise OptionError(option, params[option], "it is too short", f"Give {least} seconds or more.")
+        if not least <= params[option] <= _A_DAY:  # what is no number is neither less nor more
+            remedy = f"Give {least} seconds or more, at most {_A_DAY}."
+            raise OptionError(option, params[option], "it is no time that anybody would wait", remedy)
     wish = adoption.Wish(
         params["interfaces"],
         params["dhcp_timeout"],
