@@ -1,4 +1,4 @@
-"""The way back does not hang on NetworkManager: it is hung, killed or cannot write, and all is as it was all the same."""
+"""The way back does not hang on NetworkManager: hung, killed or unable to write, it keeps nothing away."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import ip_comma
 # As iproute2 does it: what the kernel refuses does not end it, a word that it does not know does.
 IP = """#!/bin/sh
 echo "$@" >> {log}
-refuse() {{ case "$1" in *refused*) echo "RTNETLINK answers: No such device" >&2; return 1;; *misspelt*) return 2;; esac; }}
+refuse() {{
+    case "$1" in *refused*) echo "RTNETLINK answers: No such device" >&2; return 1;; *misspelt*) return 2;; esac
+}}
 case "$*" in
 *-batch*) number=0; failed=0
     while read -r line; do
