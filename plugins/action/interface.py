@@ -21,6 +21,7 @@ _MODULE = "slb.fleet.interface"
 _DEFAULT_CONFIRM_SECONDS = 60.0
 _DEFAULT_DHCP_SECONDS = 15.0
 _PAUSE_SECONDS = 1.0
+_SHOWN = 20
 # How long the host needs to put everything back, before it can say that it has.
 _RESTORE_SECONDS = 60.0
 # ssh takes the first value that it is given for an option: without a control path it cannot share a connection.
@@ -56,7 +57,10 @@ class ActionModule(OnHostAction):
             result = {"pending": ["?"], "msg": str(error)}
         if result.get("pending"):
             result = self._confirm(arguments, result, task_vars)
-        for remark in result.get("remarks", []):
+        remarks = result.get("remarks", [])
+        if len(remarks) > _SHOWN:
+            remarks = [*remarks[:_SHOWN], f"{len(remarks) - _SHOWN} more remarks are in the result."]
+        for remark in remarks:
             # A warning is wrapped, and what a host says could begin a line of its own.
             display.display(f"[{(task_vars or {}).get('inventory_hostname')}]: {remark}", color=constants.COLOR_WARN)
         return result

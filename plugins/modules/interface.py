@@ -62,6 +62,14 @@ options:
       - Without this, such an interface is skipped, or is adopted only until the next boot, and the result says so.
     type: bool
     default: false
+  whole_lease:
+    description:
+      - Take all that DHCP and routers offer a new interface, a default route, other routes and name servers, also where
+        the host has its way out or name servers already.
+      - Without this, such a host gets an address and its subnet, nothing else. A profile that is there decides by itself.
+    type: bool
+    default: false
+    version_added: 0.1.0
   token:
     description: The name of the change. The task makes one up; it is required only with O(state=confirmed).
     type: str
@@ -179,6 +187,7 @@ ARGUMENTS = {
     "dhcp_timeout": dict(type="float", default=15),
     "confirm_timeout": dict(type="float", default=60),
     "lift_unmanaged": dict(type="bool", default=False),
+    "whole_lease": dict(type="bool", default=False),
     "token": dict(type="str", no_log=False),
 }
 
@@ -197,6 +206,7 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
         params["dhcp_timeout"],
         params["confirm_timeout"],
         params["lift_unmanaged"],
+        params["whole_lease"],
         params["token"] or uuid.uuid4().hex,
     )
     if params["state"] == "absent":

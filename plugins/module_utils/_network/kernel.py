@@ -31,6 +31,7 @@ class Nic(NamedTuple):
     physical: bool
     driver: Optional[str]
     mac: str
+    permanent_mac: str
     mtu: int
     up: bool
     carrier: Optional[bool]
@@ -44,6 +45,10 @@ def nics() -> List[Nic]:
     shown = {link["ifname"]: link for link in ip_json("-details", "address", "show") if "ifname" in link}
     names = sorted(name for name in os.listdir(_CLASS) if os.path.isdir(os.path.join(_CLASS, name)))
     return [_nic(name, shown.get(name, {})) for name in names]
+
+
+def is_there(name: str) -> bool:
+    return os.path.isdir(os.path.join(_CLASS, name))
 
 
 def uppers(names: List[str], present: List[Nic]) -> List[str]:
@@ -112,6 +117,7 @@ def _nic(name: str, link: Dict[str, Any]) -> Nic:
         physical=os.path.exists(os.path.join(folder, "device")),
         driver=_target(folder, "device/driver") or made_as,
         mac=_read(folder, "address"),
+        permanent_mac=link.get("permaddr") or _read(folder, "address"),
         mtu=int(_read(folder, "mtu") or 0),
         up=bool(int(_read(folder, "flags") or "0", 16) & 1),
         carrier=carrier == "1" if carrier else None,

@@ -57,6 +57,15 @@ def devices() -> Dict[str, Device]:
     return found
 
 
+def device(name: str) -> Device:
+    """One of them, also where it has vanished. Raises HostError."""
+    return devices().get(name) or gone(name)
+
+
+def gone(name: str) -> Device:
+    return Device(name, "gone", None, None)
+
+
 def require_sign_of_life() -> None:
     """Raises NoAnswerError where NetworkManager does not even say within a few seconds that it runs."""
     query(["-f", "RUNNING", "general"], _SIGN_OF_LIFE_SECONDS - _ANSWER_SECONDS)
@@ -96,6 +105,12 @@ class Profile(NamedTuple):
     own: bool
     priority: int
     used_at: int
+    autoconnect: bool
+
+    @property
+    def fleeting(self) -> bool:
+        """Neither does it outlast a reboot, nor does NetworkManager make it again."""
+        return self.path.startswith("/run/") and not self.autoconnect
 
 
 _OWN_FIELDS = tuple(
@@ -116,6 +131,7 @@ _PROFILE_FIELDS = (
     *_OWN_FIELDS,
     "connection.autoconnect-priority",
     "connection.timestamp",
+    "connection.autoconnect",
 )
 
 
@@ -160,6 +176,7 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
         or values.get("ipv6.method") in ("manual", "shared"),
         priority=int(values["connection.autoconnect-priority"]),
         used_at=int(values["connection.timestamp"]),
+        autoconnect=values.get("connection.autoconnect") == "yes",
     )
 
 

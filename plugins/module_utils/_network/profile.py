@@ -29,7 +29,7 @@ class Surroundings(NamedTuple):
     """What the rest of the host has, which an interface that gets its settings by DHCP must not take over."""
 
     has_name_servers: bool
-    has_default_route: bool
+    has_way_out: bool
 
 
 def keeping(mac: str, state: State, resolver: Resolver) -> Settings:
@@ -43,13 +43,17 @@ def keeping(mac: str, state: State, resolver: Resolver) -> Settings:
 
 
 def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
-    """The profile that asks DHCP, without taking over a default route or name servers that the host has."""
+    """The profile that asks DHCP, without taking over a way out or name servers that the host has.
+
+    Where it has its way out, no other route either: a few of them together may be a way out as well.
+    """
     settings = _both_families_empty()
     settings["802-3-ethernet.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
     settings["ipv4.dhcp-timeout"] = str(max(_ORDINARY_DHCP_TIMEOUT, int(timeout) + _MARGIN_SECONDS))
     for family in ("ipv4", "ipv6"):
         settings[family + ".method"] = "auto"
-        settings[family + ".never-default"] = "yes" if around.has_default_route else "no"
+        settings[family + ".never-default"] = "yes" if around.has_way_out else "no"
+        settings[family + ".ignore-auto-routes"] = "yes" if around.has_way_out else "no"
         settings[family + ".ignore-auto-dns"] = "yes" if around.has_name_servers else "no"
     return settings
 
@@ -122,6 +126,7 @@ def _both_families_empty() -> Settings:
     for family in ("ipv4", "ipv6"):
         settings[family + ".never-default"] = "no"
         settings[family + ".ignore-auto-dns"] = "no"
+        settings[family + ".ignore-auto-routes"] = "no"
         settings[family + ".route-metric"] = "-1"
     return settings
 

@@ -64,7 +64,7 @@ def part(snapshot: Snapshot, name: str, uuids: List[str], files: List[str]) -> S
     """What of a snapshot is about the one interface ``name``, without those on top of it."""
     return dict(
         snapshot,
-        kernel={name: snapshot["kernel"][name]},
+        kernel={key: value for key, value in snapshot["kernel"].items() if key == name},
         uppers={},
         devices={key: value for key, value in snapshot["devices"].items() if key == name},
         profiles={key: value for key, value in snapshot["profiles"].items() if key in uuids},
