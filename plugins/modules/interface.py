@@ -126,6 +126,12 @@ adopted:
     returns_at_boot:
       description: Whether NetworkManager will take it again after a reboot. If not, the notes say why.
       type: bool
+    not_kept:
+      description:
+        - What of the interface is not as it was, such as a setting of the kernel that NetworkManager has to have otherwise.
+        - When the interface is put or given back, it is as it was. Not in check mode.
+      type: list
+      elements: str
     notes:
       description: What an operator should know of it.
       type: list
@@ -137,6 +143,7 @@ adopted:
       profile_is_new: true
       uuid: 9a8c0dd2-544a-4e2f-ba30-e9d8d5588b5f
       addresses: [192.0.2.20/24]
+      not_kept: ["ipv6 accept_ra is 0 (was 1)"]
       returns_at_boot: true
       notes: []
 given_back:

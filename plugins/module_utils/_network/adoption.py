@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Brings interfaces under NetworkManager's control, guarded by the rollback timer."""
 
+import contextlib
 import time
 from typing import Any, Dict, List, NamedTuple, Tuple
 
@@ -11,6 +12,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
     history,
     interfaces,
+    ip_commands,
     kernel,
     kernel_state,
     nmcli,
@@ -29,6 +31,8 @@ _RELEASE_SECONDS = 5
 _ARRIVAL_SECONDS = 5
 _POLL_SECONDS = 0.25
 _SHOWN = 10
+# What it decides by a profile's method: who listens to routers, and makes addresses of what they say.
+_NETWORKMANAGERS = ("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra", "hop_limit")
 _GONE = "It has vanished meanwhile."
 
 
@@ -73,7 +77,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
             remarks.append(f"{name}: {reason}")
             skipped.append({"name": name, "reason": reason})
         done = [entry for entry in plans if entry.name not in failed]
-        adopted = [dict(_adopted(entry), **_outcome(entry.name, uuids[entry.name])) for entry in done]
+        adopted = _outcomes(done, uuids, before)
         values = change.values(adopted, skipped, [entry.name for entry in done], remarks)
         steps = [
             {
@@ -271,9 +275,40 @@ def _adopted(entry: Plan) -> Dict[str, Any]:
     }
 
 
-def _outcome(name: str, uuid: str) -> Dict[str, Any]:
-    addresses = kernel_state.read([name]).get(name, {}).get("addresses", [])
-    return {"uuid": uuid, "addresses": ["{local}/{prefixlen}".format(**address) for address in addresses]}
+def _outcomes(done: List[Plan], uuids: Dict[str, str], before: snapshot.Snapshot) -> List[Dict[str, Any]]:
+    """What NetworkManager has changed beside, and need not have, is set again; what is not as it was is said."""
+    names = [entry.name for entry in done]
+    had = {name: before["kernel"][name] for name in names if name in before["kernel"]}
+    _set_again(had)
+    present = kernel_state.read(names)
+    return [
+        dict(
+            _adopted(entry),
+            uuid=uuids[entry.name],
+            addresses=_cidrs(present.get(entry.name, {}).get("addresses", [])),
+            not_kept=kernel_state.differences(had[entry.name], present[entry.name])
+            if entry.name in had and entry.name in present
+            else [],
+        )
+        for entry in done
+    ]
+
+
+def _set_again(had: Dict[str, kernel_state.State]) -> None:
+    """What is refused shows as not kept."""
+    present = kernel_state.read(list(had))
+    for name, now in present.items():
+        for family, setting, value in kernel_state.settings_changes(had[name], now):
+            if setting not in _NETWORKMANAGERS:
+                with contextlib.suppress(OSError):
+                    kernel.set_setting(name, family, setting, value)
+    ip_commands.run(
+        [words for name, now in present.items() for words in kernel_state.addition_commands(name, had[name], now)]
+    )
+
+
+def _cidrs(addresses: List[Dict[str, Any]]) -> List[str]:
+    return ["{local}/{prefixlen}".format(**address) for address in addresses]
 
 
 def _sight(seen: interfaces.Look, name: str) -> Dict[str, Any]:
@@ -282,5 +317,5 @@ def _sight(seen: interfaces.Look, name: str) -> Dict[str, Any]:
         "state": found.device.state if found.device else None,
         "managed_by": found.managed_by,
         "why": found.unmanaged.sentence if found.unmanaged else None,
-        "addresses": ["{local}/{prefixlen}".format(**address) for address in found.nic.addresses],
+        "addresses": _cidrs(found.nic.addresses),
     }

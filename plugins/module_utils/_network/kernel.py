@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The kernel's network interfaces, from /sys and from iproute2's machine-readable output."""
 
+import ipaddress
 import json
 import os
 from typing import Any, Dict, List, NamedTuple, Optional
@@ -11,8 +12,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _CLASS = "/sys/class/net"
-_IPV6 = "/proc/sys/net/ipv6/conf/{}"
-_IPV6_SETTINGS = ("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra")
+_SETTINGS = "/proc/sys/net/{}/conf/{}"
+_NO_SETTINGS = ("mtu", "stable_secret")  # the one follows the link's, the other cannot be taken back once it is set
 _ANSWER_SECONDS = 10
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
@@ -62,17 +63,32 @@ def uppers(names: List[str], present: List[Nic]) -> List[str]:
     return found
 
 
-def ipv6_settings(name: str) -> Dict[str, str]:
-    """Those of the kernel's settings of an interface that NetworkManager changes; none where there is no IPv6."""
-    folder = _IPV6.format(name)
-    found = {setting: _read(folder, setting) for setting in _IPV6_SETTINGS}
-    return {setting: value for setting, value in found.items() if value}
+def settings(name: str, family: str) -> Dict[str, str]:
+    """The kernel's settings of an interface that can be changed; ``family``: ipv4 or ipv6; none where it has none."""
+    folder = _SETTINGS.format(family, name)
+    found = {setting: _read(folder, setting) for setting in _entries(folder) if setting not in _NO_SETTINGS}
+    return {
+        setting: value
+        for setting, value in sorted(found.items())
+        if value and os.access(os.path.join(folder, setting), os.W_OK)
+    }
 
 
-def set_ipv6(name: str, setting: str, value: str) -> None:
+def set_setting(name: str, family: str, setting: str, value: str) -> None:
     """Raises OSError."""
-    with open(os.path.join(_IPV6.format(name), setting), "w") as stream:
+    with open(os.path.join(_SETTINGS.format(family, name), setting), "w") as stream:
         stream.write(value)
+
+
+def neighbours() -> List[Dict[str, Any]]:
+    """Those that somebody has set for good, as ``ip -json`` shows them."""
+    return [each for each in ip_json("neighbor", "show", "nud", "permanent") if "lladdr" in each and "dev" in each]
+
+
+def tokens() -> Dict[str, str]:
+    """The part of IPv6 addresses that is set by hand, by interface; the tokenless have none."""
+    found = {each.get("ifname", ""): ipaddress.IPv6Address(each.get("token", "::")) for each in ip_json("token")}
+    return {name: str(token) for name, token in found.items() if int(token)}
 
 
 def routes() -> List[Dict[str, Any]]:

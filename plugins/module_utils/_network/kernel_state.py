@@ -11,10 +11,13 @@ from typing import Any, Dict, List, Tuple
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 
 State = Dict[str, Any]
-"""``up``, ``mtu``, ``addresses``, ``routes`` and ``ipv6`` of one interface; the lists as ``ip -json`` shows them.
+"""Of one interface: ``up``, ``mtu``, ``mac``, ``token``, ``addresses``, ``routes``, ``neighbours``, ``ipv4``, ``ipv6``.
 
-``ipv6``: the kernel's settings by name.
+The lists are as ``ip -json`` shows them; ``ipv4`` and ``ipv6`` are the kernel's settings by name. One that an earlier
+version noted may lack some: of those nothing is known, and nothing is changed.
 """
+
+FAMILIES = ("ipv4", "ipv6")
 
 FOREVER = 4294967295
 PROTOCOL_RA = "9"
@@ -28,14 +31,18 @@ _REPLAYABLE = _ROUTE_FIELDS | {"metrics", "pref", "expires"}
 
 def read(names: List[str]) -> Dict[str, State]:
     """The present state of the interfaces ``names`` that are there. Raises HostError."""
-    routes = kernel.routes()
+    routes, neighbours, tokens = kernel.routes(), kernel.neighbours(), kernel.tokens()
     return {
         nic.name: {
             "up": nic.up,
             "mtu": nic.mtu,
+            "mac": nic.mac,
             "addresses": nic.addresses,
             "routes": [route for route in routes if route.get("dev") == nic.name],
-            "ipv6": kernel.ipv6_settings(nic.name),
+            "neighbours": [each for each in neighbours if each["dev"] == nic.name],
+            "token": tokens.get(nic.name),
+            "ipv4": kernel.settings(nic.name, "ipv4"),
+            "ipv6": kernel.settings(nic.name, "ipv6"),
         }
         for nic in kernel.nics()
         if nic.name in names
@@ -132,15 +139,79 @@ def _advertised_way(route: Dict[str, Any]) -> Tuple[str, ...]:
     return _way(dict(route, metric="advertised")) if route.get("protocol") == PROTOCOL_RA else _way(route)
 
 
-def ipv6_changes(before: State, now: State) -> List[Tuple[str, str]]:
-    """The settings that are not as they were ``before``."""
-    present = now.get("ipv6", {})
-    return [(key, value) for key, value in before.get("ipv6", {}).items() if present.get(key, value) != value]
+def settings_changes(before: State, now: State) -> List[Tuple[str, str, str]]:
+    """The settings that are not as they were ``before``: family, name and value of each."""
+    return [
+        (family, key, value)
+        for family in FAMILIES
+        for key, value in before.get(family, {}).items()
+        if now.get(family, {}).get(key, value) != value
+    ]
+
+
+def differences(before: State, now: State) -> List[str]:
+    """What of an interface is there, but not as it was, in words."""
+    found = [
+        f"{family} {key} is {now[family][key]} (was {value})" for family, key, value in settings_changes(before, now)
+    ]
+    found += [
+        f"the {field} is {now.get(field)} (was {before[field]})"
+        for field in ("mtu", "mac", "token")
+        if field in before and before[field] != now.get(field)
+    ]
+    present = {_address_key(address): address for address in now["addresses"]}
+    for address in before["addresses"]:
+        had, has = _marks(address), _marks(present.get(_address_key(address), address))
+        found += [
+            f"the {mark} of the address {address['local']} is {has[mark]} (was {had[mark]})"
+            for mark in had
+            if had[mark] != has[mark]
+        ]
+    for family in ("inet", "inet6"):
+        order = [each["local"] for each in before["addresses"] if each["family"] == family]
+        after = [each["local"] for each in now["addresses"] if each["family"] == family and each["local"] in order]
+        if after != [local for local in order if local in after]:
+            found.append(f"the order of its {family} addresses is {', '.join(after)} (was {', '.join(order)})")
+    lost = [each for each in before.get("neighbours", []) if _neighbour_words(each) not in _neighbours(now)]
+    return found + ["the neighbour {dst} is gone".format(**each) for each in lost]
+
+
+def _marks(address: Dict[str, Any]) -> Dict[str, Any]:
+    return {
+        "label": address.get("label"),
+        "scope": address.get("scope"),
+        "broadcast address": address.get("broadcast"),
+        "mark noprefixroute": bool(address.get("noprefixroute")),
+        "mark deprecated": address.get("preferred_life_time", FOREVER) == 0,
+    }
+
+
+def addition_commands(name: str, before: State, now: State) -> List[List[str]]:
+    """Brings back what goes when a link goes down and nothing else puts back: neighbours and the token."""
+    commands = []
+    if before.get("token") and before["token"] != now.get("token"):
+        commands.append(["token", "set", str(before["token"]), "dev", name])
+    there = _neighbours(now)
+    for neighbour in before.get("neighbours", []):
+        words = _neighbour_words(neighbour)
+        if words not in there:
+            commands.append(["neighbor", "replace", *words, "dev", name, "nud", "permanent"])
+    return commands
+
+
+def _neighbours(state: State) -> List[List[str]]:
+    return [_neighbour_words(each) for each in state.get("neighbours", [])]
+
+
+def _neighbour_words(neighbour: Dict[str, Any]) -> List[str]:
+    return [str(neighbour["dst"]), "lladdr", str(neighbour["lladdr"])]
 
 
 def link_commands(name: str, before: State, now: State) -> List[List[str]]:
     """Brings the link and its addresses back to what they were ``before``."""
     commands = []
+    if before.get("mac") and before["mac"] != now.get("mac"):
+        commands.append(["link", "set", "dev", name, "address", before["mac"]])
     if now["mtu"] != before["mtu"]:
         commands.append(["link", "set", "dev", name, "mtu", str(before["mtu"])])
     if before["up"] and not now["up"]:

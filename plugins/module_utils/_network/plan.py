@@ -16,6 +16,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged impor
 
 # From then on NetworkManager can be told to use the profile even where it finds the interface configured at boot.
 _KEEPS_PROFILE = [1, 34]
+_BY_HAND = "3"
+# Redirects, the kernel, by hand, static, what a router advertises, DHCP: not what a routing daemon may take away again.
+_PROTOCOLS = ("0", "1", "2", _BY_HAND, "4", "9", "16")
 # A default route may also come in halves, which outdo it without replacing it.
 _WAYS_OUT = ("default", "0.0.0.0/1", "128.0.0.0/1", "::/1", "8000::/1")
 
@@ -136,11 +139,13 @@ def _settings(
 ) -> Settings:
     if configured:
         settings = profile.keeping(interface.nic.mac, state, _name_servers(interface, host))
-        return settings if used is None else profile.sparing_name_servers(settings)
+        return profile.new(settings) if used is None else profile.sparing_name_servers(settings)
     if used is not None:
         return {}
     around = Surroundings(host.has_name_servers, any(route.get("dst") in _WAYS_OUT for route in host.routes))
-    return profile.by_dhcp(state, policy.dhcp_timeout, Surroundings(False, False) if policy.whole_lease else around)
+    if policy.whole_lease:
+        around = Surroundings(False, False)
+    return profile.new(profile.by_dhcp(state, policy.dhcp_timeout, around))
 
 
 def _name_servers(interface: Interface, host: Host) -> Resolver:
@@ -154,6 +159,12 @@ def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
     lost = kernel_state.unreplayable(name, host.routes)
     if lost:
         trouble = f"its route to {', '.join(lost)} is of a kind that could not be brought back"
+    for route in state["routes"]:
+        if route.get("protocol", _BY_HAND) not in _PROTOCOLS:
+            trouble = (
+                f"the route to {route['dst']} belongs to a routing daemon (protocol {route['protocol']}); it would"
+                " become a static one"
+            )
     for upper in kernel.uppers([name], host.nics):
         for destination in kernel_state.unreplayable(upper, host.routes):
             trouble = f"the route to {destination} of {upper}, which is on top of it, could not be brought back"

@@ -58,6 +58,11 @@ def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
     return settings
 
 
+def new(settings: Settings) -> Settings:
+    """The same for a profile that is made: the device keeps its MAC address, whatever is usual on the host."""
+    return dict(settings, **{"802-3-ethernet.cloned-mac-address": "preserve"})
+
+
 def sparing_name_servers(settings: Settings) -> Settings:
     """The same for a profile that was there before: name servers that it has, and that may stay in it, do."""
     spared = [

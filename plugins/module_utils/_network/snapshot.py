@@ -121,9 +121,9 @@ def put_lost_back(snapshot: Snapshot) -> None:
             own = name not in above and (snapshot["devices"].get(name) or {}).get("uuid") is not None
             ways[name] = kernel_state.with_lost_for_good if own else kernel_state.with_lost
         for name, now in kernel_state.read(list(states)).items():
-            if ("disable_ipv6", "0") in kernel_state.ipv6_changes(states[name], now):
+            if ("ipv6", "disable_ipv6", "0") in kernel_state.settings_changes(states[name], now):
                 with _noted([]):
-                    kernel.set_ipv6(name, "disable_ipv6", "0")
+                    kernel.set_setting(name, "ipv6", "disable_ipv6", "0")
         # In this order: a route needs a link that is up, and an address.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
             todo = _todo(states, ways, commands_of)
@@ -353,9 +353,9 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
     words: List[str] = []
     while stable < _STABLE_LOOKS and time.monotonic() < deadline:
         former = (names, words)
-        names, words = _put_ipv6_back(states, ways)
+        names, words = _put_settings_back(states, ways)
         # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
-        for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
+        for commands_of in (kernel_state.link_commands, kernel_state.route_commands, kernel_state.addition_commands):
             todo = _todo(states, ways, commands_of)
             names += [name for name in todo if name not in names]
             words += ip_commands.run([command for wanted in todo.values() for command in wanted])
@@ -365,19 +365,19 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
     return [f"{', '.join(names)} is not as it was: {'; '.join(words)}"] if names else []
 
 
-def _put_ipv6_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> Tuple[List[str], List[str]]:
-    """First of all: on it depends which addresses an interface may have. Which were not right, and what failed."""
+def _put_settings_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> Tuple[List[str], List[str]]:
+    """First of all: on them depends which addresses an interface may have. Which were not right, and what failed."""
     present = kernel_state.read([name for name in states if name not in ways])
     names: List[str] = []
     words: List[str] = []
     for name, now in present.items():
-        changes = kernel_state.ipv6_changes(states[name], now)
+        changes = kernel_state.settings_changes(states[name], now)
         names += [name] if changes else []
-        for setting, value in changes:
+        for family, setting, value in changes:
             try:
-                kernel.set_ipv6(name, setting, value)
+                kernel.set_setting(name, family, setting, value)
             except OSError as error:
-                words.append(f"{name}: {setting} {value}: {error.strerror}")
+                words.append(f"{name}: {family} {setting} {value}: {error.strerror}")
     return names, words
 
 

@@ -10,11 +10,18 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 
 
 def test_settings_that_are_not_there_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_IPV6", str(tmp_path / "{}"))
-    (tmp_path / "ens9").mkdir()
-    kernel.set_ipv6("ens9", "accept_ra", "2")
-    assert kernel.ipv6_settings("ens9") == {"accept_ra": "2"}
-    assert kernel.ipv6_settings("ens10") == {}
+    monkeypatch.setattr(kernel, "_SETTINGS", str(tmp_path / "{}-{}"))
+    (tmp_path / "ipv6-ens9").mkdir()
+    kernel.set_setting("ens9", "ipv6", "accept_ra", "2")
+    (tmp_path / "ipv6-ens9" / "mtu").write_text("1500")
+    assert kernel.settings("ens9", "ipv6") == {"accept_ra": "2"}
+    assert kernel.settings("ens9", "ipv4") == kernel.settings("ens10", "ipv6") == {}
+
+
+def test_tokens_are_the_same_however_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [{"token": "::", "ifname": "a"}, {"token": "::0:1", "ifname": "b"}, {}]
+    monkeypatch.setattr(kernel, "ip_json", lambda *_: said)
+    assert kernel.tokens() == {"b": "::1"}
 
 
 def test_an_interface_that_vanishes_while_it_is_looked_at_does_no_harm(

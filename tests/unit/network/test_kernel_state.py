@@ -138,6 +138,54 @@ def test_what_a_router_advertises_is_not_missed_at_another_metric():
     assert kernel_state.missing(static, now) == ["the route to default"]
 
 
+def test_neighbours_and_the_token_come_back():
+    neighbour = {"dst": "10.9.0.7", "lladdr": "52:54:00:00:00:07", "dev": NAME}
+    before = state(neighbours=[neighbour], token="::7")
+    assert lines(kernel_state.addition_commands(NAME, before, state(neighbours=[]))) == [
+        "token set ::7 dev ens9",
+        "neighbor replace 10.9.0.7 lladdr 52:54:00:00:00:07 dev ens9 nud permanent",
+    ]
+    assert kernel_state.addition_commands(NAME, before, before) == []
+    assert kernel_state.addition_commands(NAME, state(), before) == [], "what was not noted is not known"
+
+
+def test_whatever_is_not_as_it_was_is_said():
+    had = state(
+        [inet("10.9.0.2/24", label="ens9:1"), inet("10.9.0.3/24", preferred_life_time=0), inet("10.9.0.4/24")],
+        mac="52:54:00:00:00:01",
+        token=None,
+        ipv4={"rp_filter": "1"},
+        ipv6={"accept_ra": "1", "forwarding": "1"},
+        neighbours=[{"dst": "10.9.0.7", "lladdr": "52:54:00:00:00:07", "dev": NAME}],
+    )
+    has = state(
+        [inet("10.9.0.4/24"), inet("10.9.0.2/24", label="ens9"), inet("10.9.0.3/24", noprefixroute=True)],
+        mac="52:54:00:00:00:02",
+        token="::1",
+        ipv4={"rp_filter": "1"},
+        ipv6={"accept_ra": "0", "forwarding": "1"},
+        neighbours=[],
+    )
+    assert kernel_state.differences(had, had) == []
+    assert kernel_state.differences(had, has) == [
+        "ipv6 accept_ra is 0 (was 1)",
+        "the mac is 52:54:00:00:00:02 (was 52:54:00:00:00:01)",
+        "the token is ::1 (was None)",
+        "the label of the address 10.9.0.2 is ens9 (was ens9:1)",
+        "the mark noprefixroute of the address 10.9.0.3 is True (was False)",
+        "the mark deprecated of the address 10.9.0.3 is False (was True)",
+        "the order of its inet addresses is 10.9.0.4, 10.9.0.2, 10.9.0.3 (was 10.9.0.2, 10.9.0.3, 10.9.0.4)",
+        "the neighbour 10.9.0.7 is gone",
+    ]
+
+
+def test_the_mac_address_comes_back():
+    now = state(mac="52:54:00:00:00:02")
+    assert lines(kernel_state.link_commands(NAME, state(mac="52:54:00:00:00:01"), now)) == [
+        "link set dev ens9 address 52:54:00:00:00:01"
+    ]
+
+
 ADDRESSES = st.lists(
     st.builds(lambda last, prefix: inet(f"10.9.0.{last}/{prefix}"), st.integers(1, 9), st.integers(24, 25)),
     max_size=4,

@@ -215,6 +215,19 @@ def test_a_route_that_could_not_be_brought_back_keeps_it_from_being_adopted():
     assert "10.1.0.0/16" in make(present=STATIC, routes=[multipath])
 
 
+def test_a_route_of_a_routing_daemon_is_never_made_a_static_one():
+    bgp = state([inet("10.9.0.2/24")], [route("10.1.0.0/16", "10.9.0.1", protocol="186")])
+    assert "10.1.0.0/16 belongs to a routing daemon" in make(present=bgp)
+    by_hand = state([inet("10.9.0.2/24")], [route("10.1.0.0/16", "10.9.0.1", protocol="4")])
+    assert make(present=by_hand).keeps
+
+
+def test_a_new_profile_keeps_the_mac_address_and_one_that_is_there_says_its_own():
+    assert make().settings["802-3-ethernet.cloned-mac-address"] == "preserve"
+    assert make(present=STATIC).settings["802-3-ethernet.cloned-mac-address"] == "preserve"
+    assert "802-3-ethernet.cloned-mac-address" not in make(present=STATIC, profiles=[profile("a")]).settings
+
+
 def test_nor_does_one_of_an_interface_on_top_of_it():
     multipath = {"dst": "10.1.0.0/16", "family": "inet", "flags": [], "nexthops": [{"dev": "ens9.5"}]}
     vlan = nic("ens9.5", lower=["ens9"])

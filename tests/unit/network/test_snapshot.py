@@ -120,11 +120,11 @@ def test_the_kernels_settings_for_ipv6_come_back(host: Host, monkeypatch: pytest
     """NetworkManager listens to routers itself, and has the kernel not do it."""
     host.kernel = {name: state(ipv6={"accept_ra": "0", "use_tempaddr": "0"}) for name in ("ens9", "ens10")}
 
-    def set_ipv6(name: str, setting: str, value: str) -> None:
+    def set_setting(name: str, family: str, setting: str, value: str) -> None:
         host.asked.append(f"{name} {setting} {value}")
-        host.kernel[name]["ipv6"][setting] = value
+        host.kernel[name][family][setting] = value
 
-    monkeypatch.setattr(kernel, "set_ipv6", set_ipv6)
+    monkeypatch.setattr(kernel, "set_setting", set_setting)
     was = before(ens9=state(ipv6={"accept_ra": "1", "use_tempaddr": "0"}), ens10=state())
     assert snapshot.put_back(was, []) == []
     assert host.asked == ["ens9 accept_ra 1"]
