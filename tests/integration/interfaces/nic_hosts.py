@@ -44,7 +44,7 @@ def shell(host: Host, script: str, check: bool = True) -> str:
 
 
 def addresses(host: Host, interface: str) -> list[str]:
-    links = json.loads(shell(host, f"ip -json address show dev {interface}"))
+    links = json.loads(shell(host, f"ip -json address show dev '{interface}'"))
     return sorted(f"{entry['local']}/{entry['prefixlen']}" for entry in links[0]["addr_info"])
 
 
