@@ -24,7 +24,10 @@ OF_THE_LINK = ("fe80:", "ff00:")
 
 @pytest.fixture(scope="module")
 def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
-    return make_fleet("nic-random", topology({}))
+    fleet = make_fleet("nic-random", topology({}))
+    for host in fleet.lab.hosts.values():
+        shell(host, "ip netns add lan")
+    return fleet
 
 
 def made_up(case: int) -> list[str]:
