@@ -17,7 +17,7 @@ from nic_hosts import devices, eventually, everywhere, shell, topology
 from slb_lab.lab import Host
 
 FIRST = int(os.environ.get("SEED", "1"))
-CASES = range(FIRST, FIRST + int(os.environ.get("CASES", "4")))
+CASES = range(FIRST, FIRST + int(os.environ.get("CASES", "3")))
 NAME = "rnd0"
 OF_THE_LINK = ("fe80:", "ff00:")
 
