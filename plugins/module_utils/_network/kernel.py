@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The kernel's network interfaces, from /sys and from iproute2's machine-readable output."""
 
+import contextlib
 import ipaddress
 import json
 import os
@@ -87,7 +88,10 @@ def neighbours() -> List[Dict[str, Any]]:
 
 def tokens() -> Dict[str, str]:
     """The part of IPv6 addresses that is set by hand, by interface; the tokenless have none."""
-    found = {each.get("ifname", ""): ipaddress.IPv6Address(each.get("token", "::")) for each in ip_json("token")}
+    shown: List[Dict[str, Any]] = []
+    with contextlib.suppress(HostError):  # where there is no IPv6, and where ip is too old to say it in JSON
+        shown = ip_json("token")
+    found = {each.get("ifname", ""): ipaddress.IPv6Address(each.get("token", "::")) for each in shown}
     return {name: str(token) for name, token in found.items() if int(token)}
 
 

@@ -11,7 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandEr
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _ANSWER_SECONDS = 20
-_SIGN_OF_LIFE_SECONDS = 5
+_SIGN_OF_LIFE_SECONDS = 8
 _DELETION_SECONDS = 10
 _NOT_RUNNING = 8
 _OLDEST = [1, 22]  # from then on the configuration can be reloaded, and a profile be kept in memory
