@@ -259,6 +259,14 @@ def test_where_networkmanager_is_away_nothing_of_an_undone_change_is_left_for_it
     assert not note.exists()
 
 
+def test_what_networkmanager_makes_of_an_interface_that_it_watches_is_left_to_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = [profile("old"), profile("new"), profile("watched", mac=MAC), profile("other", "ens10")]
+    monkeypatch.setattr(nmcli, "profiles", lambda: there)
+    assert snapshot.made_since(dict(before(ens9=state()), uuids=["old"])) == ["new"]
+
+
 def test_what_is_lost_comes_back_at_once_and_nothing_is_taken_away(host: Host) -> None:
     host.kernel = {"ens9": state([inet("10.9.0.77/24")])}
     snapshot.put_lost_back(before(ens9=state([inet("10.9.0.2/24")], [route("default", "10.9.0.1")])))
