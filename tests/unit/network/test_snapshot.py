@@ -220,6 +220,7 @@ def test_one_that_hangs_half_way_is_asked_nothing_more(host: Host, monkeypatch: 
     monkeypatch.setattr(nmcli, "delete", away)
     was = before(ens9=state([inet("10.9.0.2/24")]), ens10=state([inet("10.9.1.2/24")]))
     was["devices"] = {name: {"state": "connected", "uuid": name} for name in ("ens9", "ens10")}
+    host.devices = {name: Device(name, "disconnected", None, None) for name in ("ens9", "ens10")}
     assert len(snapshot.put_back(was, ["u1"])) == 1
     assert not any(line.startswith("up ") for line in host.asked)
     assert all(each["addresses"] for each in host.kernel.values())
