@@ -69,7 +69,6 @@ options:
       - Without this, such a host gets an address and its subnet, nothing else. A profile that is there decides by itself.
     type: bool
     default: false
-    version_added: 0.1.0
   token:
     description: The name of the change. The task makes one up; it is required only with O(state=confirmed).
     type: str
