@@ -170,7 +170,7 @@ def kill(controller: subprocess.Popen) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def wait_for(host: Host, state: str, seconds: float = 40) -> None:
+def wait_for(host: Host, state: str, seconds: float = 120) -> None:
     """Close to the moment: the confirmation follows soon."""
     script = f"""
         i=0
