@@ -1,7 +1,9 @@
 """Interfaces made up at random: what is not as it was is said, and given back, all is as it was.
 
-Everything that can be asked of an interface is dumped before, adopted and given back; nothing here knows how an
-adoption works. A case is made again by its number: ``make interfaces CASES=1 SEED=17``.
+Everything that can be asked is dumped before, adopted and given back; nothing here knows how an adoption works. Twenty
+cases are on each host at a time. In some blocks something goes wrong in between, and then all is to be as it was within
+the bound. ``make interfaces CASES=2000 SEED=1``; a case is made again by its number, alone: ``CASES=1 SEED=17``, and
+with ``REDUCE=1`` with ever fewer things, until none can be left out.
 """
 
 from __future__ import annotations
@@ -9,158 +11,217 @@ from __future__ import annotations
 import json
 import os
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+from compared import Dump, differences, kind_of, unsaid
 from fleet import Fleet
+from made_up import TOGETHER, Case, case
 from nic_hosts import devices, eventually, everywhere, shell, topology
 from slb_lab.lab import Host
+from troubles import BACK_WITHIN, TROUBLES
 
 FIRST = int(os.environ.get("SEED", "1"))
-CASES = range(FIRST, FIRST + int(os.environ.get("CASES", "3")))
-NAME = "rnd0"
-OF_THE_LINK = ("fe80:", "ff00:")
+LAST = FIRST + int(os.environ.get("CASES", "20")) - 1
+BLOCKS = range(FIRST // TOGETHER, LAST // TOGETHER + 1)
+DUMP = Path(__file__).with_name("dumped.py").read_text()
+SEEN = Path(__file__).resolve().parents[3] / ".cache" / "interfaces.tsv"
+CONFIGURATION = """
+[device-made-up]
+match-device=interface-name:dv*
+managed=0
+[keyfile]
+unmanaged-devices+=interface-name:st*
+"""
 
 
 @pytest.fixture(scope="module")
 def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
     fleet = make_fleet("nic-random", topology({}))
+    named = [each.name for block in BLOCKS for each in cases(block)]
     for host in fleet.lab.hosts.values():
-        shell(host, "ip netns add lan")
+        put(host, "/etc/NetworkManager/conf.d/50-made-up.conf", CONFIGURATION)
+        ifupdown = "".join(f"iface {name} inet manual\n" for name in named if name.startswith("iu"))
+        put(host, "/etc/network/interfaces.d/made-up", ifupdown)
+        shell(host, "ip netns add lan; systemctl restart NetworkManager")
     return fleet
 
 
-def made_up(case: int) -> list[str]:
-    """The commands that make the interface of a case."""
-    chance = random.Random(case)
-    commands = [f"link add {NAME} type veth peer name {NAME}p netns lan", f"-n lan link set {NAME}p up"]
-    if chance.random() < 0.5:
-        commands.append(f"link set {NAME} address 02:00:00:00:00:{chance.randrange(256):02x}")
-    commands += [f"link set {NAME} mtu {chance.choice((1500, 1500, 1400, 9000))}", f"link set {NAME} up"]
-    commands += [f"address add {each} dev {NAME}" for each in (*_inet(chance), *_inet6(chance))]
-    for number in range(chance.randrange(4)):
-        words = [f"10.{100 + number}.0.0/16 via 10.201.0.1"]
-        words += chance.choice(([], [f"metric {chance.randrange(1, 999)}"], [f"table {chance.randrange(100, 110)}"]))
-        words += chance.choice(([], [], ["mtu 1300"], ["src 10.201.0.2"], ["advmss 1200"]))
-        words += chance.choice(([], [], ["proto static"], ["proto 186"]))
-        commands.append(f"route add {' '.join(words)} dev {NAME}")
-    commands += [
-        f"neighbor add 10.201.0.{number} lladdr 02:00:00:00:01:{number:02x} dev {NAME} nud permanent"
-        for number in range(50, 50 + chance.randrange(3))
-    ]
-    return commands
+def put(host: Host, path: str, content: str) -> None:
+    host.exec(["sh", "-c", f"mkdir -p $(dirname {path}); cat > {path}"], stdin=content)
 
 
-def _inet(chance: random.Random) -> Iterator[str]:
-    for number in range(2, 2 + chance.randrange(1, 4)):
-        marks = chance.choice(("", "", f"label {NAME}:{number}", "preferred_lft 0", "noprefixroute"))
-        yield f"10.201.0.{number}/24 brd + {marks if number > 2 else ''}"
+def cases(block: int) -> list[Case]:
+    numbers = range(block * TOGETHER, (block + 1) * TOGETHER)
+    return [case(number) for number in numbers if FIRST <= number <= LAST]
 
 
-def _inet6(chance: random.Random) -> Iterator[str]:
-    for number in range(2, 2 + chance.randrange(4)):
-        yield f"fd88::{number}/64 nodad {chance.choice(('', '', 'preferred_lft 0'))}"
+@dataclass
+class Violation:
+    """``number``: of the case; None where it is the host's."""
+
+    number: int | None
+    what: str
 
 
-def settings(case: int) -> dict[str, str]:
-    chance = random.Random(-case)
-    values = {
-        "ipv4/forwarding": "01",
-        "ipv4/rp_filter": "012",
-        "ipv4/arp_ignore": "012",
-        "ipv6/forwarding": "01",
-        "ipv6/ndisc_notify": "01",
-        "ipv6/accept_ra": "012",
-        "ipv6/dad_transmits": "012",
-    }
-    return {key: chance.choice(value) for key, value in values.items()}
+def dump(host: Host, played: list[Case]) -> dict[str, Dump]:
+    names = [each.name for each in played]
+    return json.loads(host.exec(["python3", "-", *names], stdin=DUMP).stdout)
 
 
-def dump(host: Host) -> dict[str, str]:
-    """Everything, one line each: by what it is, its value."""
-    (link,) = json.loads(shell(host, f"ip -details -json address show dev {NAME}"))
-    found = {key: str(link.get(key)) for key in ("address", "mtu", "qdisc", "txqlen", "operstate", "promiscuity")}
-    for family in ("inet", "inet6"):
-        own = [each for each in link["addr_info"] if each["family"] == family and not _of_the_link(each["local"])]
-        found[f"order of {family}"] = " ".join(each["local"] for each in own)
-        for each in own:
-            for key, value in each.items():
-                if not key.endswith("_life_time"):
-                    found[f"{each['local']} {key}"] = str(value)
-            found[f"{each['local']} deprecated"] = str(each["preferred_life_time"] == 0)
+def make(host: Host, played: list[Case]) -> None:
+    unmade(host, played)
+    for each in played:
+        shell(host, each.making[0])
+    eventually(lambda: {each.name for each in played} <= devices(host).keys(), 60, "NetworkManager sees them")
+    script = [line for each in played for line in (*each.making[1:], *each.things)]
+    # What the kernel or the host's tools do not know is not made.
+    host.exec(["sh"], stdin="".join(f"{{ {line}; }} >/dev/null 2>&1 || :\n" for line in script), timeout=120)
+    settled(host, played)
+
+
+def settled(host: Host, played: list[Case]) -> None:
+    """NetworkManager has seen all that was done."""
+    last: list[dict[str, Dump]] = []
+
+    def still() -> bool:
+        last.append(dump(host, played))
+        return len(last) > 2 and last[-1] == last[-2] == last[-3]
+
+    eventually(still, 60, "all is still")
+
+
+def unmade(host: Host, played: list[Case]) -> None:
+    """With what a case has that does not go with its interface."""
+    script = [f"ip link del {each.name}; nmcli connection delete of-{each.name}" for each in played]
     for family in ("-4", "-6"):
-        for route in json.loads(shell(host, f"ip -N -json {family} route show table all dev {NAME}")):
-            if route.get("type", "unicast") == "unicast" and not _of_the_link(route["dst"]):
-                fields = {key: value for key, value in route.items() if key not in ("flags", "protocol")}
-                found[f"route {json.dumps(fields, sort_keys=True)} protocol"] = str(route.get("protocol"))
-        found[f"rules {family}"] = shell(host, f"ip -json {family} rule")
-    for each in json.loads(shell(host, f"ip -json neighbor show nud permanent dev {NAME}")):
-        if not _of_the_link(each["dst"]) and not each["dst"].startswith(("ff", "224.")):
-            found[f"neighbour {each['dst']}"] = each["lladdr"]
-    for line in shell(host, f"grep -s . /proc/sys/net/ipv[46]/conf/{NAME}/*; true").splitlines():
-        path, value = line.split(":", 1)
-        found[f"{path.split('/')[4]} {path.rsplit('/', 1)[1]}"] = value
-    found["tc"] = shell(host, f"tc qdisc show dev {NAME}")
-    found["token"] = shell(host, f"ip token get dev {NAME}")
-    found["resolv.conf"] = shell(host, "cat /etc/resolv.conf")
-    found["state"] = devices(host)[NAME]
-    files = "find /etc/NetworkManager /run/NetworkManager/system-connections -type f | sort | xargs md5sum"
-    found["files"] = shell(host, f"{files}; ls /var/lib/slb-fleet/interfaces 2>/dev/null; true")
-    return found
+        numbers = f"ip {family} rule | grep 'lookup 100' | cut -d: -f1"
+        script.append(f"for priority in $({numbers}); do ip {family} rule del priority $priority; done")
+        script += [f"ip {family} route flush table all type {kind}" for kind in ("blackhole", "unreachable", "throw")]
+    script.append("rm -f /var/lib/slb-fleet/interfaces/*")
+    host.exec(["sh"], stdin="exec >/dev/null 2>&1\n" + "\n".join([*script, "true"]), timeout=120)
 
 
-def _of_the_link(address: str) -> bool:
-    return address.startswith(OF_THE_LINK)
+def play(fleet: Fleet, host: Host, played: list[Case], lift: bool, seen: Counter[str]) -> Iterator[Violation]:
+    make(host, played)
+    before = dump(host, played)
+    names = [each.name for each in played]
+    wish = {"interfaces": names, "dhcp_timeout": 4, "confirm_timeout": 120, "lift_unmanaged": lift}
+    result = fleet.module(host.name, "interface", **wish)
+    if result["failed"]:
+        yield Violation(None, f"the adoption failed: {result.get('msg')}")
+        return
+    settled(host, played)
+    now = dump(host, played)
+    sentences = {each["name"]: [*each["not_kept"], *each["notes"]] for each in result["adopted"]}
+    reasons = {each["name"]: each["reason"] for each in result["left_alone"]}
+    for each in played:
+        had, has = before[each.name], now[each.name]
+        if each.name in sentences:
+            silent = unsaid(had, has, sentences[each.name])
+            if silent:
+                yield Violation(each.number, f"adopted, and nothing says: {silent}; said: {sentences[each.name]}")
+            if has.get("networkmanager state") != "connected":
+                yield Violation(each.number, f"adopted, and NetworkManager says {has.get('networkmanager state')}")
+            changed = differences(had, has)
+            seen.update(f"{kind_of(key)}\t{'said' if key in changed else 'kept'}" for key in had)
+        elif each.name not in reasons:
+            yield Violation(each.number, "neither adopted nor left alone")
+        else:
+            seen[
+                f"(left alone) {''.join(' ' if c.isdigit() else c for c in reasons[each.name])[:100]}\tleft alone"
+            ] += 1
+            if differences(had, has):
+                yield Violation(each.number, f"left alone ({reasons[each.name]}), but {differences(had, has)}")
+    if differences(before[""], now[""]):
+        yield Violation(None, f"the host's: {differences(before[''], now[''])}; remarks: {result.get('remarks')}")
+    returned = fleet.module(host.name, "interface", interfaces=names, state="absent", confirm_timeout=120)
+    if returned["failed"]:
+        yield Violation(None, f"giving back failed: {returned.get('msg')}")
+    settled(host, played)
+    yield from not_as_before(before, dump(host, played), played, "given back, but ")
 
 
-def differences(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
-    keys = sorted(before.keys() | after.keys())
-    return {key: f"{before.get(key)} -> {after.get(key)}" for key in keys if before.get(key) != after.get(key)}
+def not_as_before(
+    before: dict[str, Dump], after: dict[str, Dump], played: list[Case], words: str
+) -> Iterator[Violation]:
+    for number, name in [(None, ""), *((each.number, each.name) for each in played)]:
+        changed = differences(before[name], after[name])
+        if changed:
+            yield Violation(number, f"{words}{changed}")
 
 
-def said(difference: str, words: str) -> bool:
-    """Whether the result names it: an address, a neighbour or a setting by its name."""
-    first, *rest = difference.split()
-    if difference in ("state", "files") or rest[-1:] == ["protocol"]:
-        return True  # being under control is what was asked for, and then its routes are NetworkManager's
-    if first in ("ipv4", "ipv6"):
-        return f"{difference} is" in words
-    if first in ("neighbour", "order"):
-        return rest[-1] in words
-    return first in words
+def play_trouble(fleet: Fleet, host: Host, played: list[Case], lift: bool, trouble: str) -> Iterator[Violation]:
+    make(host, played)
+    before = dump(host, played)
+    names = [each.name for each in played]
+    gone: list[str] = []
+    with TROUBLES[trouble](fleet, host, names, lift) as struck:
+        gone += struck.gone
+        if struck.kernel_alone:
+            wanted = {name: kernels(found) for name, found in before.items()}
+            last: dict[str, Dump] = {}
+
+            def back() -> bool:
+                last.update(dump(host, played))
+                return {name: kernels(found) for name, found in last.items()} == wanted
+
+            try:
+                eventually(back, struck.seconds_left(BACK_WITHIN), "the kernel's part is back")
+            except AssertionError:
+                yield from not_as_before(wanted, {name: kernels(each) for name, each in last.items()}, played, trouble)
+    struck.require_restored(120)
+    settled(host, [each for each in played if each.name not in gone])
+    rest = [each for each in played if each.name not in gone]
+    yield from not_as_before(before, dump(host, rest), rest, f"{trouble}: ")
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_is_not_as_it_was_is_said_and_given_back_it_is_as_it_was(fleet: Fleet, case: int) -> None:
+def kernels(found: Dump) -> Dump:
+    """Without what only NetworkManager can put back."""
+    return {key: value for key, value in found.items() if not key.startswith(("networkmanager", "file "))}
+
+
+def reduced(fleet: Fleet, host: Host, failing: Case, lift: bool) -> str:
+    """The least that fails."""
+
+    def fails(tried: Case) -> bool:
+        return any(play(fleet, host, [tried], lift, Counter()))
+
+    if not fails(failing):
+        return "alone it does not fail"
+    at = 0
+    while at < len(failing.things):
+        smaller = failing.without([at])
+        if fails(smaller):
+            failing = smaller
+        else:
+            at += 1
+    return "\n".join((*failing.making, *failing.things))
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_what_is_not_as_it_was_is_said_and_given_back_it_is_as_it_was(fleet: Fleet, block: int) -> None:
+    chance = random.Random(-block - 1)
+    lift = chance.random() < 0.5
+    trouble = chance.choice(sorted(TROUBLES)) if block and chance.random() < 0.4 else None
+    played = cases(block)
+
     def scenario(host: Host) -> None:
-        shell(host, f"ip link del {NAME} 2>/dev/null; ip {made_up(case)[0]}")
-        try:
-            play(host)
-        finally:
-            shell(host, f"ip link del {NAME}")
-
-    def play(host: Host) -> None:
-        eventually(lambda: NAME in devices(host), 20, "NetworkManager sees it")
-        shell(host, f"nmcli device set {NAME} managed no")
-        eventually(lambda: devices(host)[NAME] == "unmanaged", 20, "it is unmanaged")
-        for key, value in settings(case).items():
-            family, setting = key.split("/")
-            shell(host, f"echo {value} > /proc/sys/net/{family}/conf/{NAME}/{setting}")
-        for command in made_up(case)[1:]:
-            shell(host, f"ip {command}")
-        before = dump(host)
-        result = fleet.module(host.name, "interface", interfaces=[NAME], dhcp_timeout=4)
-        adopted = [each for each in result.get("adopted", []) if each["name"] == NAME]
-        now = differences(before, dump(host))
-        if not adopted:
-            (why,) = [each["reason"] for each in result["left_alone"] if each["name"] == NAME]
-            assert not now, (why, now)
-            return
-        words = " ".join([*adopted[0]["not_kept"], *adopted[0]["notes"]])
-        silent = {key: change for key, change in now.items() if not said(key, words)}
-        assert not silent, (words, silent)
-        returned = fleet.module(host.name, "interface", interfaces=[NAME], state="absent")
-        assert not returned["failed"], returned
-        assert differences(before, dump(host)) == {}
+        seen: Counter[str] = Counter()
+        if trouble is None:
+            found = list(play(fleet, host, played, lift, seen))
+        else:
+            found = list(play_trouble(fleet, host, played, lift, trouble))
+        with SEEN.open("a") as stream:
+            stream.writelines(f"{host.spec.release}\t{key}\t{number}\n" for key, number in seen.items())
+        told = [f"case {each.number}: {each.what}" for each in found]
+        numbers = sorted({each.number for each in found if each.number is not None})
+        if numbers and trouble is None and "REDUCE" in os.environ:
+            told.append(f"the least of case {numbers[0]}:\n{reduced(fleet, host, case(numbers[0]), lift)}")
+        unmade(host, played)
+        assert not found, f"{host.spec.release}, lift {lift}, {trouble}:\n" + "\n".join(told)
 
     everywhere(fleet, scenario)

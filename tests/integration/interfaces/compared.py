@@ -1,0 +1,69 @@
+"""What has changed between two dumps, and which of it a result has said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+Dump = dict[str, str]
+
+# What was asked for: control, and what it is written down in.
+WISHED = ("networkmanager state", "file ")
+ALIASES = {"address": "mac", "preferred_life_time": "lifetime", "valid_life_time": "lifetime"}
+
+
+def differences(before: Dump, after: Dump) -> dict[str, str]:
+    keys = sorted(before.keys() | after.keys())
+    return {key: f"{before.get(key)} -> {after.get(key)}" for key in keys if before.get(key) != after.get(key)}
+
+
+def unsaid(before: Dump, after: Dump, sentences: list[str]) -> dict[str, str]:
+    """The differences that no sentence names: each must have what is needed to find the thing, and its attribute."""
+    return {
+        key: change
+        for key, change in differences(before, after).items()
+        if not key.startswith(WISHED)
+        and not any(all(word in sentence for word in named(key, before, after)) for sentence in sentences)
+    }
+
+
+def named(key: str, before: Dump, after: Dump) -> list[str]:
+    """The words by which anybody would look for it."""
+    what, *rest = key.split()
+    if what == "address":
+        return [rest[0].split("/")[0], *(ALIASES.get(word, word) for word in rest[1:])]
+    if what == "route":
+        text = key.split(" ", 2)[2]
+        route, end = json.JSONDecoder().raw_decode(text)
+        return [route["dst"], *text[end:].replace("again", "").split()]
+    if what == "rule":
+        return [str(json.loads(key.split(" ", 2)[2])["priority"])]
+    if what == "link" and rest == ["flags"]:
+        had, has = (set(json.loads(dump.get(key, "[]"))) for dump in (before, after))
+        return sorted(had ^ has)
+    if what in ("neighbour", "proxy", "multicast"):
+        return [rest[-1]]
+    if what == "link":
+        return [ALIASES.get(rest[0], rest[0])]
+    if what == "tc":
+        return [rest[0]]
+    return [key]
+
+
+def told(before: Dump, after: Dump) -> Iterator[str]:
+    """What kinds of things a case has, for the table: each with whether it stayed."""
+    changed = differences(before, after)
+    for key in before:
+        yield f"{kind_of(key)}\t{'changed' if key in changed else 'kept'}"
+
+
+def kind_of(key: str) -> str:
+    what, *rest = key.split()
+    if what == "route":
+        text = key.split(" ", 2)[2]
+        route, end = json.JSONDecoder().raw_decode(text)
+        attribute = text[end:].replace("again", "").strip()
+        return f"route {route['type']} {attribute}".strip()
+    if what in ("address", "neighbour", "rule", "tc", "proxy", "multicast", "file"):
+        return " ".join([what, *rest[1:]])
+    return key
