@@ -78,6 +78,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
             skipped.append({"name": name, "reason": reason})
         done = [entry for entry in plans if entry.name not in failed]
         adopted = _outcomes(done, uuids, before)
+        remarks += resolver.differences(before["resolver"], resolver.read())
         values = change.values(adopted, skipped, [entry.name for entry in done], remarks)
         steps = [
             {

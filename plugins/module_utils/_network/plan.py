@@ -126,7 +126,7 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
         profile=used,
         lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
         returns_at_boot=returns,
-        notes=[_note_on(server) for server in lost] + _notes(nic.name, state, obstacle, lifted, returns),
+        notes=[_note_on(server) for server in lost] + _notes(nic.name, obstacle, lifted, returns),
     )
 
 
@@ -196,10 +196,8 @@ def _note_on(server: str) -> str:
     return f"NetworkManager may drop the name server {server}: the interface has no address of its family to go with it"
 
 
-def _notes(name: str, state: State, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:
-    notes = [
-        f"the DHCP lease {address} of another client is kept as a static address" for address in profile.leased(state)
-    ]
+def _notes(name: str, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:
+    notes = []
     if obstacle is not None and not returns:
         remedy = (
             "this NetworkManager is too old to be told otherwise, take that away"

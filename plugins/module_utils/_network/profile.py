@@ -69,7 +69,7 @@ def sparing_name_servers(settings: Settings) -> Settings:
         f"{family}.{name}"
         for family in ("ipv4", "ipv6")
         if settings[family + ".method"] in ("manual", "auto") and not settings[family + ".dns"]
-        for name in ("dns", "dns-search", "ignore-auto-dns")
+        for name in ("dns", "dns-search", "dns-options", "ignore-auto-dns")
     ]
     return {key: value for key, value in settings.items() if key not in spared}
 
@@ -88,20 +88,16 @@ def carries_present(family: str, state: State) -> List[str]:
     ]
 
 
-def leased(state: State) -> List[str]:
-    """The IPv4 addresses that somebody else's DHCP client leased: they are kept as if they were static."""
-    return [
-        address["local"]
-        for address in state["addresses"]
-        if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER
-    ]
-
-
 def unrepresentable(state: State) -> Optional[str]:
     """What of an interface no profile can hold; None where all of it can be kept."""
     for address in state["addresses"]:
         if "address" in address:
             return "the point-to-point address {local} cannot be put into a profile".format(**address)
+        if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER:
+            return (
+                "another DHCP client has leased the address {local}, and goes on renewing it or lets it expire; stop that"
+                " one first, and take the address away"
+            ).format(**address)
     for route in state["routes"]:
         if route.get("protocol") == PROTOCOL_RA:
             continue  # the router says it again
@@ -126,7 +122,7 @@ def eui64(mac: str) -> str:
 
 def _both_families_empty() -> Settings:
     """Everything that another profile might have said about addresses, taken back in the same call."""
-    names = ("addresses", "gateway", "routes", "dns", "dns-search")
+    names = ("addresses", "gateway", "routes", "dns", "dns-search", "dns-options")
     settings = {f"{family}.{name}": "" for family in ("ipv4", "ipv6") for name in names}
     for family in ("ipv4", "ipv6"):
         settings[family + ".never-default"] = "no"
@@ -240,6 +236,7 @@ def _dns(resolver: Resolver, settings: Settings) -> Settings:
         if settings[family + ".method"] in ("manual", "auto") and servers:
             found[family + ".dns"] = ",".join(servers)
             found[family + ".dns-search"] = ",".join(resolver.search)
+            found[family + ".dns-options"] = ",".join(resolver.options)
     return found
 
 

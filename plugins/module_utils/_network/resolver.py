@@ -9,11 +9,19 @@ from typing import List, NamedTuple, Optional
 PATH = "/etc/resolv.conf"
 
 
+# Those that every NetworkManager takes into a profile.
+_OPTIONS = frozenset(
+    "debug ndots timeout attempts rotate no-check-names edns0 single-request single-request-reopen no-tld-query"
+    " use-vc".split()
+)
+
+
 class Resolver(NamedTuple):
-    """The host's name servers, where no manager of its own keeps them."""
+    """The host's name servers, where no manager of its own keeps them. ``options``: those that a profile can hold."""
 
     servers: List[str]
     search: List[str]
+    options: List[str] = []
 
 
 def read(path: str = PATH) -> Optional[str]:
@@ -32,11 +40,36 @@ def parse(content: Optional[str]) -> Resolver:
     if content is None or is_generated(content):
         return Resolver([], [])
     search: List[str] = []
-    for line in content.splitlines():
-        words = line.split()
-        if len(words) > 1 and words[0] in ("search", "domain"):
+    options: List[str] = []
+    for words in _lines(content):
+        if words[0] in ("search", "domain"):
             search = words[1:]
-    return Resolver(_servers(content), search)
+        if words[0] == "options":
+            options += [word for word in words[1:] if word.split(":")[0] in _OPTIONS]
+    return Resolver(_servers(content), search, options)
+
+
+def differences(before: Optional[str], now: Optional[str]) -> List[str]:
+    """What of it is not as it was, in words; not who wrote it."""
+    had, has = _said(before), _said(now)
+    gone = [" ".join(each) for each in had if each not in has]
+    new = [" ".join(each) for each in has if each not in had]
+    found = [f"{PATH} has no longer: {', '.join(gone)}"] if gone else []
+    found += [f"{PATH} has since: {', '.join(new)}"] if new else []
+    if not found and had != has:
+        found.append(f"the order in {PATH} is {', '.join(map(' '.join, has))} (was {', '.join(map(' '.join, had))})")
+    return found
+
+
+def _said(content: Optional[str]) -> List[List[str]]:
+    """Each word with what it is for. A domain is searched, too."""
+    kinds = {"domain": "search"}
+    return [[kinds.get(words[0], words[0]), word] for words in _lines(content or "") for word in words[1:]]
+
+
+def _lines(content: str) -> List[List[str]]:
+    lines = [line.split() for line in content.splitlines()]
+    return [words for words in lines if len(words) > 1 and words[0][0] not in "#;"]
 
 
 def is_generated(content: str) -> bool:
@@ -45,8 +78,7 @@ def is_generated(content: str) -> bool:
 
 
 def _servers(content: str) -> List[str]:
-    lines = [line.split() for line in content.splitlines()]
-    return [words[1] for words in lines if len(words) > 1 and words[0] == "nameserver"]
+    return [words[1] for words in _lines(content) if words[0] == "nameserver"]
 
 
 def has_servers(path: str = PATH) -> bool:

@@ -165,6 +165,7 @@ def test_name_servers_of_a_profile_that_was_there_stay_where_they_may():
     [
         (state([inet("10.9.0.2/32", address="10.9.0.1")]), "point-to-point"),
         (state([], [route("10.1.0.0/16", metrics=[{"mtu": 1300, "initcwnd": 10}])]), "initcwnd"),
+        (state([inet("10.9.0.2/24", valid_life_time=600)]), "another DHCP client has leased the address 10.9.0.2"),
         (state([], [route("10.1.0.0/16")]), "10.1.0.0/16 leads over it without an address"),
         (state([inet("10.9.0.2/24")], [route("2001:db8::/32")]), "2001:db8::/32 leads over it without an address"),
     ],
@@ -179,7 +180,3 @@ def test_routes_by_way_of_a_link_local_address_are_kept():
     settings = profiles.keeping(MAC, present, NOBODY)
     assert settings["ipv6.method"] == "link-local"
     assert settings["ipv6.routes"] == "2001:db8::/32 fe80::1 1024"
-
-
-def test_leases_of_other_clients_are_noted():
-    assert profiles.leased(state([inet("10.9.0.2/24", valid_life_time=600), inet("10.9.0.3/24")])) == ["10.9.0.2"]
