@@ -95,8 +95,8 @@ def unrepresentable(state: State) -> Optional[str]:
             return "the point-to-point address {local} cannot be put into a profile".format(**address)
         if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER:
             return (
-                "another DHCP client has leased the address {local}, and goes on renewing it or lets it expire; stop that"
-                " one first, and take the address away"
+                "another DHCP client has leased the address {local}, and goes on renewing it or lets it expire; stop"
+                " that one first, and take the address away"
             ).format(**address)
     for route in state["routes"]:
         if route.get("protocol") == PROTOCOL_RA:

@@ -10,9 +10,9 @@ PATH = "/etc/resolv.conf"
 
 
 # Those that every NetworkManager takes into a profile.
-_OPTIONS = frozenset(
-    "debug ndots timeout attempts rotate no-check-names edns0 single-request single-request-reopen no-tld-query"
-    " use-vc".split()
+_OPTIONS = (
+    *("debug", "ndots", "timeout", "attempts", "rotate", "no-check-names", "edns0", "single-request"),
+    *("single-request-reopen", "no-tld-query", "use-vc"),
 )
 
 
