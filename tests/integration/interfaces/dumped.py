@@ -50,8 +50,8 @@ def words(value: object) -> str:
 
 
 def until(seconds: int) -> str:
-    """A lifetime as the host's uptime at its end, to the nearest ten seconds: it is not to begin anew."""
-    return "for ever" if seconds == 2**32 - 1 else f"until {round((time.monotonic() + seconds) / 10) * 10}"
+    """A lifetime as the host's uptime at its end."""
+    return "for ever" if seconds == 2**32 - 1 else "never" if not seconds else f"until {time.monotonic() + seconds:.0f}"
 
 
 def links(found: dict) -> None:
@@ -127,12 +127,14 @@ def settings(found: dict) -> None:
 
 
 def traffic_control(found: dict) -> None:
-    for name in [name for name in found if name]:
-        for what in ("qdisc", "class"):
-            for each in shown("tc", "-json", what, "show", "dev", name):
-                found[name][f"tc {what} {each.get('kind', each.get('class'))} {each.get('handle')}"] = words(each)
-        for parent in ("root", "ingress"):
-            found[name][f"tc filter {parent}"] = run("tc", "filter", "show", "dev", name, parent)
+    for each in shown("tc", "-json", "qdisc", "show"):
+        name = each.pop("dev", "")
+        if name not in found or not name:
+            continue
+        found[name][f"tc qdisc {each['kind']} {each['handle']}"] = words(each)
+        if each["kind"] != "noqueue":
+            found[name]["tc class"] = run("tc", "class", "show", "dev", name)
+            found[name]["tc filter"] = run("tc", "filter", "show", "dev", name)
 
 
 def networkmanager(found: dict) -> None:

@@ -74,8 +74,7 @@ def dump(host: Host, played: list[Case]) -> dict[str, Dump]:
 
 def make(host: Host, played: list[Case]) -> None:
     unmade(host, played)
-    for each in played:
-        shell(host, each.making[0])
+    shell(host, "\n".join(each.making[0] for each in played))
     eventually(lambda: {each.name for each in played} <= devices(host).keys(), 60, "NetworkManager sees them")
     script = [line for each in played for line in (*each.making[1:], *each.things)]
     # What the kernel or the host's tools do not know is not made.
@@ -89,7 +88,7 @@ def settled(host: Host, played: list[Case]) -> None:
 
     def still() -> bool:
         last.append(dump(host, played))
-        return len(last) > 2 and last[-1] == last[-2] == last[-3]
+        return len(last) > 1 and not any(differences(last[-2][name], found) for name, found in last[-1].items())
 
     eventually(still, 60, "all is still")
 
@@ -167,7 +166,7 @@ def play_trouble(fleet: Fleet, host: Host, played: list[Case], lift: bool, troub
 
             def back() -> bool:
                 last.update(dump(host, played))
-                return {name: kernels(found) for name, found in last.items()} == wanted
+                return not any(differences(wanted[name], kernels(last[name])) for name in wanted)
 
             try:
                 eventually(back, struck.seconds_left(BACK_WITHIN), "the kernel's part is back")
