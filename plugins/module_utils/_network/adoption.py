@@ -78,7 +78,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
             skipped.append({"name": name, "reason": reason})
         done = [entry for entry in plans if entry.name not in failed]
         adopted = _outcomes(done, uuids, before)
-        remarks += resolver.differences(before["resolver"], resolver.read())
+        remarks += resolver.differences(before["resolver"], resolver.read()) + _rules(before["rules"])
         values = change.values(adopted, skipped, [entry.name for entry in done], remarks)
         steps = [
             {
@@ -293,6 +293,13 @@ def _outcomes(done: List[Plan], uuids: Dict[str, str], before: snapshot.Snapshot
         )
         for entry in done
     ]
+
+
+def _rules(before: List[List[str]]) -> List[str]:
+    """A profile that was there may have some of its own."""
+    now = kernel.rules()
+    gone = [f"the rule {' '.join(words)} is gone" for words in before if words not in now]
+    return gone + [f"the rule {' '.join(words)} is new" for words in now if words not in before]
 
 
 def _set_again(had: Dict[str, kernel_state.State]) -> None:

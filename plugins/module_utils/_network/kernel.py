@@ -16,6 +16,8 @@ _CLASS = "/sys/class/net"
 _SETTINGS = "/proc/sys/net/{}/conf/{}"
 _NO_SETTINGS = ("mtu", "stable_secret")  # the one follows the link's, the other cannot be taken back once it is set
 _ANSWER_SECONDS = 10
+_OVER_INTERFACES = ("local", "broadcast", "anycast", "multicast", "nat")
+_OF_THE_KERNEL = "2"
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
 
@@ -96,14 +98,31 @@ def tokens() -> Dict[str, str]:
 
 
 def routes() -> List[Dict[str, Any]]:
-    """Every unicast route of every table, as ``ip -json -N`` shows it, with its ``family``: inet or inet6.
+    """The routes over interfaces of every table, as ``ip -json -N`` shows them, with ``family``: inet or inet6.
 
-    Protocols, scopes and tables are numbers, in text; the main table's is left out.
+    Protocols, scopes and tables are numbers, in text; the main table's is left out, and so is the type unicast.
+    Those of other types that the kernel makes of addresses are not there.
     """
     found: List[Dict[str, Any]] = []
     for family, option in (("inet", "-4"), ("inet6", "-6")):
         shown = ip_json("-N", option, "route", "show", "table", "all")
-        found += [dict(route, family=family) for route in shown if "type" not in route]
+        found += [
+            dict(route, family=family)
+            for route in shown
+            if "type" not in route or (route["type"] in _OVER_INTERFACES and route.get("protocol") != _OF_THE_KERNEL)
+        ]
+    return found
+
+
+def rules() -> List[List[str]]:
+    """Every rule by which routes are looked up, in the words that add it, after its family: -4 or -6."""
+    program = commands.find("ip") or "ip"
+    found = []
+    for family in ("-4", "-6"):
+        for line in commands.check([program, family, "-N", "rule", "show"], _ANSWER_SECONDS).stdout.splitlines():
+            priority, _colon, words = line.partition(":")
+            # What is in brackets passes, such as that the interface is not there.
+            found.append([family, "priority", priority, *(word for word in words.split() if word[0] != "[")])
     return found
 
 

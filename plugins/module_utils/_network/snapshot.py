@@ -20,10 +20,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_atomically
 
 Snapshot = Dict[str, Any]
-"""Plain data: ``kernel``, ``uppers``, ``devices``, ``profiles``, ``uuids``, ``files``, ``notes`` and ``resolver``.
+"""Plain data: ``kernel``, ``uppers``, ``rules``, ``devices``, ``profiles``, ``uuids``, ``files``, ``notes`` and
+``resolver``.
 
 ``kernel`` has the interfaces themselves and those that are made on top of each, which ``uppers`` names: a VLAN loses
-its routes when the link below it goes down.
+its routes when the link below it goes down. ``rules`` is None where they are none of its business.
 """
 
 _ACTIVATION_SECONDS = 15
@@ -33,6 +34,7 @@ _STABLE_LOOKS = 4
 _LOOK_SECONDS = 0.3
 _FILE_MODE = 0o644
 _PRIVATE_MODE = 0o600
+_OF_NETWORKMANAGER = (["proto", "4"], ["proto", "static"])
 
 
 def take(names: List[str], uuids: List[str], files: List[str], notes: List[str]) -> Snapshot:
@@ -51,6 +53,7 @@ def take(names: List[str], uuids: List[str], files: List[str], notes: List[str])
     return {
         "kernel": {name: states[name] for name in names + above if name in states},
         "uppers": {name: kernel.uppers([name], nics) for name in names},
+        "rules": kernel.rules(),
         "devices": {name: _device(devices[name]) for name in names if name in devices},
         "profiles": {profile.uuid: {"path": profile.path, "content": _content(profile.path)} for profile in kept},
         "uuids": sorted(profile.uuid for profile in profiles),
@@ -66,6 +69,7 @@ def part(snapshot: Snapshot, name: str, uuids: List[str], files: List[str]) -> S
         snapshot,
         kernel={key: value for key, value in snapshot["kernel"].items() if key == name},
         uppers={},
+        rules=None,
         devices={key: value for key, value in snapshot["devices"].items() if key == name},
         profiles={key: value for key, value in snapshot["profiles"].items() if key in uuids},
         files={key: value for key, value in snapshot["files"].items() if key in files},
@@ -82,7 +86,7 @@ def with_uppers(own: Snapshot, present: Snapshot, name: str) -> Snapshot:
 
 def merged(snapshots: Dict[str, Snapshot], resolver_content: Optional[str]) -> Snapshot:
     """One that is about all these interfaces. What one of them had counts for more than what is on top of another."""
-    together: Snapshot = {"uuids": [], "notes": {}, "resolver": resolver_content}
+    together: Snapshot = {"uuids": [], "notes": {}, "rules": None, "resolver": resolver_content}
     for key in ("devices", "profiles", "files"):
         together[key] = {name: value for each in snapshots.values() for name, value in each[key].items()}
     together["uppers"] = {
@@ -128,6 +132,7 @@ def put_lost_back(snapshot: Snapshot) -> None:
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
             todo = _todo(states, ways, commands_of)
             ip_commands.run([command for wanted in todo.values() for command in wanted])
+        ip_commands.run(_rule_commands(snapshot.get("rules")))
 
 
 def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str]:
@@ -152,6 +157,8 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
             _put_profile_files_back(snapshot, doomed)
     with _noted(troubles):
         troubles += _put_kernel_back(snapshot["kernel"], ways)
+    with _noted(troubles):
+        troubles += ip_commands.run(_rule_commands(snapshot.get("rules")))
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
     return troubles
@@ -379,6 +386,17 @@ def _put_settings_back(states: Dict[str, kernel_state.State], ways: Dict[str, An
             except OSError as error:
                 words.append(f"{name}: {family} {setting} {value}: {error.strerror}")
     return names, words
+
+
+def _rule_commands(before: Optional[List[List[str]]]) -> List[List[str]]:
+    """Those that are gone come back. Of those that are new only NetworkManager's go, which a profile may have had."""
+    if before is None:
+        return []
+    now = kernel.rules()
+    new = [words for words in now if words not in before and words[-2:] in _OF_NETWORKMANAGER]
+    return [[family, "rule", "add", *words] for family, *words in before if [family, *words] not in now] + [
+        [family, "rule", "del", *words] for family, *words in new
+    ]
 
 
 def _todo(states: Dict[str, kernel_state.State], ways: Dict[str, Any], commands_of: Any) -> Dict[str, List[List[str]]]:
