@@ -142,7 +142,9 @@ def _settings(
         return profile.new(settings) if used is None else profile.sparing_name_servers(settings)
     if used is not None:
         return {}
-    around = Surroundings(host.has_name_servers, any(route.get("dst") in _WAYS_OUT for route in host.routes))
+    # Those of other types, such as the default route to the host itself that a proxy has, lead nowhere.
+    way_out = any(route.get("dst") in _WAYS_OUT and "type" not in route for route in host.routes)
+    around = Surroundings(host.has_name_servers, way_out)
     if policy.whole_lease:
         around = Surroundings(False, False)
     return profile.new(profile.by_dhcp(state, policy.dhcp_timeout, around))

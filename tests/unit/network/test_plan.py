@@ -98,6 +98,7 @@ def test_dhcp_leaves_name_servers_alone_whoever_keeps_them(has_servers):
         ([route("default", "10.9.0.1", dev="eth0")], False, False),
         ([route("0.0.0.0/1", "10.9.0.1", dev="eth0"), route("128.0.0.0/1", "10.9.0.1", dev="eth0")], False, False),
         ([route("default", "10.9.0.1", dev="eth0")], True, True),
+        ([route("default", dev="lo", type="local", table="100")], False, True),
     ],
 )
 def test_where_the_host_has_its_way_out_dhcp_brings_no_route_unless_it_is_asked_to(routes, whole_lease, takes):

@@ -312,3 +312,20 @@ def test_what_fails_unforeseen_is_noted_and_the_rest_goes_on(host: Host, monkeyp
     assert [each["local"] for each in host.kernel["ens9"]["addresses"]] == ["10.9.0.2"]
     assert len(troubles) == 3
     assert all("veth7" in trouble for trouble in troubles)
+
+
+def test_rules_that_are_gone_come_back_and_only_networkmanagers_new_ones_go(host, monkeypatch) -> None:
+    def rule(priority: int, *more: str) -> list[str]:
+        return ["-4", "priority", str(priority), "from", "all", "lookup", "100", *more]
+
+    now = [rule(0), rule(3, "proto", "4"), rule(4, "proto", "186"), rule(5)]
+    monkeypatch.setattr(kernel, "rules", lambda: now)
+    host.asked.clear()
+    ran: list[list[str]] = []
+    monkeypatch.setattr(ip_commands, "run", lambda wanted: ran.extend(wanted) or [])
+    had = {"kernel": {}, "uppers": {}, "rules": [rule(0), rule(1)], "devices": {}, "profiles": {}, "uuids": []}
+    snapshot.put_lost_back(dict(had, files={}, notes={}, resolver=None))
+    assert [" ".join(words) for words in ran] == [
+        "-4 rule add priority 1 from all lookup 100",
+        "-4 rule del priority 3 from all lookup 100 proto 4",
+    ]
