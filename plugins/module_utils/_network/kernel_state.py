@@ -20,6 +20,7 @@ version noted may lack some: of those nothing is known, and nothing is changed.
 FAMILIES = ("ipv4", "ipv6")
 
 FOREVER = 4294967295
+PROTOCOL_KERNEL = "2"
 PROTOCOL_RA = "9"
 _ASKED_FOR = (PROTOCOL_RA, "16")  # the latter by DHCP
 _BY_ITSELF = ("fe80::/64", "ff00::/8")
@@ -117,11 +118,16 @@ def _lost(before: State, now: State) -> Tuple[List[Dict[str, Any]], List[Dict[st
         for address in before["addresses"]
         if _address_key(address) not in present and not address.get("temporary")
     ]
-    # Link-local routes come and go with the link-local address, at a metric of their manager's choice.
+    own = [address["local"] for address in before["addresses"]]
     routes = [
         route
         for route in before["routes"]
-        if _way(route) not in ways and _advertised_way(route) not in ways and route["dst"] != "fe80::/64"
+        if _way(route) not in ways
+        and _advertised_way(route) not in ways
+        # Link-local routes come and go with the link-local address, at a metric of their manager's choice.
+        and route["dst"] != "fe80::/64"
+        # To an address of its own it needs none, and not every manager makes the one that the kernel does.
+        and not (route["dst"] in own and route.get("protocol") == PROTOCOL_KERNEL)
     ]
     return addresses, routes
 
@@ -172,6 +178,8 @@ def differences(before: State, now: State) -> List[str]:
         after = [each["local"] for each in now["addresses"] if each["family"] == family and each["local"] in order]
         if after != [local for local in order if local in after]:
             found.append(f"the order of its {family} addresses is {', '.join(after)} (was {', '.join(order)})")
+    ways = {_way(route) for route in now["routes"]}
+    found += [f"the route to {route['dst']} is gone" for route in before["routes"] if _way(route) not in ways]
     lost = [each for each in before.get("neighbours", []) if _neighbour_words(each) not in _neighbours(now)]
     return found + ["the neighbour {dst} is gone".format(**each) for each in lost]
 

@@ -8,6 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
     FOREVER,
+    PROTOCOL_KERNEL,
     PROTOCOL_RA,
     State,
     substance,
@@ -17,7 +18,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import
 Settings = Dict[str, str]
 """nmcli's properties by name; an empty value sets a property back to its default."""
 
-_PROTOCOL_KERNEL = "2"
 _MAIN_TABLES = (None, "254")
 _ORDINARY_MTU = 1500
 # NetworkManager's own patience with a DHCP server, seconds. A shorter one would also hold after the next boot.
@@ -177,13 +177,13 @@ def _routing(prefix: str, family: str, state: State, ordinary_metric: int) -> Se
     connected = [
         route
         for route in own
-        if route.get("protocol") == _PROTOCOL_KERNEL and not str(route["dst"]).startswith("fe80::/")
+        if route.get("protocol") == PROTOCOL_KERNEL and not str(route["dst"]).startswith("fe80::/")
     ]
     metric = min((int(route.get("metric", 0)) for route in connected), default=ordinary_metric)
     settings = {prefix + ".route-metric": str(metric)}
     listed = []
     for route in own:
-        if route.get("protocol") in (_PROTOCOL_KERNEL, PROTOCOL_RA):
+        if route.get("protocol") in (PROTOCOL_KERNEL, PROTOCOL_RA):
             continue
         if _is_plain_gateway(route, metric) and prefix + ".gateway" not in settings:
             settings[prefix + ".gateway"] = route["gateway"]

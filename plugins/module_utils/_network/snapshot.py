@@ -337,8 +337,9 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[
             return True
         if former["state"] == "unmanaged" and not present.unmanaged:
             nmcli.command(["device", "set", name, "managed", "no"])
-        elif former["state"] in ("disconnected", "unavailable") and present.active:
-            # Otherwise NetworkManager would give it its addresses again when the lease is renewed.
+        elif former["state"] in ("disconnected", "unavailable", "connected (externally)") and present.active:
+            # Otherwise NetworkManager would give it its addresses again when the lease is renewed. What it then finds
+            # on it makes it watch it again.
             nmcli.command(["--wait", str(_RELEASE_SECONDS), "device", "disconnect", name], _RELEASE_SECONDS)
     except nmcli.NoAnswerError:
         raise
