@@ -10,6 +10,7 @@ from typing import Any, Dict, List, NamedTuple, Tuple
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
+    differences,
     history,
     interfaces,
     ip_commands,
@@ -287,7 +288,7 @@ def _outcomes(done: List[Plan], uuids: Dict[str, str], before: snapshot.Snapshot
             _adopted(entry),
             uuid=uuids[entry.name],
             addresses=_cidrs(present.get(entry.name, {}).get("addresses", [])),
-            not_kept=kernel_state.differences(had[entry.name], present[entry.name])
+            not_kept=differences.between(had[entry.name], present[entry.name])
             if entry.name in had and entry.name in present
             else [],
         )

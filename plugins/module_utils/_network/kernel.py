@@ -16,7 +16,8 @@ _CLASS = "/sys/class/net"
 _SETTINGS = "/proc/sys/net/{}/conf/{}"
 _NO_SETTINGS = ("mtu", "stable_secret")  # the one follows the link's, the other cannot be taken back once it is set
 _ANSWER_SECONDS = 10
-_OVER_INTERFACES = ("local", "broadcast", "anycast", "multicast", "nat")
+# Of types, newer ones print the numbers where they are asked for numbers.
+_OVER_INTERFACES = ("local", "broadcast", "anycast", "multicast", "nat", "2", "3", "4", "5", "10")
 _OF_THE_KERNEL = "2"
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
@@ -84,8 +85,14 @@ def set_setting(name: str, family: str, setting: str, value: str) -> None:
 
 
 def neighbours() -> List[Dict[str, Any]]:
-    """Those that somebody has set for good, as ``ip -json`` shows them."""
-    return [each for each in ip_json("neighbor", "show", "nud", "permanent") if "lladdr" in each and "dev" in each]
+    """Those that somebody has set for good, as ``ip -json`` shows them; ``proxy``: it answers for another."""
+    lasting = ip_json("neighbor", "show", "nud", "permanent", "nud", "noarp")
+    proxies = [dict(each, proxy=True) for each in ip_json("neighbor", "show", "proxy")]
+    return [
+        each
+        for each in [*(each for each in lasting if "lladdr" in each), *proxies]
+        if "dev" in each and not ipaddress.ip_address(each["dst"]).is_multicast
+    ]
 
 
 def tokens() -> Dict[str, str]:

@@ -25,7 +25,7 @@ PROTOCOL_RA = "9"
 _ASKED_FOR = (PROTOCOL_RA, "16")  # the latter by DHCP
 _BY_ITSELF = ("fe80::/64", "ff00::/8")
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
-_PASSING_FLAGS = {"linkdown", "dead", "offload", "trap", "rt_offload", "rt_trap"}
+PASSING_FLAGS = {"linkdown", "dead", "offload", "trap", "rt_offload", "rt_trap"}
 _ROUTE_FIELDS = {"dst", "gateway", "dev", "table", "protocol", "scope", "prefsrc", "metric", "flags", "family"}
 _REPLAYABLE = _ROUTE_FIELDS | {"metrics", "pref", "expires"}
 
@@ -155,64 +155,26 @@ def settings_changes(before: State, now: State) -> List[Tuple[str, str, str]]:
     ]
 
 
-def differences(before: State, now: State) -> List[str]:
-    """What of an interface is there, but not as it was, in words."""
-    found = [
-        f"{family} {key} is {now[family][key]} (was {value})" for family, key, value in settings_changes(before, now)
-    ]
-    found += [
-        f"the {field} is {now.get(field)} (was {before[field]})"
-        for field in ("mtu", "mac", "token")
-        if field in before and before[field] != now.get(field)
-    ]
-    present = {_address_key(address): address for address in now["addresses"]}
-    for address in before["addresses"]:
-        had, has = _marks(address), _marks(present.get(_address_key(address), address))
-        found += [
-            f"the {mark} of the address {address['local']} is {has[mark]} (was {had[mark]})"
-            for mark in had
-            if had[mark] != has[mark]
-        ]
-    for family in ("inet", "inet6"):
-        order = [each["local"] for each in before["addresses"] if each["family"] == family]
-        after = [each["local"] for each in now["addresses"] if each["family"] == family and each["local"] in order]
-        if after != [local for local in order if local in after]:
-            found.append(f"the order of its {family} addresses is {', '.join(after)} (was {', '.join(order)})")
-    ways = {_way(route) for route in now["routes"]}
-    found += [f"the route to {route['dst']} is gone" for route in before["routes"] if _way(route) not in ways]
-    lost = [each for each in before.get("neighbours", []) if _neighbour_words(each) not in _neighbours(now)]
-    return found + ["the neighbour {dst} is gone".format(**each) for each in lost]
-
-
-def _marks(address: Dict[str, Any]) -> Dict[str, Any]:
-    return {
-        "label": address.get("label"),
-        "scope": address.get("scope"),
-        "broadcast address": address.get("broadcast"),
-        "mark noprefixroute": bool(address.get("noprefixroute")),
-        "mark deprecated": address.get("preferred_life_time", FOREVER) == 0,
-    }
-
-
 def addition_commands(name: str, before: State, now: State) -> List[List[str]]:
     """Brings back what goes when a link goes down and nothing else puts back: neighbours and the token."""
     commands = []
     if before.get("token") and before["token"] != now.get("token"):
         commands.append(["token", "set", str(before["token"]), "dev", name])
-    there = _neighbours(now)
+    there = [neighbour_words(each) for each in now.get("neighbours", [])]
     for neighbour in before.get("neighbours", []):
-        words = _neighbour_words(neighbour)
+        words = neighbour_words(neighbour)
         if words not in there:
-            commands.append(["neighbor", "replace", *words, "dev", name, "nud", "permanent"])
+            commands.append([_option(neighbour), "neighbor", "replace", *words, "dev", name])
     return commands
 
 
-def _neighbours(state: State) -> List[List[str]]:
-    return [_neighbour_words(each) for each in state.get("neighbours", [])]
-
-
-def _neighbour_words(neighbour: Dict[str, Any]) -> List[str]:
-    return [str(neighbour["dst"]), "lladdr", str(neighbour["lladdr"])]
+def neighbour_words(neighbour: Dict[str, Any]) -> List[str]:
+    """What makes it."""
+    if neighbour.get("proxy"):
+        return ["proxy", str(neighbour["dst"])]
+    kind = "noarp" if "NOARP" in neighbour.get("state", []) else "permanent"
+    flags = [flag for flag in ("router", "extern_learn") if flag in neighbour]
+    return [str(neighbour["dst"]), "lladdr", str(neighbour["lladdr"]), *flags, "nud", kind]
 
 
 def link_commands(name: str, before: State, now: State) -> List[List[str]]:
@@ -224,16 +186,14 @@ def link_commands(name: str, before: State, now: State) -> List[List[str]]:
         commands.append(["link", "set", "dev", name, "mtu", str(before["mtu"])])
     if before["up"] and not now["up"]:
         commands.append(["link", "set", "dev", name, "up"])
-    present = {_address_key(address) for address in now["addresses"]}
     wanted = {_address_key(address) for address in before["addresses"]}
     # IPv6 addresses are listed newest first, IPv4 ones oldest first: added so that the list is the same again.
-    inet = [address for address in before["addresses"] if address["family"] == "inet"]
-    inet6 = [address for address in before["addresses"] if address["family"] == "inet6"]
-    commands += [
-        ["address", "replace", *_address_words(name, address)]
-        for address in inet + inet6[::-1]
-        if _address_key(address) not in present and not address.get("temporary")
-    ]
+    for family, step in (("inet", 1), ("inet6", -1)):
+        commands += _address_commands(
+            name,
+            [each for each in before["addresses"] if each["family"] == family and not each.get("temporary")][::step],
+            [each for each in now["addresses"] if each["family"] == family and not each.get("temporary")][::step],
+        )
     commands += [
         ["address", "del", "{local}/{prefixlen}".format(**address), "dev", name]
         for address in now["addresses"]
@@ -242,6 +202,39 @@ def link_commands(name: str, before: State, now: State) -> List[List[str]]:
     if now["up"] and not before["up"]:
         commands.append(["link", "set", "dev", name, "down"])
     return commands
+
+
+def _address_commands(name: str, before: List[Dict[str, Any]], now: List[Dict[str, Any]]) -> List[List[str]]:
+    """Both oldest first. Those whose order or nature cannot be changed in place are taken away first."""
+    present = {_address_key(address): address for address in now}
+    there = [address for address in before if _address_key(address) in present and address.get("scope") != "link"]
+    order = [_address_key(address) for address in now]
+    places = [order.index(_address_key(address)) for address in there]
+    rigid = any(_nature(address) != _nature(present[_address_key(address)]) for address in there)
+    again = there if rigid or places != sorted(places) else []
+    commands = [["address", "del", "{local}/{prefixlen}".format(**address), "dev", name] for address in again]
+    for address in before:
+        if address in again or _address_key(address) not in present:
+            # It was ours a moment ago. That it was probed for is said of it once it is there.
+            known = dict(address, nodad=address["family"] == "inet6")
+            commands.append(["address", "replace", *_address_words(name, known)])
+        elif _marks(address) != _marks(present[_address_key(address)]):
+            commands.append(["address", "replace", *_address_words(name, address)])
+    return commands
+
+
+def _nature(address: Dict[str, Any]) -> List[Any]:
+    """What an address is made with."""
+    if address["family"] == "inet6":
+        return []
+    return [address.get(field) for field in ("label", "scope", "broadcast", "noprefixroute")]
+
+
+def _marks(address: Dict[str, Any]) -> List[Any]:
+    """What can be changed of one that is there; how long it still lives passes."""
+    lives = [address.get(f"{kind}_life_time", FOREVER) for kind in ("valid", "preferred")]
+    own = [address.get("metric"), bool(address.get("noprefixroute")), bool(address.get("nodad"))]
+    return own + [left in (0, FOREVER) and left for left in lives]
 
 
 def route_commands(name: str, before: State, now: State) -> List[List[str]]:
@@ -258,8 +251,9 @@ def route_commands(name: str, before: State, now: State) -> List[List[str]]:
     return commands + [[_option(route), "route", "del", *_route_words(name, route)] for route in surplus]
 
 
-def _option(route: Dict[str, Any]) -> str:
-    return "-6" if route["family"] == "inet6" else "-4"
+def _option(thing: Dict[str, Any]) -> str:
+    """Of a route, or of a neighbour, which does not say its family."""
+    return "-6" if thing.get("family", "inet6" if ":" in str(thing["dst"]) else "inet") == "inet6" else "-4"
 
 
 def _address_key(address: Dict[str, Any]) -> str:
@@ -271,7 +265,7 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
     if "address" in address:
         words += ["peer", str(address["address"])]
     words[-1] += f"/{address['prefixlen']}"
-    for field in ("broadcast", "scope"):
+    for field in ("broadcast", "scope", "metric"):
         if field in address:
             words += [field, str(address[field])]
     if address.get("label", name) != name:
@@ -282,15 +276,15 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
             words += [word, str(address[field])]
     if address.get("noprefixroute"):
         words.append("noprefixroute")
-    if address["family"] == "inet6":
-        words.append("nodad")  # it was ours a moment ago
+    if address.get("nodad"):
+        words.append("nodad")
     return words
 
 
 def _route_key(route: Dict[str, Any]) -> str:
     """What makes two routes the same, without what passes."""
     fields = {field: route.get(field) for field in _ROUTE_FIELDS - {"flags", "dev"}}
-    fields["flags"] = sorted(set(route.get("flags", [])) - _PASSING_FLAGS)
+    fields["flags"] = sorted(set(route.get("flags", [])) - PASSING_FLAGS)
     fields["metrics"] = route.get("metrics")
     return repr(sorted(fields.items(), key=str))
 

@@ -27,12 +27,19 @@ def same(had: str | None, has: str | None) -> bool:
 
 def unsaid(before: Dump, after: Dump, sentences: list[str]) -> dict[str, str]:
     """The differences that no sentence names: each must have what is needed to find the thing, and its attribute."""
+    come_or_gone = [key for key in before.keys() ^ after.keys() if "there" in (before.get(key), after.get(key))]
     return {
         key: change
         for key, change in differences(before, after).items()
         if not key.startswith(WISHED)
+        and not any(_of(key, thing) for thing in come_or_gone)
         and not any(all(word in sentence for word in named(key, before, after)) for sentence in sentences)
     }
+
+
+def _of(key: str, thing: str) -> bool:
+    """Whether it is about a thing of which it is enough to say that it is there, or not."""
+    return key.startswith(thing + " ")
 
 
 def named(key: str, before: Dump, after: Dump) -> list[str]:

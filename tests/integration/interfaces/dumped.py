@@ -69,7 +69,7 @@ def links(found: dict) -> None:
                 name = f"address {each['local']}/{each['prefixlen']}"
                 of[name] = "there"
                 for key, value in each.items():
-                    if key not in ("local", "prefixlen", "family"):
+                    if key not in ("local", "prefixlen", "family", "tentative"):
                         of[f"{name} {key}"] = until(value) if key.endswith("_life_time") else words(value)
     for each in shown("ip", "-json", "token"):
         if each.get("ifname") in found:
@@ -83,6 +83,8 @@ def links(found: dict) -> None:
 def routes(found: dict) -> None:
     for family in ("-4", "-6"):
         for route in shown("ip", family, "-N", "-details", "-json", "route", "show", "table", "all"):
+            if (route.get("table"), route.get("protocol")) == ("255", "2"):
+                continue  # what an address says
             hops = [route, *route.get("nexthops", [])]
             (of, *_) = [found[hop["dev"]] for hop in hops if hop.get("dev") in found] or [found[""]]
             if "expires" in route:
@@ -150,7 +152,7 @@ def files(found: dict) -> None:
     for path in [*paths, Path("/etc/resolv.conf")]:
         text = path.read_text(errors="replace")
         text = "\n".join(line for line in text.splitlines() if not line.startswith("timestamp="))
-        if GENERATED in text:
+        if GENERATED in text or path.parts[1] == "run":
             text = re.sub(r"^uuid=.*$", "uuid=made anew each time", text, flags=re.M)
         owners = [name for name in found if name and re.search(rf"\b{re.escape(name)}\b", f"{path} {text}")]
         found[owners[0] if len(owners) == 1 else ""][f"file {path}"] = text

@@ -132,7 +132,8 @@ def _inet6(chance: random.Random, name: str, net: Net) -> Iterator[str]:
     lifetimes = ("", "", "", "preferred_lft 0", "valid_lft 3000 preferred_lft 2000", "noprefixroute", "metric 99")
     for host in hosts:
         prefix = chance.choice((64, 64, 64, 128, 80))
-        yield f"ip address add {net.v6(host)}/{prefix} nodad {chance.choice(lifetimes)} dev {name}"
+        probed = chance.choice(("nodad", "nodad", ""))
+        yield f"ip address add {net.v6(host)}/{prefix} {probed} {chance.choice(lifetimes)} dev {name}"
     yield from _maybe(chance, 0.1, f"ip address add fe80::{net.slot + 1:x}/64 nodad dev {name}")
     yield from _maybe(chance, 0.1, f"ip token set ::{net.slot + 1:x} dev {name}")
     if not hosts:

@@ -143,39 +143,48 @@ def test_neighbours_and_the_token_come_back():
     before = state(neighbours=[neighbour], token="::7")
     assert lines(kernel_state.addition_commands(NAME, before, state(neighbours=[]))) == [
         "token set ::7 dev ens9",
-        "neighbor replace 10.9.0.7 lladdr 52:54:00:00:00:07 dev ens9 nud permanent",
+        "-4 neighbor replace 10.9.0.7 lladdr 52:54:00:00:00:07 nud permanent dev ens9",
     ]
     assert kernel_state.addition_commands(NAME, before, before) == []
     assert kernel_state.addition_commands(NAME, state(), before) == [], "what was not noted is not known"
 
 
-def test_whatever_is_not_as_it_was_is_said():
-    had = state(
-        [inet("10.9.0.2/24", label="ens9:1"), inet("10.9.0.3/24", preferred_life_time=0), inet("10.9.0.4/24")],
-        mac="52:54:00:00:00:01",
-        token=None,
-        ipv4={"rp_filter": "1"},
-        ipv6={"accept_ra": "1", "forwarding": "1"},
-        neighbours=[{"dst": "10.9.0.7", "lladdr": "52:54:00:00:00:07", "dev": NAME}],
+def test_every_kind_of_neighbour_comes_back():
+    before = state(
+        neighbours=[
+            {"dst": "fd00::7", "lladdr": "52:54:00:00:00:07", "dev": NAME, "router": None, "state": ["PERMANENT"]},
+            {"dst": "10.9.0.8", "lladdr": "52:54:00:00:00:08", "dev": NAME, "state": ["NOARP"]},
+            {"dst": "fd00::9", "dev": NAME, "proxy": True},
+        ]
     )
-    has = state(
-        [inet("10.9.0.4/24"), inet("10.9.0.2/24", label="ens9"), inet("10.9.0.3/24", noprefixroute=True)],
-        mac="52:54:00:00:00:02",
-        token="::1",
-        ipv4={"rp_filter": "1"},
-        ipv6={"accept_ra": "0", "forwarding": "1"},
-        neighbours=[],
-    )
-    assert kernel_state.differences(had, had) == []
-    assert kernel_state.differences(had, has) == [
-        "ipv6 accept_ra is 0 (was 1)",
-        "the mac is 52:54:00:00:00:02 (was 52:54:00:00:00:01)",
-        "the token is ::1 (was None)",
-        "the label of the address 10.9.0.2 is ens9 (was ens9:1)",
-        "the mark noprefixroute of the address 10.9.0.3 is True (was False)",
-        "the mark deprecated of the address 10.9.0.3 is False (was True)",
-        "the order of its inet addresses is 10.9.0.4, 10.9.0.2, 10.9.0.3 (was 10.9.0.2, 10.9.0.3, 10.9.0.4)",
-        "the neighbour 10.9.0.7 is gone",
+    assert lines(kernel_state.addition_commands(NAME, before, state(neighbours=[]))) == [
+        "-6 neighbor replace fd00::7 lladdr 52:54:00:00:00:07 router nud permanent dev ens9",
+        "-4 neighbor replace 10.9.0.8 lladdr 52:54:00:00:00:08 nud noarp dev ens9",
+        "-6 neighbor replace proxy fd00::9 dev ens9",
+    ]
+
+
+def test_an_address_that_is_there_but_not_as_it_was_is_made_so():
+    had = inet("10.9.0.2/24", label="ens9:1", broadcast="10.9.0.255")
+    now = state([inet("10.9.0.2/24", label="ens9", broadcast="10.9.0.255", noprefixroute=True)])
+    assert lines(kernel_state.link_commands(NAME, state([had]), now)) == [
+        "address del 10.9.0.2/24 dev ens9",
+        "address replace 10.9.0.2/24 broadcast 10.9.0.255 scope global label ens9:1 dev ens9",
+    ]
+    over = inet("fd00::2/64", preferred_life_time=0, metric=7)
+    assert lines(kernel_state.link_commands(NAME, state([over]), state([inet("fd00::2/64", nodad=True)]))) == [
+        "address replace fd00::2/64 scope global metric 7 dev ens9 preferred_lft 0",
+    ]
+
+
+def test_addresses_come_back_in_their_order():
+    listed = [inet("fd00::3/64"), inet("fd00::2/64"), inet("fe80::1/64", scope="link")]
+    now = state([listed[1], listed[0], listed[2]])
+    assert lines(kernel_state.link_commands(NAME, state(listed), now)) == [
+        "address del fd00::2/64 dev ens9",
+        "address del fd00::3/64 dev ens9",
+        "address replace fd00::2/64 scope global dev ens9 nodad",
+        "address replace fd00::3/64 scope global dev ens9 nodad",
     ]
 
 
