@@ -16,9 +16,12 @@ _CLASS = "/sys/class/net"
 _SETTINGS = "/proc/sys/net/{}/conf/{}"
 _NO_SETTINGS = ("mtu", "stable_secret")  # the one follows the link's, the other cannot be taken back once it is set
 _ANSWER_SECONDS = 10
-# Of types, newer ones print the numbers where they are asked for numbers.
-_OVER_INTERFACES = ("local", "broadcast", "anycast", "multicast", "nat", "2", "3", "4", "5", "10")
 _OF_THE_KERNEL = "2"
+# Whoever asks for numbers gets them for types, too, and cannot add a route by them.
+_TYPES = {
+    **{"2": "local", "3": "broadcast", "4": "anycast", "5": "multicast", "6": "blackhole", "7": "unreachable"},
+    **{"8": "prohibit", "9": "throw"},
+}
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
 
@@ -105,32 +108,46 @@ def tokens() -> Dict[str, str]:
 
 
 def routes() -> List[Dict[str, Any]]:
-    """The routes over interfaces of every table, as ``ip -json -N`` shows them, with ``family``: inet or inet6.
+    """The routes of every table, as ``ip -json -N`` shows them, with their ``family``: inet or inet6.
 
     Protocols, scopes and tables are numbers, in text; the main table's is left out, and so is the type unicast.
     Those of other types that the kernel makes of addresses are not there.
+    ``lock``: its metrics are not to be changed, which it says in words alone.
     """
     found: List[Dict[str, Any]] = []
+    more: Dict[str, Any]
     for family, option in (("inet", "-4"), ("inet6", "-6")):
-        shown = ip_json("-N", option, "route", "show", "table", "all")
-        found += [
-            dict(route, family=family)
-            for route in shown
-            if "type" not in route or (route["type"] in _OVER_INTERFACES and route.get("protocol") != _OF_THE_KERNEL)
-        ]
+        locked = _locked(option)
+        for route in ip_json("-N", option, "route", "show", "table", "all"):
+            if "type" not in route or route.get("protocol") != _OF_THE_KERNEL:
+                more = {"lock": True} if route.get("dst") in locked else {}
+                if "type" in route:
+                    more["type"] = _TYPES.get(route["type"], route["type"])
+                found.append(dict(route, family=family, **more))
     return found
+
+
+def _locked(option: str) -> List[str]:
+    lines = _ip_lines(option, "route", "show", "table", "all")
+    # The type may stand before the destination.
+    return [
+        next(word for word in words if not word.isalpha() or word == "default") for words in lines if "lock" in words
+    ]
+
+
+def _ip_lines(*arguments: str) -> List[List[str]]:
+    answer = commands.check([commands.find("ip") or "ip", *arguments], _ANSWER_SECONDS).stdout
+    return [line.split() for line in answer.splitlines() if line.split()]
 
 
 def rules() -> List[List[str]]:
     """Every rule by which routes are looked up, in the words that add it, after its family: -4 or -6."""
-    program = commands.find("ip") or "ip"
-    found = []
-    for family in ("-4", "-6"):
-        for line in commands.check([program, family, "-N", "rule", "show"], _ANSWER_SECONDS).stdout.splitlines():
-            priority, _colon, words = line.partition(":")
-            # What is in brackets passes, such as that the interface is not there.
-            found.append([family, "priority", priority, *(word for word in words.split() if word[0] != "[")])
-    return found
+    return [
+        # What is in brackets passes, such as that the interface is not there.
+        [family, "priority", priority.rstrip(":"), *(word for word in words if word[0] != "[")]
+        for family in ("-4", "-6")
+        for priority, *words in _ip_lines(family, "-N", "rule", "show")
+    ]
 
 
 def ip_json(*arguments: str) -> List[Dict[str, Any]]:

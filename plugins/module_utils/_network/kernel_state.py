@@ -13,6 +13,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 State = Dict[str, Any]
 """Of one interface: ``up``, ``mtu``, ``mac``, ``token``, ``addresses``, ``routes``, ``neighbours``, ``ipv4``, ``ipv6``.
 
+``elsewhere``: the routes that do not lead over it and go with its addresses all the same: one is their source.
 The lists are as ``ip -json`` shows them; ``ipv4`` and ``ipv6`` are the kernel's settings by name. One that an earlier
 version noted may lack some: of those nothing is known, and nothing is changed.
 """
@@ -27,6 +28,10 @@ _BY_ITSELF = ("fe80::/64", "ff00::/8")
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
 PASSING_FLAGS = {"linkdown", "dead", "offload", "trap", "rt_offload", "rt_trap"}
 _ROUTE_FIELDS = {"dst", "gateway", "dev", "table", "protocol", "scope", "prefsrc", "metric", "flags", "family"}
+_METRICS = {
+    *("mtu", "advmss", "window", "rtt", "rttvar", "rto_min", "cwnd", "initcwnd", "initrwnd", "ssthresh", "reordering"),
+    *("hoplimit", "quickack", "congestion", "ecn", "fastopen_no_cookie"),
+}
 _REPLAYABLE = _ROUTE_FIELDS | {"metrics", "pref", "expires"}
 
 
@@ -40,6 +45,7 @@ def read(names: List[str]) -> Dict[str, State]:
             "mac": nic.mac,
             "addresses": nic.addresses,
             "routes": [route for route in routes if route.get("dev") == nic.name],
+            "elsewhere": _with_source(nic, routes),
             "neighbours": [each for each in neighbours if each["dev"] == nic.name],
             "token": tokens.get(nic.name),
             "ipv4": kernel.settings(nic.name, "ipv4"),
@@ -48,6 +54,11 @@ def read(names: List[str]) -> Dict[str, State]:
         for nic in kernel.nics()
         if nic.name in names
     }
+
+
+def _with_source(nic: kernel.Nic, routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    own = [address["local"] for address in nic.addresses]
+    return [route for route in routes if route.get("prefsrc") in own and route.get("dev") != nic.name]
 
 
 def substance(state: State) -> State:
@@ -66,9 +77,14 @@ def unreplayable(name: str, routes: List[Dict[str, Any]]) -> List[str]:
     found = []
     for route in routes:
         hops = [hop.get("dev") for hop in route.get("nexthops", [])]
-        if name in hops or (route.get("dev") == name and set(route) - _REPLAYABLE):
+        if name in hops or (route.get("dev") == name and not _is_replayable(route)):
             found.append(str(route.get("dst")))
     return found
+
+
+def _is_replayable(route: Dict[str, Any]) -> bool:
+    metrics = {metric for each in route.get("metrics", []) for metric in each}
+    return not set(route) - _REPLAYABLE and metrics <= _METRICS
 
 
 def missing(before: State, now: State) -> List[str]:
@@ -156,10 +172,16 @@ def settings_changes(before: State, now: State) -> List[Tuple[str, str, str]]:
 
 
 def addition_commands(name: str, before: State, now: State) -> List[List[str]]:
-    """Brings back what goes when a link goes down and nothing else puts back: neighbours and the token."""
+    """Brings back what goes with a link or its addresses, and nothing else puts back."""
     commands = []
-    if before.get("token") and before["token"] != now.get("token"):
-        commands.append(["token", "set", str(before["token"]), "dev", name])
+    if "token" in before and before["token"] != now.get("token"):
+        commands.append(["token", "set", str(before["token"] or "::"), "dev", name])
+    led = [_route_key(route) for route in now.get("elsewhere", [])]
+    commands += [
+        [_option(route), "route", "append", *_route_words(route)]
+        for route in before.get("elsewhere", [])
+        if _route_key(route) not in led
+    ]
     there = [neighbour_words(each) for each in now.get("neighbours", [])]
     for neighbour in before.get("neighbours", []):
         words = neighbour_words(neighbour)
@@ -232,9 +254,9 @@ def _nature(address: Dict[str, Any]) -> List[Any]:
 
 def _marks(address: Dict[str, Any]) -> List[Any]:
     """What can be changed of one that is there; how long it still lives passes."""
-    lives = [address.get(f"{kind}_life_time", FOREVER) for kind in ("valid", "preferred")]
-    own = [address.get("metric"), bool(address.get("noprefixroute")), bool(address.get("nodad"))]
-    return own + [left in (0, FOREVER) and left for left in lives]
+    flags = [bool(address.get(flag)) for flag in ("noprefixroute", "nodad", "deprecated")]
+    lasts = [address.get(f"{kind}_life_time", FOREVER) == FOREVER for kind in ("valid", "preferred")]
+    return [address.get("metric"), *flags, *lasts]
 
 
 def route_commands(name: str, before: State, now: State) -> List[List[str]]:
@@ -244,11 +266,11 @@ def route_commands(name: str, before: State, now: State) -> List[List[str]]:
     missing = [route for route in before["routes"] if _route_key(route) not in present]
     commands = [
         # "append" and not "replace", which would take the route of another interface away.
-        [_option(route), "route", "append", *_route_words(name, route)]
+        [_option(route), "route", "append", *_route_words(route)]
         for route in sorted(missing, key=lambda route: "gateway" in route)
     ]
     surplus = [route for route in now["routes"] if _route_key(route) not in wanted]
-    return commands + [[_option(route), "route", "del", *_route_words(name, route)] for route in surplus]
+    return commands + [[_option(route), "route", "del", *_route_words(route)] for route in surplus]
 
 
 def _option(thing: Dict[str, Any]) -> str:
@@ -271,9 +293,12 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
     if address.get("label", name) != name:
         words += ["label", str(address["label"])]
     words += ["dev", name]
-    for field, word in (("valid_life_time", "valid_lft"), ("preferred_life_time", "preferred_lft")):
-        if address.get(field, FOREVER) != FOREVER:
-            words += [word, str(address[field])]
+    left = {"valid": address.get("valid_life_time"), "preferred": address.get("preferred_life_time")}
+    if address.get("deprecated"):
+        left["preferred"] = 0  # of an IPv4 one it is said in no other way
+    for kind, seconds in left.items():
+        if seconds not in (None, FOREVER):
+            words += [f"{kind}_lft", str(seconds)]
     if address.get("noprefixroute"):
         words.append("noprefixroute")
     if address.get("nodad"):
@@ -283,28 +308,32 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
 
 def _route_key(route: Dict[str, Any]) -> str:
     """What makes two routes the same, without what passes."""
-    fields = {field: route.get(field) for field in _ROUTE_FIELDS - {"flags", "dev"}}
+    fields = {field: route.get(field) for field in (_ROUTE_FIELDS - {"flags"}) | {"type", "tos"}}
     fields["flags"] = sorted(set(route.get("flags", [])) - PASSING_FLAGS)
     fields["metrics"] = route.get("metrics")
     return repr(sorted(fields.items(), key=str))
 
 
-def _route_words(name: str, route: Dict[str, Any]) -> List[str]:
-    words = [str(route["dst"])]
-    if "gateway" in route:
-        words += ["via", str(route["gateway"])]
-    words += ["dev", name]
-    if "table" in route:
-        words += ["table", str(route["table"])]
-    for field, word in _ROUTE_WORDS:
+def _route_words(route: Dict[str, Any]) -> List[str]:
+    words = [str(route[field]) for field in ("type", "dst") if field in route]
+    for field, word in (("tos", "tos"), ("gateway", "via"), ("dev", "dev"), ("table", "table"), *_ROUTE_WORDS):
         if field in route:
             words += [word, str(route[field])]
     if "onlink" in route.get("flags", []):
         words.append("onlink")
     for metrics in route.get("metrics", []):
-        for word, value in sorted(metrics.items()):
-            words += [word, str(value)]
+        for metric, value in sorted(metrics.items()):
+            words += _metric_words(metric, value)
     for field in ("pref", "expires"):
         if field in route:
             words += [field, str(route[field])]
     return words
+
+
+def _metric_words(metric: str, value: Any) -> List[str]:
+    """It is not always shown as it is set."""
+    if metric == "ecn":
+        return ["features", "ecn"]
+    if metric == "congestion":
+        return ["congctl", str(value)]
+    return [metric, f"{value}ms" if metric in ("rtt", "rttvar", "rto_min") else str(value)]

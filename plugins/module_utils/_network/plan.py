@@ -167,6 +167,11 @@ def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
                 f"the route to {route['dst']} belongs to a routing daemon (protocol {route['protocol']}); it would"
                 " become a static one"
             )
+    for route in state.get("elsewhere", []):
+        if "nexthops" in route:
+            trouble = (
+                f"the route to {route['dst']} by way of another interface goes with its address {route['prefsrc']}"
+            )
     for upper in kernel.uppers([name], host.nics):
         for destination in kernel_state.unreplayable(upper, host.routes):
             trouble = f"the route to {destination} of {upper}, which is on top of it, could not be brought back"

@@ -26,6 +26,7 @@ def main(names: list[str]) -> None:
     found: dict[str, dict[str, str]] = {name: {} for name in ["", *names]}
     links(found)
     routes(found)
+    locks(found)
     rules(found)
     neighbours(found)
     settings(found)
@@ -99,6 +100,15 @@ def routes(found: dict) -> None:
             for attribute, value in route.items():
                 if attribute not in key and attribute != "dev":
                     of[f"{name} {attribute}"] = words(value)
+
+
+def locks(found: dict) -> None:
+    """Which the machine-readable form does not say."""
+    for family in ("-4", "-6"):
+        for line in run("ip", family, "-N", "route", "show", "table", "all").splitlines():
+            if " lock " in line:
+                dev = line.partition(" dev ")[2].split(" ")[0]
+                found.get(dev, found[""])[f"locked route {family} {line.strip()}"] = "there"
 
 
 def rules(found: dict) -> None:

@@ -29,9 +29,16 @@ def test_routes_of_any_type_are_seen_but_for_those_that_the_kernel_makes_of_addr
     plain = {"dst": "10.1.0.0/16", "dev": "ens9", "protocol": "3"}
     typed = {"type": "multicast", "dst": "239.0.0.0/8", "dev": "ens9", "protocol": "3"}
     of_address = {"type": "local", "dst": "10.9.0.2", "dev": "ens9", "protocol": "2"}
-    nowhere = {"type": "blackhole", "dst": "10.2.0.0/16", "protocol": "3"}
+    nowhere = {"type": "6", "dst": "10.2.0.0/16", "protocol": "3"}
     monkeypatch.setattr(kernel, "ip_json", lambda *words: [plain, typed, of_address, nowhere] if "-4" in words else [])
-    assert kernel.routes() == [dict(plain, family="inet"), dict(typed, family="inet")]
+    monkeypatch.setattr(
+        kernel, "_ip_lines", lambda *_: [["multicast", "239.0.0.0/8", "dev", "ens9", "mtu", "lock", "1300"]]
+    )
+    assert kernel.routes() == [
+        dict(plain, family="inet"),
+        dict(typed, family="inet", lock=True),
+        dict(nowhere, family="inet", type="blackhole"),
+    ]
 
 
 def test_rules_are_told_in_the_words_that_add_them(monkeypatch) -> None:

@@ -164,6 +164,26 @@ def test_every_kind_of_neighbour_comes_back():
     ]
 
 
+def test_routes_that_go_with_an_address_come_back_wherever_they_lead():
+    led = [
+        route("default", "10.1.0.1", dev="ens1", prefsrc="10.9.0.2"),
+        {"dst": "10.2.0.0/16", "type": "throw", "family": "inet"},
+    ]
+    assert lines(kernel_state.addition_commands(NAME, state(elsewhere=led), state(elsewhere=[]))) == [
+        "-4 route append default via 10.1.0.1 dev ens1 src 10.9.0.2",
+        "-4 route append throw 10.2.0.0/16",
+    ]
+
+
+def test_metrics_are_given_as_they_are_taken():
+    shown = route("10.1.0.0/16", metrics=[{"rtt": 300, "ecn": None, "congestion": "reno", "mtu": 1300}])
+    (command,) = lines(kernel_state.route_commands(NAME, state(routes=[shown]), state()))
+    assert command == "-4 route append 10.1.0.0/16 dev ens9 congctl reno features ecn mtu 1300 rtt 300ms"
+    assert kernel_state.unreplayable(NAME, [shown]) == []
+    assert kernel_state.unreplayable(NAME, [dict(shown, lock=True)]) == ["10.1.0.0/16"]
+    assert kernel_state.unreplayable(NAME, [dict(shown, metrics=[{"new": 1}])]) == ["10.1.0.0/16"]
+
+
 def test_an_address_that_is_there_but_not_as_it_was_is_made_so():
     had = inet("10.9.0.2/24", label="ens9:1", broadcast="10.9.0.255")
     now = state([inet("10.9.0.2/24", label="ens9", broadcast="10.9.0.255", noprefixroute=True)])
@@ -171,7 +191,7 @@ def test_an_address_that_is_there_but_not_as_it_was_is_made_so():
         "address del 10.9.0.2/24 dev ens9",
         "address replace 10.9.0.2/24 broadcast 10.9.0.255 scope global label ens9:1 dev ens9",
     ]
-    over = inet("fd00::2/64", preferred_life_time=0, metric=7)
+    over = inet("fd00::2/64", preferred_life_time=0, deprecated=True, metric=7)
     assert lines(kernel_state.link_commands(NAME, state([over]), state([inet("fd00::2/64", nodad=True)]))) == [
         "address replace fd00::2/64 scope global metric 7 dev ens9 preferred_lft 0",
     ]
@@ -220,7 +240,7 @@ def test_the_commands_lead_from_any_state_to_what_was(addresses, present, routes
     for command in kernel_state.link_commands(NAME, before, now):
         (model.add if command[1] == "replace" else model.remove)(command[2])
     assert model == {f"{each['local']}/{each['prefixlen']}" for each in addresses}
-    table = {" ".join(kernel_state._route_words(NAME, each)) for each in present_routes}
+    table = {" ".join(kernel_state._route_words(each)) for each in present_routes}
     for command in kernel_state.route_commands(NAME, before, now):
         (table.add if command[2] == "append" else table.remove)(" ".join(command[3:]))
-    assert table == {" ".join(kernel_state._route_words(NAME, each)) for each in routes}
+    assert table == {" ".join(kernel_state._route_words(each)) for each in routes}
