@@ -128,11 +128,11 @@ def put_lost_back(snapshot: Snapshot) -> None:
             if ("ipv6", "disable_ipv6", "0") in kernel_state.settings_changes(states[name], now):
                 with _noted([]):
                     kernel.set_setting(name, "ipv6", "disable_ipv6", "0")
-        # In this order: a route needs a link that is up, and an address.
+        ip_commands.run(_rule_commands(snapshot.get("rules")))
+        # In this order: a route needs rules by which its gateway is found, a link that is up, and an address.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
             todo = _todo(states, ways, commands_of)
             ip_commands.run([command for wanted in todo.values() for command in wanted])
-        ip_commands.run(_rule_commands(snapshot.get("rules")))
 
 
 def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str]:
@@ -156,9 +156,9 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
         with _noted(troubles):
             _put_profile_files_back(snapshot, doomed)
     with _noted(troubles):
-        troubles += _put_kernel_back(snapshot["kernel"], ways)
-    with _noted(troubles):
         troubles += ip_commands.run(_rule_commands(snapshot.get("rules")))
+    with _noted(troubles):
+        troubles += _put_kernel_back(snapshot["kernel"], ways)
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
     return troubles
