@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state im
 _ADDRESS = ("family", "local", "prefixlen")
 _ROUTE = ("family", "type", "dst", "from", "gateway", "via", "table", "metric", "tos")
 _PASSING = ("tentative",)
+_UP = {True: "UP", False: "DOWN"}
 _PROTOCOLS = {"2": "kernel", "3": "boot", "4": "static", PROTOCOL_RA: "ra", "16": "dhcp"}
 
 
@@ -26,6 +27,8 @@ def between(before: State, now: State) -> List[str]:
     found = [
         f"{family} {key} is {now[family][key]} (was {value})" for family, key, value in settings_changes(before, now)
     ]
+    if before["up"] != now["up"]:
+        found.append(f"the link is {_UP[now['up']]} (was {_UP[before['up']]})")
     found += [
         f"the {field} is {now.get(field)} (was {before[field]})"
         for field in ("mtu", "mac", "token")
@@ -87,6 +90,7 @@ def _routes(state: State) -> _Things:
         words = [str(route["dst"])]
         words += [f"{key} {route[key]}" for key in ("gateway", "table", "metric") if key in route]
         fields = {key: value for key, value in route.items() if key not in (*_ROUTE, "dev", "expires")}
+        fields["expires"] = True if "expires" in route else None
         fields["flags"] = " ".join(sorted(set(route.get("flags", [])) - PASSING_FLAGS))
         fields["protocol"] = _PROTOCOLS.get(str(route.get("protocol", "3")), route.get("protocol"))
         found[" ".join(words)] = fields

@@ -14,7 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _CLASS = "/sys/class/net"
 _SETTINGS = "/proc/sys/net/{}/conf/{}"
-_NO_SETTINGS = ("mtu", "stable_secret")  # the one follows the link's, the other cannot be taken back once it is set
+_NO_SETTINGS = ("stable_secret",)  # it cannot be taken back once it is set
 _ANSWER_SECONDS = 10
 _OF_THE_KERNEL = "2"
 # Whoever asks for numbers gets them for types, too, and cannot add a route by them.

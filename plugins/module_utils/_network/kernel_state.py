@@ -6,6 +6,7 @@
 Everything here is plain data, so that it can be kept in a file.
 """
 
+import time
 from typing import Any, Dict, List, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
@@ -13,7 +14,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 State = Dict[str, Any]
 """Of one interface: ``up``, ``mtu``, ``mac``, ``token``, ``addresses``, ``routes``, ``neighbours``, ``ipv4``, ``ipv6``.
 
-``elsewhere``: the routes that do not lead over it and go with its addresses all the same: one is their source.
+``read_at``: when, by the monotonic clock. ``elsewhere``: the routes that do not lead over it and go with its addresses
+all the same: one is their source.
 The lists are as ``ip -json`` shows them; ``ipv4`` and ``ipv6`` are the kernel's settings by name. One that an earlier
 version noted may lack some: of those nothing is known, and nothing is changed.
 """
@@ -40,6 +42,7 @@ def read(names: List[str]) -> Dict[str, State]:
     routes, neighbours, tokens = kernel.routes(), kernel.neighbours(), kernel.tokens()
     return {
         nic.name: {
+            "read_at": time.monotonic(),
             "up": nic.up,
             "mtu": nic.mtu,
             "mac": nic.mac,
@@ -69,6 +72,23 @@ def substance(state: State) -> State:
             address for address in state["addresses"] if address["family"] != "inet6" or address.get("scope") != "link"
         ],
         routes=[route for route in state["routes"] if route["dst"] not in _BY_ITSELF],
+    )
+
+
+def aged(before: State, now: State) -> State:
+    """The state that it would have by now: what lives for a while has that much less left, or is no more."""
+    passed = max(0, int(now.get("read_at", 0) - before.get("read_at", now.get("read_at", 0))))
+
+    def left(thing: Dict[str, Any], *fields: str) -> Dict[str, Any]:
+        ends = {field: max(0, thing[field] - passed) for field in fields if thing.get(field, FOREVER) != FOREVER}
+        return dict(thing, **ends)
+
+    addresses = [left(address, "valid_life_time", "preferred_life_time") for address in before["addresses"]]
+    routes = [left(route, "expires") for route in before["routes"]]
+    return dict(
+        before,
+        addresses=[address for address in addresses if address.get("valid_life_time") != 0],
+        routes=[route for route in routes if route.get("expires") != 0],
     )
 
 

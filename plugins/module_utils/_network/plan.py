@@ -16,6 +16,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged impor
 
 # From then on NetworkManager can be told to use the profile even where it finds the interface configured at boot.
 _KEEPS_PROFILE = [1, 34]
+# Those before give IPv6 addresses in the opposite order, the source address among them.
+_KEEPS_ORDER = [1, 36]
 _BY_HAND = "3"
 # Redirects, the kernel, by hand, static, what a router advertises, DHCP: not what a routing daemon may take away again.
 _PROTOCOLS = ("0", "1", "2", _BY_HAND, "4", "9", "16")
@@ -138,7 +140,9 @@ def _settings(
     interface: Interface, state: State, host: Host, used: Optional[Profile], configured: bool, policy: Policy
 ) -> Settings:
     if configured:
-        settings = profile.keeping(interface.nic.mac, state, _name_servers(interface, host))
+        settings = profile.keeping(
+            interface.nic.mac, state, _name_servers(interface, host), host.version < _KEEPS_ORDER
+        )
         return profile.new(settings) if used is None else profile.sparing_name_servers(settings)
     if used is not None:
         return {}

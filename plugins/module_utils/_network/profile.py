@@ -32,11 +32,14 @@ class Surroundings(NamedTuple):
     has_way_out: bool
 
 
-def keeping(mac: str, state: State, resolver: Resolver) -> Settings:
-    """The profile that gives an interface what it has. ``resolver``: name servers that this one is to carry."""
+def keeping(mac: str, state: State, resolver: Resolver, backwards: bool = False) -> Settings:
+    """The profile that gives an interface what it has. ``resolver``: name servers that this one is to carry.
+
+    ``backwards``: NetworkManager gives it IPv6 addresses in the opposite order.
+    """
     settings = _both_families_empty()
     settings.update(_inet(state))
-    settings.update(_inet6(mac, state))
+    settings.update(_inet6(mac, state, backwards))
     settings["802-3-ethernet.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
     settings.update(_dns(resolver, settings))
     return settings
@@ -147,7 +150,7 @@ def _inet(state: State) -> Settings:
     )
 
 
-def _inet6(mac: str, state: State) -> Settings:
+def _inet6(mac: str, state: State, backwards: bool) -> Settings:
     addresses = [
         address for address in state["addresses"] if address["family"] == "inet6" and not address.get("temporary")
     ]
@@ -156,7 +159,7 @@ def _inet6(mac: str, state: State) -> Settings:
     advertised = any(address.get("valid_life_time", FOREVER) != FOREVER for address in addresses)
     advertised = advertised or any(route.get("protocol") == PROTOCOL_RA for route in state["routes"])
     # Those that NetworkManager makes by itself, in the same way as the kernel did, need not be named.
-    named = [address for address in addresses if not _made_of_mac(mac, address)]
+    named = [address for address in addresses if not _made_of_mac(mac, address)][:: -1 if backwards else 1]
     method = "auto" if advertised else "manual" if named else "link-local"
     settings = {"ipv6.method": method, "ipv6.addr-gen-mode": "eui64"}
     if named:

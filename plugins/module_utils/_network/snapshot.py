@@ -404,6 +404,7 @@ def _todo(states: Dict[str, kernel_state.State], ways: Dict[str, Any], commands_
     todo = {}
     present = kernel_state.read(list(states))
     for name in [name for name in states if name in present]:
-        wanted = ways[name](states[name], present[name]) if name in ways else states[name]
+        former = kernel_state.aged(states[name], present[name])
+        wanted = ways[name](former, present[name]) if name in ways else former
         todo[name] = commands_of(name, wanted, present[name])
     return {name: arguments for name, arguments in todo.items() if arguments}

@@ -14,8 +14,23 @@ ALIASES = {"address": "mac", "preferred_life_time": "lifetime", "valid_life_time
 
 def differences(before: Dump, after: Dump) -> dict[str, str]:
     keys = sorted(before.keys() | after.keys())
-    pairs = {key: (before.get(key), after.get(key)) for key in keys}
-    return {key: f"{had} -> {has}" for key, (had, has) in pairs.items() if not same(had, has)}
+    pairs = {key: (before.get(key), after.get(key)) for key in keys if not _of_its_first_time_up(key, before)}
+    return {
+        key: f"{had} -> {has}"
+        for key, (had, has) in pairs.items()
+        if not (same_order(had or "", has or "") if key.startswith("order of") else same(had, has))
+    }
+
+
+def same_order(had: str, has: str) -> bool:
+    """Of those that are there both times; the others are told by themselves."""
+    first, second = had.split(), has.split()
+    return [each for each in first if each in second] == [each for each in second if each in first]
+
+
+def _of_its_first_time_up(key: str, before: Dump) -> bool:
+    """An interface that never was up has no queue yet, and keeps the one that it then gets, down or not."""
+    return before.get("link qdisc") == "noop" and key in ("link qdisc", "tc qdisc noqueue 0:")
 
 
 def same(had: str | None, has: str | None) -> bool:
@@ -55,7 +70,7 @@ def named(key: str, before: Dump, after: Dump) -> list[str]:
         return [str(json.loads(key.split(" ", 2)[2])["priority"])]
     if what == "link" and rest == ["flags"]:
         had, has = (set(json.loads(dump.get(key, "[]"))) for dump in (before, after))
-        return sorted(had ^ has)
+        return sorted((had ^ has) - {"LOWER_UP", "NO-CARRIER"})  # which follow from UP
     if what in ("neighbour", "proxy", "multicast"):
         return [rest[-1]]
     if what == "link":

@@ -14,7 +14,7 @@ def test_settings_that_are_not_there_are_left_out(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(kernel, "_SETTINGS", str(tmp_path / "{}-{}"))
     (tmp_path / "ipv6-ens9").mkdir()
     kernel.set_setting("ens9", "ipv6", "accept_ra", "2")
-    (tmp_path / "ipv6-ens9" / "mtu").write_text("1500")
+    (tmp_path / "ipv6-ens9" / "stable_secret").write_text("::1")
     assert kernel.settings("ens9", "ipv6") == {"accept_ra": "2"}
     assert kernel.settings("ens9", "ipv4") == kernel.settings("ens10", "ipv6") == {}
 

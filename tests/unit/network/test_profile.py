@@ -180,3 +180,9 @@ def test_routes_by_way_of_a_link_local_address_are_kept():
     settings = profiles.keeping(MAC, present, NOBODY)
     assert settings["ipv6.method"] == "link-local"
     assert settings["ipv6.routes"] == "2001:db8::/32 fe80::1 1024"
+
+
+def test_ipv6_addresses_are_named_backwards_to_a_networkmanager_that_gives_them_so():
+    present = state([inet("fd00::3/64"), inet("fd00::2/64")])
+    assert profiles.keeping(MAC, present, NOBODY)["ipv6.addresses"] == "fd00::3/64,fd00::2/64"
+    assert profiles.keeping(MAC, present, NOBODY, backwards=True)["ipv6.addresses"] == "fd00::2/64,fd00::3/64"
