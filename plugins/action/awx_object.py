@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.settings import PREFIX, settings_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.standing import ENDPOINTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import in_words
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
 
 _LONGEST_WORDS = 1000
 _COLLECTIONS = ("awx.awx", "ansible.controller")
@@ -37,18 +40,27 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         name = str(args.get("name", ""))
         if given["foretold"] and self._task.check_mode:
             return {"changed": True, "msg": "It would be made."}
-        if given["secrets"]:
-            args["inputs"] = {**args.get("inputs", {}), **given["secrets"]}
         try:
+            for place, secret in self._secrets(given["secrets"], task_vars or {}):
+                option, field = place.split(".")
+                args[option] = {**args.get(option, {}), field: secret}
             said: Mapping[str, Any] = self._execute_module(
                 module_name=f"{given['collection']}.{kind}", module_args=args, task_vars=task_vars
             )
+        except FleetError as error:
+            return {"failed": True, "msg": str(error)}
         except AnsibleError as error:
             return {"failed": True, "msg": in_words(kind, name, in_short(error.message, _LONGEST_WORDS))}
         if said.get("failed"):
             return {"failed": True, "msg": in_words(kind, name, in_short(_words(said), _LONGEST_WORDS))}
         result = {"changed": bool(said.get("changed"))}
         return {**result, "id": said["id"]} if isinstance(said.get("id"), int) else result
+
+    def _secrets(self, places: Mapping[str, str], task_vars: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Looked up here: what stands in a task's options or loop is shown by ``-v``."""
+        for place, variable in places.items():
+            settings = settings_of({variable: value_of(variable, task_vars, self._templar)})
+            yield place, settings[variable.removeprefix(PREFIX)]
 
 
 def _words(said: Mapping[str, Any]) -> str:

@@ -44,7 +44,9 @@ options:
     type: dict
     required: true
   secrets:
-    description: Those inputs of a credential that are secret, apart from the others.
+    description:
+      - What is secret and left out of O(args), such as C(inputs.password), each with the name of the variable that holds
+        it, one of C(slb_awx_*).
     type: dict
     default: {}
   collection:

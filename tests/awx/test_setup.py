@@ -9,7 +9,8 @@ from operators import MODULES, NEEDED, REPOSITORY, ROOT, Operator
 
 EVERYTHING: dict[str, Any] = {
     "approvers": ["ops"],
-    "webhook_url": "https://hook.example/slb",
+    "webhook_url": "https://hook.example/slb?key=an_address_of_the_hook",
+    "webhook_headers": {"Authorization": "Bearer a_token_of_the_hook"},
     "mail_to": ["ops@example.com"],
     "mail_from": "awx@example.com",
     "mail_host": "mail.example",
@@ -32,9 +33,12 @@ def test_from_an_empty_awx_and_back(operator: Operator) -> None:
     assert foretold.status == 0, foretold.output
     assert awx.writes == []
 
-    first = operator.set_up(**EVERYTHING)
+    first = operator.set_up("-vvv", **EVERYTHING)
     assert first.status == 0, first.output
-    assert "a secret of the console" not in first.output
+    for secret in ("a secret of the console", "an_address_of_the_hook", "a_token_of_the_hook"):
+        assert secret not in first.output
+    hook = awx.one("notification_templates", "slb.fleet webhook")["notification_configuration"]
+    assert (hook["url"], hook["headers"]) == (EVERYTHING["webhook_url"], EVERYTHING["webhook_headers"])
     assert items(first.output) == items(foretold.output)
     assert awx.names("job_templates") == TEMPLATES
     assert awx.names("schedules") == {"slb.fleet audit schedule"}
@@ -107,7 +111,7 @@ def test_from_an_empty_awx_and_back(operator: Operator) -> None:
 
 
 def items(output: str) -> list[str]:
-    return [line for line in output.splitlines() if "(item=" in line]
+    return [line.removesuffix(" => {") for line in output.splitlines() if "(item=" in line]
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Object:
-    """``kind``: the name of the module. ``args``: its options. ``secrets``: those inputs of a credential that are left
-    out of ``args``, each with the variable that holds it.
+    """``kind``: the name of the module. ``args``: its options. ``secrets``: what is left out of ``args``, as
+    ``option.field``, each with the variable that holds it.
     """
 
     kind: str
@@ -124,7 +124,7 @@ def _credentials(settings: Settings) -> Iterator[Object]:
             # AWX never shows a secret: where it is sent each time, each run counts as a change.
             "update_secrets": settings["update_secrets"],
         },
-        {"password": "slb_awx_password"},
+        {"inputs.password": "slb_awx_password"},
     )
 
 
@@ -217,17 +217,18 @@ _APPROVAL_MAIL = "{{ workflow_url }}\n{{ job_metadata }}"
 def _notifications(settings: Settings) -> Iterator[Object]:
     if settings["webhook_url"]:
         body = {"body": _WEBHOOK_BODY}
+        # Whoever has the address may often post there, and the headers hold a token.
+        secrets = {"notification_configuration.url": "slb_awx_webhook_url"}
+        if settings["webhook_headers"]:
+            secrets["notification_configuration.headers"] = "slb_awx_webhook_headers"
         yield _notification(
             settings,
             "webhook",
-            {
-                "url": settings["webhook_url"],
-                "http_method": "POST",
-                # AWX refuses a webhook without them.
-                "headers": settings["webhook_headers"] or {"Content-Type": "application/json"},
-            },
+            # AWX refuses a webhook without headers.
+            {"http_method": "POST", "headers": {"Content-Type": "application/json"}},
             dict.fromkeys(("started", "success", "error"), body),
             {"body": _APPROVAL_BODY},
+            secrets,
         )
     if settings["mail_to"]:
         message = {"message": _MAIL_SUBJECT, "body": _MAIL_BODY}
@@ -247,11 +248,17 @@ def _notifications(settings: Settings) -> Iterator[Object]:
             },
             dict.fromkeys(("started", "success", "error"), message),
             {"message": _APPROVAL_SUBJECT, "body": _APPROVAL_MAIL},
+            {},
         )
 
 
 def _notification(
-    settings: Settings, kind: str, configuration: dict[str, Any], messages: dict[str, Any], approval: dict[str, str]
+    settings: Settings,
+    kind: str,
+    configuration: dict[str, Any],
+    messages: dict[str, Any],
+    approval: dict[str, str],
+    secrets: dict[str, str],
 ) -> Object:
     approvals = dict.fromkeys(("approved", "denied", "running", "timed_out"), approval)
     return Object(
@@ -264,6 +271,7 @@ def _notification(
             "notification_configuration": configuration,
             "messages": {**messages, "workflow_approval": approvals},
         },
+        secrets,
     )
 
 

@@ -105,8 +105,9 @@ def data(objects: Sequence[Object]) -> str:
     variables: dict[str, list[dict[str, Any]]] = {}
     for each in objects:
         args = _unevaluated(each.args)
-        for field, variable in each.secrets.items():
-            args["inputs"][field] = f"{{{{ {variable} }}}}"
+        for place, variable in each.secrets.items():
+            option, field = place.split(".")
+            args[option][field] = f"{{{{ {variable} }}}}"
         variables.setdefault(_VARIABLES[each.kind], []).append(args)
     return _text(variables)
 

@@ -147,7 +147,7 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
 }
 """By their names without ``slb_awx_``: what reads them, and what an empty one is."""
 
-SECRETS = ("password",)
+SECRETS = ("password", "webhook_url", "webhook_headers")
 
 
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:

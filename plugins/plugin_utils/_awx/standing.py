@@ -128,7 +128,7 @@ def steps(
     make = []
     for each in objects:
         is_there = (each.kind, each.name) in there
-        if each.secrets and not settings["password"]:
+        if each.kind == "credential" and not settings["password"]:
             if is_there:
                 continue
             raise FleetError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
+from slb_lab.management_node.sessions import MARK
 
 from .node_process import LICENSE, NOBODY, PASSWORD
 
@@ -26,7 +27,7 @@ def test_login_sets_the_session_cookie(client: Client) -> None:
 
     assert answer.status_code == 200
     cookie = SimpleCookie(answer.headers["Set-Cookie"])["sessionid"]
-    assert len(cookie.value) == 32
+    assert len(cookie.value.removeprefix(MARK)) == 32
     assert (cookie["path"], cookie["httponly"], cookie["secure"]) == ("/", True, True)
 
 
