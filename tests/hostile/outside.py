@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 import unicodedata
@@ -25,7 +26,18 @@ MEGABYTE = 1 << 20
 LONGEST = 480.0
 """Seconds after which a run is one without end, also on a machine that is busy with much else."""
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-_OURS = {"playbook.json", "hosts.json", "output", "results.json"}
+_OURS = {"playbook.json", "hosts.json", "output", "results.json", "memory"}
+# The kernel counts for a process what it had before it became another program, here the memory of all the tests so far:
+# so it is begun by a small one.
+_MEASURED = """
+import os, sys
+process = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(process, 0)
+with open(sys.argv[1], "w") as file:
+    file.write(str(usage.ru_maxrss * 1024))
+code = os.waitstatus_to_exitcode(status)
+sys.exit(code) if code >= 0 else os.kill(os.getpid(), -code)
+"""
 
 
 @dataclass(frozen=True)
@@ -74,11 +86,11 @@ def watched(
         "ANSIBLE_FORKS": "12",
         **environment,
     }
-    output = controller.folder / "output"
+    output, memory = controller.folder / "output", controller.folder / "memory"
     begin = time.monotonic()
     with output.open("wb") as file:
         process = subprocess.Popen(
-            controller.command(plays, inventory, *options),
+            [sys.executable, "-c", _MEASURED, memory, *controller.command(plays, inventory, *options)],
             env=controller.environment(**environment),
             cwd=controller.folder,
             stdin=subprocess.DEVNULL,
@@ -88,16 +100,15 @@ def watched(
         )
         killer = threading.Timer(seconds, os.killpg, (process.pid, signal.SIGKILL))
         killer.start()
-        _pid, status, usage = os.wait4(process.pid, 0)
+        process.wait()
         killer.cancel()
-    process.returncode = os.waitstatus_to_exitcode(status)
     text = output.read_bytes().decode(errors="surrogateescape")
     assert process.returncode >= 0, f"It did not end within {seconds} s:\n{text[-3000:]}"
     return Watched(
         status=process.returncode,
         output=text,
         seconds=time.monotonic() - begin,
-        memory=usage.ru_maxrss * 1024,
+        memory=int(memory.read_text()),
         left=_processes(mark),
         results=_results(results),
     )

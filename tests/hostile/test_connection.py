@@ -30,6 +30,7 @@ from scenarios import LOGIN_PAGE
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request
+from ansible_collections.slb.fleet.plugins.module_utils._console.wire import Wire
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 
 if TYPE_CHECKING:
@@ -326,6 +327,16 @@ def test_a_body_that_drips_ends_with_the_time(
     assert result["failed"]
     assert "did not end within 2 s" in result["msg"], result
     assert time.monotonic() - begin < 15
+
+
+def test_a_body_that_never_comes_ends_with_the_time_whichever_clock_is_first(
+    start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy machine the thread that ends what is late may come after the socket's own time."""
+    monkeypatch.setattr(Wire, "cut", lambda wire: None)
+    server = start({LOGIN: [drip(b"", 10, b"x", FRAMES["a length"])]})
+    result = run("login", server, timeout=1, retries=0)
+    assert "did not end within 1 s" in result["msg"], result
 
 
 def test_an_install_waits_for_a_server_that_is_not_up_yet(start: Callable[..., Any]) -> None:

@@ -282,7 +282,9 @@ class Transport:
 
     def _answer(self, response: requests.Response, limit: int, deadline: Deadline) -> Answer:
         body = read_body(response.raw, response.headers, limit)
-        defect = f"did not end within {deadline.seconds:.0f} s" if self._wire.is_cut else body.defect
+        # It is chance whether the socket's own time is over first, or that of all attempts.
+        is_late = self._wire.is_cut or (body.is_cut and deadline.is_over())
+        defect = f"did not end within {deadline.seconds:.0f} s" if is_late else body.defect
         return Answer(
             status=response.status_code,
             headers=response.headers,
@@ -318,7 +320,6 @@ class Transport:
         if complaint and not self._wire.sent:
             return self._untrusted_certificate(complaint)
         why = reason(error)
-        # It is chance whether the socket's own time is over first, or that of all attempts.
         if self._wire.is_cut or why == TOO_LATE:
             why = f"no {'whole answer came' if self._wire.sent else 'connection came about'} in time"
         if self._wire.sent:

@@ -29,6 +29,12 @@ class CallbackModule(CallbackBase):
 """
 """A callback with which reports are written, and the line is drawn, as often as can be."""
 
+# It needs work, and the work fails.
+_BREAKS = {
+    **STATES["work"],
+    "slb.fleet.plugins.modules.engine_record": json.dumps({"failed": True, "msg": "no space left"}),
+}
+
 
 def _as(state: str) -> dict[str, Any]:
     kind, _after, seconds = state.partition(" after ")
@@ -36,14 +42,14 @@ def _as(state: str) -> dict[str, Any]:
 
 
 class Canned:
-    """A fleet in ``folder``. ``states``: what each host answers, as tests/bench/scale.py has it, such as healthy, and
-    after how many seconds: healthy after 3.
+    """A fleet in ``folder``. ``states``: what each host answers, as tests/bench/scale.py has it, such as healthy, or
+    breaks; and after how many seconds: healthy after 3.
     """
 
     def __init__(self, folder: Path, **states: str) -> None:
         self.folder, self.reports = folder, folder / "reports"
         answers = folder / "answers.json"
-        answers.write_text(json.dumps(STATES))
+        answers.write_text(json.dumps({**STATES, "breaks": _BREAKS}))
         inventory = fleet(len(states), answers, troubled=False)
         hosts = inventory["engines"]["hosts"]
         some = zip(states.items(), list(hosts.values()), strict=True)

@@ -140,7 +140,7 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
 
 def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_ended_the_run(tmp_path: Path) -> None:
     """It takes what a run publishes with set_stats, which Ansible shows here."""
-    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="healthy")
+    fleet = Canned(tmp_path, edge_1="breaks", edge_2="work", edge_3="healthy")
     shown = {"ANSIBLE_STDOUT_CALLBACK": "default", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
     _status, output = fleet.run("slb.fleet.rollout", "-e", "awx_job_id=77", **shown)
     assert fleet.verdicts == {"edge-1": "failed", "edge-2": "not_attempted", "edge-3": "proven"}, output

@@ -136,9 +136,12 @@ def test_the_data_for_another_collection_are_the_same_objects(objects: list[cont
     written = [(item.get("name", ""), item) for items in data.values() for item in items]
     assert [name for name, _item in written] == [each.name for each in objects]
     for (_name, item), each in zip(written, objects, strict=True):
-        assert {name: value for name, value in item.items() if name != "inputs"} == {
-            name: value for name, value in each.args.items() if name != "inputs"
-        }
+        told = dict(item)
+        for place, variable in each.secrets.items():
+            option, field = place.split(".")
+            assert told[option][field] == f"{{{{ {variable} }}}}"
+            told[option] = {key: value for key, value in told[option].items() if key != field}
+        assert told == each.args
 
 
 def test_the_specification_of_the_role_has_every_variable() -> None:
