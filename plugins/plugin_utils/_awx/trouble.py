@@ -12,7 +12,8 @@ _MEANINGS = (
         "AWX has not answered in time: look at it, and run again; CONTROLLER_REQUEST_TIMEOUT gives it more than 10 "
         "seconds.",
     ),
-    ("urlopen error", "Look at CONTROLLER_HOST, and at what is between here and there."),
+    # Of the library that opens addresses.
+    ("open error", "Look at CONTROLLER_HOST, and at what is between here and there."),
     (
         "Playbook not found for project",
         "The project that AWX has synced holds no such file. Push what slb.fleet.awx_files writes to its repository, "
