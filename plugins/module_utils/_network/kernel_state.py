@@ -276,7 +276,7 @@ def _marks(address: Dict[str, Any]) -> List[Any]:
     """What can be changed of one that is there; how long it still lives passes."""
     flags = [bool(address.get(flag)) for flag in ("noprefixroute", "nodad", "deprecated")]
     lasts = [address.get(f"{kind}_life_time", FOREVER) == FOREVER for kind in ("valid", "preferred")]
-    return [address.get("metric"), *flags, *lasts]
+    return [address.get("metric"), address.get("protocol"), *flags, *lasts]
 
 
 def route_commands(name: str, before: State, now: State) -> List[List[str]]:
@@ -307,9 +307,9 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
     if "address" in address:
         words += ["peer", str(address["address"])]
     words[-1] += f"/{address['prefixlen']}"
-    for field in ("broadcast", "scope", "metric"):
+    for field, word in (("broadcast", "broadcast"), ("scope", "scope"), ("metric", "metric"), ("protocol", "proto")):
         if field in address:
-            words += [field, str(address[field])]
+            words += [word, str(address[field])]
     if address.get("label", name) != name:
         words += ["label", str(address["label"])]
     words += ["dev", name]

@@ -208,6 +208,15 @@ def test_an_address_that_is_there_but_not_as_it_was_is_made_so():
     ]
 
 
+def test_who_made_an_address_is_said_again():
+    """Where ip shows it. A replacement that does not say it takes it away."""
+    had = inet("fe80::2/64", scope="link", protocol="kernel_ll")
+    expected = "address replace fe80::2/64 scope link proto kernel_ll dev ens9"
+    assert lines(kernel_state.link_commands(NAME, state([had]), state([]))) == [f"{expected} nodad"]
+    now = state([inet("fe80::2/64", scope="link")])
+    assert lines(kernel_state.link_commands(NAME, state([had]), now)) == [expected]
+
+
 def test_addresses_come_back_in_their_order():
     listed = [inet("fd00::3/64"), inet("fd00::2/64"), inet("fe80::1/64", scope="link")]
     now = state([listed[1], listed[0], listed[2]])
