@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down ee test matrix chaos bench docs release environment
+.PHONY: demo demo-down ee test matrix chaos interfaces bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -29,6 +29,12 @@ SEED ?= 1
 chaos: environment
 	@tests/tools/docker-engine up
 	@PYTHONPATH=tests/integration:tests/integration/deployment .venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
+
+# Interfaces made up at random, as many as asked: make interfaces CASES=500 SEED=7
+CASES ?= 100
+interfaces: environment
+	@tests/tools/docker-engine up
+	@CASES=$(CASES) SEED=$(SEED) .venv/bin/pytest --quiet tests/integration/interfaces/test_everything.py
 
 bench: environment
 	@tests/tools/docker-engine up

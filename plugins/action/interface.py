@@ -21,6 +21,7 @@ _MODULE = "slb.fleet.interface"
 _DEFAULT_CONFIRM_SECONDS = 60.0
 _DEFAULT_DHCP_SECONDS = 15.0
 _PAUSE_SECONDS = 1.0
+_SHOWN = 20
 # How long the host needs to put everything back, before it can say that it has.
 _RESTORE_SECONDS = 60.0
 # ssh takes the first value that it is given for an option: without a control path it cannot share a connection.
@@ -56,7 +57,10 @@ class ActionModule(OnHostAction):
             result = {"pending": ["?"], "msg": str(error)}
         if result.get("pending"):
             result = self._confirm(arguments, result, task_vars)
-        for remark in result.get("remarks", []):
+        remarks = result.get("remarks", [])
+        if len(remarks) > _SHOWN:
+            remarks = [*remarks[:_SHOWN], f"{len(remarks) - _SHOWN} more remarks are in the result."]
+        for remark in remarks:
             # A warning is wrapped, and what a host says could begin a line of its own.
             display.display(f"[{(task_vars or {}).get('inventory_hostname')}]: {remark}", color=constants.COLOR_WARN)
         return result
@@ -70,7 +74,7 @@ class ActionModule(OnHostAction):
         """Tries until it is confirmed, or until the host has had the time to put everything back and can say so."""
         patience = float(arguments.get("confirm_timeout") or _DEFAULT_CONFIRM_SECONDS) + _RESTORE_SECONDS
         deadline = time.monotonic() + patience
-        last_seen, undecided = applied.get("msg", ""), True
+        last_seen, why, undecided = applied.get("msg", ""), "", True
         with_token = {"state": "confirmed", "token": arguments["token"]}
         self._never_share_the_connection()
         while time.monotonic() < deadline:
@@ -81,8 +85,11 @@ class ActionModule(OnHostAction):
             else:
                 if not answer.get("failed"):
                     return answer
-                last_seen = str(answer.get("msg"))
-                undecided = answer.get("state") in ("armed", "applied", "restoring")
+                last_seen = _words(answer)
+                if answer.get("state") in (None, "applied"):
+                    why = last_seen  # the host will soon say only that it was not confirmed in time
+                # Where it could not even be started, the host will put everything back, and say so.
+                undecided = answer.get("state") in ("armed", "applied", "restoring") or "module_stderr" in answer
                 if not undecided:
                     break
             time.sleep(_PAUSE_SECONDS)
@@ -92,7 +99,13 @@ class ActionModule(OnHostAction):
             changed=False,
             adopted=[],
             pending=applied["pending"] if undecided else [],
-            msg=f"The change was not confirmed over a fresh connection, so that it does not stay. {last_seen}",
+            msg=" ".join(
+                [
+                    "The change was not confirmed over a fresh connection, so that it does not stay.",
+                    *([why] if why and why != last_seen else []),
+                    last_seen,
+                ]
+            ),
         )
 
     def _never_share_the_connection(self) -> None:
@@ -101,3 +114,9 @@ class ActionModule(OnHostAction):
         if self._connection.transport == "ssh":
             shared = self._connection.get_option("ssh_args") or ""
             self._connection.set_option("ssh_args", f"{_UNSHARED} {shared}")
+
+
+def _words(answer: Mapping[str, Any]) -> str:
+    """A module that could not even be started says why only in what Python printed."""
+    printed = str(answer.get("module_stderr") or "").strip().splitlines()
+    return f"{answer.get('msg')}{f' ({printed[-1]})' if printed else ''}"

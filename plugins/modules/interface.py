@@ -62,6 +62,13 @@ options:
       - Without this, such an interface is skipped, or is adopted only until the next boot, and the result says so.
     type: bool
     default: false
+  whole_lease:
+    description:
+      - Take all that DHCP and routers offer a new interface, a default route, other routes and name servers, also where
+        the host has its way out or name servers already.
+      - Without this, such a host gets an address and its subnet, nothing else. A profile that is there decides by itself.
+    type: bool
+    default: false
   token:
     description: The name of the change. The task makes one up; it is required only with O(state=confirmed).
     type: str
@@ -118,6 +125,12 @@ adopted:
     returns_at_boot:
       description: Whether NetworkManager will take it again after a reboot. If not, the notes say why.
       type: bool
+    not_kept:
+      description:
+        - What of the interface is not as it was, such as a setting of the kernel that NetworkManager has to have otherwise.
+        - When the interface is put or given back, it is as it was. Not in check mode.
+      type: list
+      elements: str
     notes:
       description: What an operator should know of it.
       type: list
@@ -129,6 +142,7 @@ adopted:
       profile_is_new: true
       uuid: 9a8c0dd2-544a-4e2f-ba30-e9d8d5588b5f
       addresses: [192.0.2.20/24]
+      not_kept: ["ipv6 accept_ra is 0 (was 1)"]
       returns_at_boot: true
       notes: []
 given_back:
@@ -171,12 +185,15 @@ from ansible_collections.slb.fleet.plugins.module_utils._module import run_modul
 from ansible_collections.slb.fleet.plugins.module_utils._network import adoption, confirmation, giving_back
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
+_A_DAY = 86400
+
 ARGUMENTS = {
     "interfaces": dict(type="list", elements="str", default=[]),
     "state": dict(type="str", choices=["present", "absent", "confirmed"], default="present"),
     "dhcp_timeout": dict(type="float", default=15),
     "confirm_timeout": dict(type="float", default=60),
     "lift_unmanaged": dict(type="bool", default=False),
+    "whole_lease": dict(type="bool", default=False),
     "token": dict(type="str", no_log=False),
 }
 
@@ -187,13 +204,15 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
     if params["state"] == "confirmed":
         return confirmation.confirm(params["token"])
     for option, least in (("dhcp_timeout", 0), ("confirm_timeout", 5)):
-        if params[option] < least:
-            raise OptionError(option, params[option], "it is too short", f"Give {least} seconds or more.")
+        if not least <= params[option] <= _A_DAY:  # what is no number is neither less nor more
+            remedy = f"Give {least} seconds or more, at most {_A_DAY}."
+            raise OptionError(option, params[option], "it is no time that anybody would wait", remedy)
     wish = adoption.Wish(
         params["interfaces"],
         params["dhcp_timeout"],
         params["confirm_timeout"],
         params["lift_unmanaged"],
+        params["whole_lease"],
         params["token"] or uuid.uuid4().hex,
     )
     if params["state"] == "absent":

@@ -171,6 +171,7 @@ OF_A_HOST: Mapping[str, Variable] = {
     "dhcp_timeout": Variable(_seconds(0, _HOUR), 15),
     "confirm_timeout": Variable(_seconds(5, _HOUR), 60),
     "lift_unmanaged": Variable(_truth, False),
+    "whole_lease": Variable(_truth, False),
 }
 """By their names without slb_."""
 

@@ -3,14 +3,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Brings interfaces under NetworkManager's control, guarded by the rollback timer."""
 
+import contextlib
 import time
 from typing import Any, Dict, List, NamedTuple, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
+    differences,
     history,
     interfaces,
+    ip_commands,
+    kernel,
     kernel_state,
     nmcli,
     plan,
@@ -27,6 +31,10 @@ _ACTIVATION_SECONDS = 20
 _RELEASE_SECONDS = 5
 _ARRIVAL_SECONDS = 5
 _POLL_SECONDS = 0.25
+_SHOWN = 10
+# What it decides by a profile's method: who listens to routers, and makes addresses of what they say.
+_NETWORKMANAGERS = ("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra", "hop_limit")
+_GONE = "It has vanished meanwhile."
 
 
 class Wish(NamedTuple):
@@ -36,6 +44,7 @@ class Wish(NamedTuple):
     dhcp_timeout: float
     confirm_timeout: float
     lift_unmanaged: bool
+    whole_lease: bool
     token: str
 
 
@@ -45,13 +54,14 @@ def present(wish: Wish, check_mode: bool) -> Result:
     seen = interfaces.look()
     if seen.trouble is not None:
         raise seen.trouble
-    chosen = selection.choose(seen.interfaces, wish.interfaces, wish.lift_unmanaged, history.passing())
+    fleeting = _fleeting(seen.interfaces)
+    chosen = selection.choose(seen.interfaces, wish.interfaces, wish.lift_unmanaged, history.passing(), fleeting)
     plans, skipped = _plans(wish, seen, chosen, version)
     diff = {
         "before": {entry.name: _sight(seen, entry.name) for entry in plans},
         "after": {entry.name: entry.summary(wish.dhcp_timeout) for entry in plans},
     }
-    remarks = [f"There is no interface that {item!r} names." for item in chosen.missing]
+    remarks = _on_missing(chosen.missing)
     if not plans:
         return Result(False, change.values([], skipped, [], remarks))
     if check_mode:
@@ -68,7 +78,8 @@ def present(wish: Wish, check_mode: bool) -> Result:
             remarks.append(f"{name}: {reason}")
             skipped.append({"name": name, "reason": reason})
         done = [entry for entry in plans if entry.name not in failed]
-        adopted = [dict(_adopted(entry), **_outcome(entry.name, uuids[entry.name])) for entry in done]
+        adopted = _outcomes(done, uuids, before)
+        remarks += resolver.differences(before["resolver"], resolver.read()) + _rules(before["rules"])
         values = change.values(adopted, skipped, [entry.name for entry in done], remarks)
         steps = [
             {
@@ -87,6 +98,22 @@ def present(wish: Wish, check_mode: bool) -> Result:
     return Result(bool(done), values, diff)
 
 
+def _fleeting(seen: List[interfaces.Interface]) -> List[str]:
+    """Such as those of a change that nobody undid. Most hosts have none in memory, which is seen at a glance."""
+    offered = {each.device.uuid: each.nic.name for each in seen if each.offered and each.device is not None}
+    paths = nmcli.profile_paths() if offered else {}
+    if not any(path.startswith("/run/") for uuid, path in paths.items() if uuid in offered):
+        return []
+    return [offered[profile.uuid] for profile in nmcli.profiles() if profile.uuid in offered and profile.fleeting]
+
+
+def _on_missing(items: List[str]) -> List[str]:
+    """One sentence, however many there are."""
+    shown = ", ".join(repr(item) for item in items[:_SHOWN])
+    more = f" or any of {len(items) - _SHOWN} others" if len(items) > _SHOWN else ""
+    return [f"There is no interface that {shown}{more} names."] if items else []
+
+
 def _plans(
     wish: Wish, seen: interfaces.Look, chosen: selection.Selection, version: List[int]
 ) -> Tuple[List[Plan], List[Dict[str, str]]]:
@@ -96,12 +123,14 @@ def _plans(
     host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()), resolver.has_servers(), nics)
     plans: List[Plan] = []
     skipped = [{"name": name, "reason": reason} for name, reason in chosen.skipped.items()]
+    policy = plan.Policy(wish.dhcp_timeout, wish.lift_unmanaged, wish.whole_lease)
     for interface in chosen.chosen:
-        made = plan.make(interface, states[interface.nic.name], host, wish.dhcp_timeout, wish.lift_unmanaged)
+        name = interface.nic.name
+        made = plan.make(interface, states[name], host, policy) if name in states else _GONE
         if isinstance(made, Plan):
             plans.append(made)
         else:
-            skipped.append({"name": interface.nic.name, "reason": made})
+            skipped.append({"name": name, "reason": made})
     return plans, skipped
 
 
@@ -175,8 +204,9 @@ def _without_lease(waiting: List[Plan], dhcp_timeout: float) -> List[Plan]:
     deadline = time.monotonic() + dhcp_timeout
     while waiting:
         devices = nmcli.devices()
-        given_up = [entry for entry in waiting if not devices[entry.name].state.startswith("connect")]
-        waiting = [entry for entry in waiting if not devices[entry.name].connected]
+        states = {entry.name: devices.get(entry.name) or nmcli.gone(entry.name) for entry in waiting}
+        given_up = [entry for entry in waiting if not states[entry.name].state.startswith("connect")]
+        waiting = [entry for entry in waiting if not states[entry.name].connected]
         if time.monotonic() >= deadline or len(given_up) == len(waiting):
             break
         time.sleep(_POLL_SECONDS)
@@ -196,9 +226,9 @@ def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None
         nmcli.command(["device", "reapply", name])
     except HostError:
         nmcli.up(uuid, name, _ACTIVATION_SECONDS)  # it has dropped out meanwhile; there is nothing to reapply to
-    if not wait_for(lambda: nmcli.devices()[name].connected, _ACTIVATION_SECONDS):
+    if not wait_for(lambda: nmcli.device(name).connected, _ACTIVATION_SECONDS):
         raise HostError(
-            f"It did not come up even without an address; NetworkManager says: {nmcli.devices()[name].state}.",
+            f"It did not come up even without an address; NetworkManager says: {nmcli.device(name).state}.",
             "Look at `journalctl -u NetworkManager` on the engine host.",
         )
 
@@ -208,12 +238,15 @@ def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
     lost: List[str] = []
     names = [entry.name, *before["uppers"][entry.name]]
     had = {name: kernel_state.substance(before["kernel"][name]) for name in names if name in before["kernel"]}
-    if entry.keeps:
+    if entry.keeps and entry.name in before["kernel"]:
         had[entry.name] = before["kernel"][entry.name]
 
     def kept() -> bool:
-        present = kernel_state.read(list(had))
-        lost[:] = [word for name in had for word in kernel_state.missing(had[name], present[name])]
+        present = kernel_state.read([entry.name, *had])
+        if entry.name not in present:
+            raise HostError(_GONE, "")
+        there = [name for name in had if name in present]  # one on top of it may go by itself
+        lost[:] = [word for name in there for word in kernel_state.missing(had[name], present[name])]
         return not lost
 
     if not wait_for(kept, _ARRIVAL_SECONDS):
@@ -230,7 +263,7 @@ def _undo(entry: Plan, uuid: str, before: snapshot.Snapshot, error: HostError) -
     troubles = snapshot.put_back(own, [uuid] if entry.profile is None else [])
     if troubles:
         raise FleetError(str(error), f"It could not be put back by itself: {'; '.join(troubles)}")
-    return f"{error} It was put back."
+    return f"{error} It was put back." if kernel.is_there(entry.name) else f"{_GONE} Its profile was put back."
 
 
 def _adopted(entry: Plan) -> Dict[str, Any]:
@@ -244,9 +277,47 @@ def _adopted(entry: Plan) -> Dict[str, Any]:
     }
 
 
-def _outcome(name: str, uuid: str) -> Dict[str, Any]:
-    addresses = kernel_state.read([name])[name]["addresses"]
-    return {"uuid": uuid, "addresses": ["{local}/{prefixlen}".format(**address) for address in addresses]}
+def _outcomes(done: List[Plan], uuids: Dict[str, str], before: snapshot.Snapshot) -> List[Dict[str, Any]]:
+    """What NetworkManager has changed beside, and need not have, is set again; what is not as it was is said."""
+    names = [entry.name for entry in done]
+    had = {name: before["kernel"][name] for name in names if name in before["kernel"]}
+    _set_again(had)
+    present = kernel_state.read(names)
+    return [
+        dict(
+            _adopted(entry),
+            uuid=uuids[entry.name],
+            addresses=_cidrs(present.get(entry.name, {}).get("addresses", [])),
+            not_kept=differences.between(had[entry.name], present[entry.name])
+            if entry.name in had and entry.name in present
+            else [],
+        )
+        for entry in done
+    ]
+
+
+def _rules(before: List[List[str]]) -> List[str]:
+    """A profile that was there may have some of its own."""
+    now = kernel.rules()
+    gone = [f"the rule {' '.join(words)} is gone" for words in before if words not in now]
+    return gone + [f"the rule {' '.join(words)} is new" for words in now if words not in before]
+
+
+def _set_again(had: Dict[str, kernel_state.State]) -> None:
+    """What is refused shows as not kept."""
+    present = kernel_state.read(list(had))
+    for name, now in present.items():
+        for family, setting, value in kernel_state.settings_changes(had[name], now):
+            if setting not in _NETWORKMANAGERS:
+                with contextlib.suppress(OSError):
+                    kernel.set_setting(name, family, setting, value)
+    ip_commands.run(
+        [words for name, now in present.items() for words in kernel_state.addition_commands(name, had[name], now)]
+    )
+
+
+def _cidrs(addresses: List[Dict[str, Any]]) -> List[str]:
+    return ["{local}/{prefixlen}".format(**address) for address in addresses]
 
 
 def _sight(seen: interfaces.Look, name: str) -> Dict[str, Any]:
@@ -255,5 +326,5 @@ def _sight(seen: interfaces.Look, name: str) -> Dict[str, Any]:
         "state": found.device.state if found.device else None,
         "managed_by": found.managed_by,
         "why": found.unmanaged.sentence if found.unmanaged else None,
-        "addresses": ["{local}/{prefixlen}".format(**address) for address in found.nic.addresses],
+        "addresses": _cidrs(found.nic.addresses),
     }

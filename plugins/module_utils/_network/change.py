@@ -11,6 +11,7 @@ from typing import Any, Dict, Iterator, List
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     guard,
+    history,
     snapshot,
     ssh_connection,
     transaction,
@@ -42,7 +43,7 @@ def guarded(
     _finish_abandoned()
     with transaction.locked():
         _refuse_another()
-        before = snapshot.take(names, uuids, files)
+        before = snapshot.take(names, uuids, files, [history.path(name) for name in names])
         transaction.write("snapshot.json", before)
         transaction.set_status(
             {
@@ -99,6 +100,10 @@ def outcome(token: str) -> str:
         return "The host has put everything back as it was."
     if status.get("state") == transaction.RESTORED:
         return f"The host tried to put everything back, but: {'; '.join(status['troubles'])}"
+    if status.get("away"):
+        return (
+            f"What the kernel had is back. {status['away']} It is told that the change is undone as soon as it answers."
+        )
     return "The host is putting everything back."
 
 
@@ -124,8 +129,14 @@ def _refuse_another() -> None:
     if status.get("state") in transaction.UNDECIDED:
         raise HostError(
             f"Another change of this host's interfaces is {status['state']} and not yet decided.",
-            f"Nothing was changed. Run again in {max(1, status['deadline'] - time.monotonic()):.0f} seconds.",
+            f"Nothing was changed. {_when_to_run_again(status)}",
         )
+
+
+def _when_to_run_again(status: transaction.Status) -> str:
+    if status.get("away"):
+        return f"{status['away']} See that it answers, so that it can be told, then run again."
+    return f"Run again in {max(1, status['deadline'] - time.monotonic()):.0f} seconds."
 
 
 def _let_it_be_put_back(token: str, before: snapshot.Snapshot) -> None:
@@ -134,14 +145,18 @@ def _let_it_be_put_back(token: str, before: snapshot.Snapshot) -> None:
         state = status.get("state") if status.get("token") == token else None
         if state in (transaction.ARMED, transaction.APPLIED):
             transaction.advance(token, [state], state, deadline=0)
-    restored = wait_for(lambda: _is_restored(token), _RESTORE_SECONDS)
-    if restored and state in (transaction.RESTORING, transaction.RESTORED):
+    settled = wait_for(lambda: _is_restored(token) or _waits_for_networkmanager(token), _RESTORE_SECONDS)
+    if settled and state in (transaction.RESTORING, transaction.RESTORED):
         # The guard began while something was still being changed: it may have missed the last of it.
         with transaction.locked():
             if _is_restored(token):
-                transaction.advance(
-                    token, [transaction.RESTORED], transaction.RESTORED, troubles=guard.put_back(before)
-                )
+                troubles = guard.put_back(before)
+                transaction.advance(token, [transaction.RESTORED], transaction.RESTORED, troubles=troubles)
+
+
+def _waits_for_networkmanager(token: str) -> bool:
+    status = transaction.status() or {}
+    return bool(status.get("token") == token and status.get("away"))
 
 
 def _is_restored(token: str) -> bool:

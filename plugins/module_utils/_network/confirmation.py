@@ -7,7 +7,7 @@ import os
 import time
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
     history,
@@ -31,14 +31,18 @@ def confirm(token: str) -> Result:
         if status.get("token") != token:
             raise HostError(f"There is no change {token} that waits for its confirmation.", "Run again.")
         if status["state"] in (transaction.RESTORING, transaction.RESTORED):
-            raise HostError("It was not confirmed in time.", change.outcome(token), state=status["state"])
+            why = status.get("refused") or "It was not confirmed in time."
+            raise HostError(why, change.outcome(token), state=status["state"])
         if status["state"] == transaction.ARMED:
             raise HostError("The change is not yet complete.", "Try again shortly.", state=status["state"])
         if status["state"] == transaction.APPLIED:
             _refuse_stale_connection(status)
             _refuse_late(status)
-            for step in status["steps"]:
-                _make_lasting(step)
+            try:
+                for step in status["steps"]:
+                    _make_lasting(step)
+            except FleetError as error:
+                _refuse(token, error)
             transaction.advance(token, [transaction.APPLIED], transaction.CONFIRMED)
     result = status["result"]
     return Result(result["changed"], dict(result["values"], pending=[]), result["diff"])
@@ -67,10 +71,18 @@ def _refuse_late(status: Dict[str, Any]) -> None:
         raise HostError("It was not confirmed in time.", "The host is putting everything back.", state="restoring")
 
 
+def _refuse(token: str, error: FleetError) -> None:
+    """What cannot be made lasting is put back at once, not when the time is over."""
+    why = f"It could not be made lasting: {error}"
+    transaction.advance(token, [transaction.APPLIED], transaction.APPLIED, deadline=0, refused=why)
+    raise HostError(why, "The host is putting everything back.", state=transaction.RESTORING) from error
+
+
 def _make_lasting(step: Dict[str, Any]) -> None:
     if step.get("returned"):
         history.forget(step["name"])
         return
+    nmcli.require_sign_of_life()  # while it is waited for, nothing can be put back
     history.remember(step)
     nmcli.modify(step["uuid"], {"connection.autoconnect": "yes"}, temporary=False)
     path = nmcli.profile_paths().get(step["uuid"], "")

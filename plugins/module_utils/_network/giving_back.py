@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gives adopted interfaces back to what they were before, guarded in the same way."""
 
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
@@ -43,21 +43,35 @@ def absent(wish: Wish, check_mode: bool) -> Result:
     files = [path for note in notes.values() for path in note["before"]["files"]]
     uuids = [note["uuid"] for note in notes.values()]
     with change.guarded(wish.token, sorted(notes), uuids, files, _SECONDS_EACH * len(notes)) as present:
-        for name, note in notes.items():
-            _put_back(name, note, present)
+        _put_back(notes, present)
         result = Result(True, _values(given_back, skipped, sorted(notes)), diff)
         steps = [{"name": name, "returned": True} for name in notes]
         change.applied(wish.token, result, steps, wish.confirm_timeout)
     return result
 
 
-def _put_back(name: str, note: Dict[str, Any], present: snapshot.Snapshot) -> None:
-    before = snapshot.with_uppers(note["before"], present, name)
-    if resolver.read() != note["resolver_after"]:
-        before["resolver"] = None  # somebody has written it since; then it is theirs
-    troubles = snapshot.put_back(before, [note["uuid"]] if note["made"] else [])
+def _put_back(notes: Dict[str, Dict[str, Any]], present: snapshot.Snapshot) -> None:
+    """All of them at once: what is waited for is waited for once."""
+    befores = {name: snapshot.with_uppers(note["before"], present, name) for name, note in notes.items()}
+    before = snapshot.merged(befores, _resolver(list(notes.values()), resolver.read()))
+    troubles = snapshot.put_back(before, [note["uuid"] for note in notes.values() if note["made"]])
     if troubles:
         raise FleetError(f"It could not be given back: {'; '.join(troubles)}.", "See there.")
+
+
+def _resolver(notes: List[Dict[str, Any]], present: Optional[str]) -> Optional[str]:
+    """What resolv.conf is to hold: what was there before, step by step, as far as it is ours.
+
+    What somebody has written since is theirs and stays; None where it is left to NetworkManager.
+    """
+    content, left = present, list(notes)
+    while content is not None:
+        ours = [note for note in left if note["resolver_after"] == content and note["before"]["resolver"] is not None]
+        if not ours:
+            break
+        left.remove(ours[0])
+        content = ours[0]["before"]["resolver"]
+    return None if content is not None and resolver.is_generated(content) else content
 
 
 def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:

@@ -12,10 +12,10 @@ import signal
 import subprocess
 import sys
 import time
-from typing import List
+from typing import Callable, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import snapshot, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network import nmcli, snapshot, transaction
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_ours
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
@@ -25,6 +25,7 @@ _START_SECONDS = 15
 _POLL_SECONDS = 0.2
 _BLIND_SECONDS = 60
 _TRIES = 3
+_PAUSE_SECONDS = 2
 _ANSWER_SECONDS = 20
 
 
@@ -60,6 +61,11 @@ def main(token: str) -> None:
     signal.signal(signal.SIGTERM, _raise_shutdown)
     try:
         _wait_until_due(token)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # there is no better moment to finish this
+        if not _claimed(token):
+            return
+        snapshot.put_lost_back(before)
+        troubles = put_back(before, lambda why: _wait_for_networkmanager(token, why))
     except _ShutdownError:
         with contextlib.ExitStack() as held:
             # Where the lock cannot be had, nobody can confirm the change either.
@@ -68,26 +74,45 @@ def main(token: str) -> None:
             if not _is_over(token):
                 snapshot.put_files_back(before)
         return
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # there is no better moment to finish this
-    if not _claimed(token):
-        return
-    troubles = put_back(before)
     with contextlib.suppress(HostError), transaction.locked():
-        transaction.advance(token, [transaction.RESTORING], transaction.RESTORED, troubles=troubles)
+        transaction.advance(token, [transaction.RESTORING], transaction.RESTORED, troubles=troubles, away=None)
 
 
-def put_back(before: snapshot.Snapshot) -> List[str]:
-    """Puts everything back, with the profiles made since removed; returns what remains, in sentences."""
-    troubles: List[str] = []
-    for _try in range(_TRIES):
-        try:
-            doomed, troubles = snapshot.made_since(before), []
-        except Exception as error:
-            doomed, troubles = [], [str(error)]
-        troubles += snapshot.put_back(before, doomed)
+def put_back(before: snapshot.Snapshot, wait: Optional[Callable[[str], None]] = None) -> List[str]:
+    """Puts everything back, with the profiles made since removed; returns what remains, in sentences.
+
+    ``wait``: is told why NetworkManager is away, and returns when it is worth another try, however many there were.
+    """
+    tries = 0
+    while True:
+        troubles = snapshot.put_back(before)
         if not troubles:
-            break
-    return troubles
+            return []
+        away = _networkmanager_is_away() if wait is not None else ""
+        if wait is not None and away:
+            wait(away)
+            continue
+        tries += 1
+        if tries == _TRIES:
+            return troubles
+
+
+def _networkmanager_is_away() -> str:
+    """Why, if it is."""
+    try:
+        nmcli.require_sign_of_life()
+    except HostError as error:
+        return error.what
+    return ""
+
+
+def _wait_for_networkmanager(token: str, why: str) -> None:
+    """What the host needs to be reached is back: now a shutdown may come in between."""
+    with contextlib.suppress(HostError), transaction.locked():
+        transaction.advance(token, [transaction.RESTORING], transaction.RESTORING, away=why)
+    signal.signal(signal.SIGTERM, _raise_shutdown)
+    time.sleep(_PAUSE_SECONDS)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _wait_until_due(token: str) -> None:

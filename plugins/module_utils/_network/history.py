@@ -21,24 +21,24 @@ def of(name: str) -> Optional[Dict[str, Any]]:
 
     None where it was never adopted. Raises HostError where it cannot be read, or others could have written it.
     """
-    with file_errors(_path(name)):
+    with file_errors(path(name)):
         # Root gives the interface what is noted there.
         folders.refuse_untrusted(FOLDER)
     try:
-        with open(_path(name), encoding="utf-8") as stream:
+        with open(path(name), encoding="utf-8") as stream:
             return dict(json.load(stream))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise HostError(
             f"What {name} was before its adoption cannot be read: {error}.",
-            f"Look at {_path(name)} on the engine host.",
+            f"Look at {path(name)} on the engine host.",
         ) from error
 
 
 def passing() -> List[str]:
     """The interfaces that were adopted only until the next boot."""
-    names = [path[: -len(".json")] for path in os.listdir(FOLDER)] if os.path.isdir(FOLDER) else []
+    names = [entry[: -len(".json")] for entry in os.listdir(FOLDER)] if os.path.isdir(FOLDER) else []
     return [name for name in names if not (of(name) or {}).get("returns_at_boot", True)]
 
 
@@ -52,13 +52,14 @@ def remember(step: Dict[str, Any]) -> None:
         note = former
     else:
         note = {"before": before, "uuid": step["uuid"], "made": step["made"], "resolver_after": resolver.read()}
-    write_ours(_path(name), json.dumps(dict(note, returns_at_boot=step["returns_at_boot"])), 0o600, 0o700)
+    write_ours(path(name), json.dumps(dict(note, returns_at_boot=step["returns_at_boot"])), 0o600, 0o700)
 
 
 def forget(name: str) -> None:
-    with file_errors(_path(name)), contextlib.suppress(FileNotFoundError):
-        os.unlink(_path(name))
+    with file_errors(path(name)), contextlib.suppress(FileNotFoundError):
+        os.unlink(path(name))
 
 
-def _path(name: str) -> str:
+def path(name: str) -> str:
+    """The file of an interface's note."""
     return os.path.join(FOLDER, name + ".json")

@@ -150,7 +150,7 @@ def _carrying_ssh(nics: List[Nic]) -> Set[str]:
 def _carrying_default_route(routes: List[Dict[str, Any]]) -> Set[str]:
     found: Set[str] = set()
     for route in routes:
-        if route.get("dst") == "default":
+        if route.get("dst") == "default" and "type" not in route:
             found.update(hop["dev"] for hop in [route, *route.get("nexthops", [])] if "dev" in hop)
     return found
 

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The kernel's network interfaces, from /sys and from iproute2's machine-readable output."""
 
+import contextlib
+import ipaddress
 import json
 import os
 from typing import Any, Dict, List, NamedTuple, Optional
@@ -11,9 +13,15 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _CLASS = "/sys/class/net"
-_IPV6 = "/proc/sys/net/ipv6/conf/{}"
-_IPV6_SETTINGS = ("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra")
+_SETTINGS = "/proc/sys/net/{}/conf/{}"
+_NO_SETTINGS = ("stable_secret",)  # it cannot be taken back once it is set
 _ANSWER_SECONDS = 10
+_OF_THE_KERNEL = "2"
+# Whoever asks for numbers gets them for types, too, and cannot add a route by them.
+_TYPES = {
+    **{"2": "local", "3": "broadcast", "4": "anycast", "5": "multicast", "6": "blackhole", "7": "unreachable"},
+    **{"8": "prohibit", "9": "throw"},
+}
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
 
@@ -31,6 +39,7 @@ class Nic(NamedTuple):
     physical: bool
     driver: Optional[str]
     mac: str
+    permanent_mac: str
     mtu: int
     up: bool
     carrier: Optional[bool]
@@ -46,6 +55,10 @@ def nics() -> List[Nic]:
     return [_nic(name, shown.get(name, {})) for name in names]
 
 
+def is_there(name: str) -> bool:
+    return os.path.isdir(os.path.join(_CLASS, name))
+
+
 def uppers(names: List[str], present: List[Nic]) -> List[str]:
     """The interfaces that are made on top of these, such as VLANs, and on top of those; each after what is below it."""
     found: List[str] = []
@@ -57,29 +70,84 @@ def uppers(names: List[str], present: List[Nic]) -> List[str]:
     return found
 
 
-def ipv6_settings(name: str) -> Dict[str, str]:
-    """Those of the kernel's settings of an interface that NetworkManager changes; none where there is no IPv6."""
-    folder = _IPV6.format(name)
-    found = {setting: _read(folder, setting) for setting in _IPV6_SETTINGS}
-    return {setting: value for setting, value in found.items() if value}
+def settings(name: str, family: str) -> Dict[str, str]:
+    """The kernel's settings of an interface that can be changed; ``family``: ipv4 or ipv6; none where it has none."""
+    folder = _SETTINGS.format(family, name)
+    found = {setting: _read(folder, setting) for setting in _entries(folder) if setting not in _NO_SETTINGS}
+    return {
+        setting: value
+        for setting, value in sorted(found.items())
+        if value and os.access(os.path.join(folder, setting), os.W_OK)
+    }
 
 
-def set_ipv6(name: str, setting: str, value: str) -> None:
+def set_setting(name: str, family: str, setting: str, value: str) -> None:
     """Raises OSError."""
-    with open(os.path.join(_IPV6.format(name), setting), "w") as stream:
+    with open(os.path.join(_SETTINGS.format(family, name), setting), "w") as stream:
         stream.write(value)
 
 
-def routes() -> List[Dict[str, Any]]:
-    """Every unicast route of every table, as ``ip -json -N`` shows it, with its ``family``: inet or inet6.
+def neighbours() -> List[Dict[str, Any]]:
+    """Those that somebody has set for good, as ``ip -json`` shows them; ``proxy``: it answers for another."""
+    lasting = ip_json("neighbor", "show", "nud", "permanent", "nud", "noarp")
+    proxies = [dict(each, proxy=True) for each in ip_json("neighbor", "show", "proxy")]
+    return [
+        each
+        for each in [*(each for each in lasting if "lladdr" in each), *proxies]
+        if "dev" in each and not ipaddress.ip_address(each["dst"]).is_multicast
+    ]
 
-    Protocols, scopes and tables are numbers, in text; the main table's is left out.
+
+def tokens() -> Dict[str, str]:
+    """The part of IPv6 addresses that is set by hand, by interface; the tokenless have none."""
+    shown: List[Dict[str, Any]] = []
+    with contextlib.suppress(HostError):  # where there is no IPv6, and where ip is too old to say it in JSON
+        shown = ip_json("token")
+    found = {each.get("ifname", ""): ipaddress.IPv6Address(each.get("token", "::")) for each in shown}
+    return {name: str(token) for name, token in found.items() if int(token)}
+
+
+def routes() -> List[Dict[str, Any]]:
+    """The routes of every table, as ``ip -json -N`` shows them, with their ``family``: inet or inet6.
+
+    Protocols, scopes and tables are numbers, in text; the main table's is left out, and so is the type unicast.
+    Those of other types that the kernel makes of addresses are not there.
+    ``lock``: its metrics are not to be changed, which it says in words alone.
     """
     found: List[Dict[str, Any]] = []
+    more: Dict[str, Any]
     for family, option in (("inet", "-4"), ("inet6", "-6")):
-        shown = ip_json("-N", option, "route", "show", "table", "all")
-        found += [dict(route, family=family) for route in shown if "type" not in route]
+        locked = _locked(option)
+        for route in ip_json("-N", option, "route", "show", "table", "all"):
+            if "type" not in route or route.get("protocol") != _OF_THE_KERNEL:
+                more = {"lock": True} if route.get("dst") in locked else {}
+                if "type" in route:
+                    more["type"] = _TYPES.get(route["type"], route["type"])
+                found.append(dict(route, family=family, **more))
     return found
+
+
+def _locked(option: str) -> List[str]:
+    lines = _ip_lines(option, "route", "show", "table", "all")
+    # The type may stand before the destination.
+    return [
+        next(word for word in words if not word.isalpha() or word == "default") for words in lines if "lock" in words
+    ]
+
+
+def _ip_lines(*arguments: str) -> List[List[str]]:
+    answer = commands.check([commands.find("ip") or "ip", *arguments], _ANSWER_SECONDS).stdout
+    return [line.split() for line in answer.splitlines() if line.split()]
+
+
+def rules() -> List[List[str]]:
+    """Every rule by which routes are looked up, in the words that add it, after its family: -4 or -6."""
+    return [
+        # What is in brackets passes, such as that the interface is not there.
+        [family, "priority", priority.rstrip(":"), *(word for word in words if word[0] != "[")]
+        for family in ("-4", "-6")
+        for priority, *words in _ip_lines(family, "-N", "rule", "show")
+    ]
 
 
 def ip_json(*arguments: str) -> List[Dict[str, Any]]:
@@ -112,6 +180,7 @@ def _nic(name: str, link: Dict[str, Any]) -> Nic:
         physical=os.path.exists(os.path.join(folder, "device")),
         driver=_target(folder, "device/driver") or made_as,
         mac=_read(folder, "address"),
+        permanent_mac=link.get("permaddr") or _read(folder, "address"),
         mtu=int(_read(folder, "mtu") or 0),
         up=bool(int(_read(folder, "flags") or "0", 16) & 1),
         carrier=carrier == "1" if carrier else None,

@@ -7,12 +7,18 @@ import os
 import re
 from typing import Dict, List, NamedTuple, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _ANSWER_SECONDS = 20
+_SIGN_OF_LIFE_SECONDS = 8
+_DELETION_SECONDS = 10
 _NOT_RUNNING = 8
 _OLDEST = [1, 22]  # from then on the configuration can be reloaded, and a profile be kept in memory
+
+
+class NoAnswerError(HostError):
+    """NetworkManager is not there, does not run or does not answer: it is of no use to ask it anything else."""
 
 
 class Device(NamedTuple):
@@ -51,6 +57,20 @@ def devices() -> Dict[str, Device]:
     return found
 
 
+def device(name: str) -> Device:
+    """One of them, also where it has vanished. Raises HostError."""
+    return devices().get(name) or gone(name)
+
+
+def gone(name: str) -> Device:
+    return Device(name, "gone", None, None)
+
+
+def require_sign_of_life() -> None:
+    """Raises NoAnswerError where NetworkManager does not even say within a few seconds that it runs."""
+    query(["-f", "RUNNING", "general"], _SIGN_OF_LIFE_SECONDS - _ANSWER_SECONDS)
+
+
 def require() -> List[int]:
     """NetworkManager's version. Raises HostError where it is absent, stopped or too old, or this is not root."""
     version = query(["-f", "VERSION", "general"])[0]
@@ -85,6 +105,12 @@ class Profile(NamedTuple):
     own: bool
     priority: int
     used_at: int
+    autoconnect: bool
+
+    @property
+    def fleeting(self) -> bool:
+        """Neither does it outlast a reboot, nor does NetworkManager make it again."""
+        return self.path.startswith("/run/") and not self.autoconnect
 
 
 _OWN_FIELDS = tuple(
@@ -105,6 +131,7 @@ _PROFILE_FIELDS = (
     *_OWN_FIELDS,
     "connection.autoconnect-priority",
     "connection.timestamp",
+    "connection.autoconnect",
 )
 
 
@@ -149,6 +176,7 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
         or values.get("ipv6.method") in ("manual", "shared"),
         priority=int(values["connection.autoconnect-priority"]),
         used_at=int(values["connection.timestamp"]),
+        autoconnect=values.get("connection.autoconnect") == "yes",
     )
 
 
@@ -177,6 +205,14 @@ def add(interface: str, settings: Dict[str, str]) -> str:
     return found.group(1)
 
 
+def delete(uuids: List[str]) -> None:
+    """Removes profiles, those of them that are there. Raises HostError."""
+    present = profile_paths()
+    doomed = [word for uuid in uuids if uuid in present for word in ("uuid", uuid)]
+    if doomed:
+        command(["--wait", str(_DELETION_SECONDS), "connection", "delete", *doomed], _DELETION_SECONDS)
+
+
 def modify(uuid: str, settings: Dict[str, str], temporary: bool) -> None:
     """Changes a profile: in memory only, or on disk."""
     option = ["--temporary"] if temporary else []
@@ -198,16 +234,19 @@ def _words(settings: Dict[str, str]) -> List[str]:
 
 
 def query(arguments: List[str], wait: float = 0) -> List[str]:
-    """The lines that ``nmcli --terse`` prints. Raises HostError."""
+    """The lines that ``nmcli --terse`` prints. Raises HostError; NoAnswerError where NetworkManager is away."""
     program = commands.find("nmcli")
     if program is None:
-        raise HostError(
+        raise NoAnswerError(
             "NetworkManager is not installed on the engine host: the command nmcli is missing.",
             "Install the package network-manager (Debian) or NetworkManager (Red Hat) there.",
         )
-    completed = commands.run([program, "--terse", "--escape", "yes", *arguments], _ANSWER_SECONDS + wait)
+    try:
+        completed = commands.run([program, "--terse", "--escape", "yes", *arguments], _ANSWER_SECONDS + wait)
+    except CommandError as error:
+        raise NoAnswerError(f"NetworkManager does not answer: {error.what}", error.remedy) from error
     if completed.rc == _NOT_RUNNING:
-        raise HostError(
+        raise NoAnswerError(
             "NetworkManager does not run on the engine host.",
             "Start it there: systemctl enable --now NetworkManager.",
         )

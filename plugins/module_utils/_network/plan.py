@@ -12,10 +12,17 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state im
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Profile
 from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Settings, Surroundings
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
-from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lifting
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import UNWRITABLE, can_be_written, lifting
 
 # From then on NetworkManager can be told to use the profile even where it finds the interface configured at boot.
 _KEEPS_PROFILE = [1, 34]
+# Those before give IPv6 addresses in the opposite order, the source address among them.
+_KEEPS_ORDER = [1, 36]
+_BY_HAND = "3"
+# Redirects, the kernel, by hand, static, what a router advertises, DHCP: not what a routing daemon may take away again.
+_PROTOCOLS = ("0", "1", "2", _BY_HAND, "4", "9", "16")
+# A default route may also come in halves, which outdo it without replacing it.
+_WAYS_OUT = ("default", "0.0.0.0/1", "128.0.0.0/1", "::/1", "8000::/1")
 
 
 class Plan(NamedTuple):
@@ -78,10 +85,22 @@ class Host(NamedTuple):
     nics: List[Nic]
 
 
-def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, lift_unmanaged: bool) -> Union[Plan, str]:
+class Policy(NamedTuple):
+    """What was asked for, for all interfaces. ``whole_lease``: all that DHCP offers, whatever the host has."""
+
+    dhcp_timeout: float
+    lift_unmanaged: bool
+    whole_lease: bool
+
+
+def make(interface: Interface, state: State, host: Host, policy: Policy) -> Union[Plan, str]:
     """The plan for one interface, or why there is none."""
     nic = interface.nic
     used = existing_profile(interface, host.profiles)
+    if interface.offered and used is not None and used.fleeting:
+        return Plan(nic.name, nic.mac, True, False, {}, {}, used, None, True, [])
+    if interface.offered and not can_be_written(nic.name):
+        return f"it is under control until the next boot, and {UNWRITABLE}"
     if interface.offered:
         if used is not None and used.method == "manual" and host.version < _KEEPS_PROFILE:
             return "it is under control until the next boot, and this NetworkManager is too old to make that last"
@@ -92,11 +111,12 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
     trouble = _trouble_with_kernel(nic.name, state, host) or _trouble_with_profile(interface, used, configured)
     if trouble:
         return trouble
-    settings = _settings(interface, state, host, used, configured, dhcp_timeout)
+    settings = _settings(interface, state, host, used, configured, policy)
     lost = profile.without_a_place(_name_servers(interface, host), settings) if configured else []
     cause = interface.unmanaged
     obstacle = _obstacle_at_boot(interface, configured)
-    lifted = lift_unmanaged and obstacle is not None and (cause is None or cause.liftable or cause.name == "runtime")
+    liftable = (cause is None or cause.liftable or cause.name == "runtime") and can_be_written(nic.name)
+    lifted = policy.lift_unmanaged and obstacle is not None and liftable
     returns = obstacle is None or (lifted and (not configured or host.version >= _KEEPS_PROFILE))
     return Plan(
         name=nic.name,
@@ -108,7 +128,7 @@ def make(interface: Interface, state: State, host: Host, dhcp_timeout: float, li
         profile=used,
         lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
         returns_at_boot=returns,
-        notes=[_note_on(server) for server in lost] + _notes(state, obstacle, lifted, returns),
+        notes=[_note_on(server) for server in lost] + _notes(nic.name, obstacle, lifted, returns),
     )
 
 
@@ -117,15 +137,21 @@ def lift_path(name: str) -> str:
 
 
 def _settings(
-    interface: Interface, state: State, host: Host, used: Optional[Profile], configured: bool, dhcp_timeout: float
+    interface: Interface, state: State, host: Host, used: Optional[Profile], configured: bool, policy: Policy
 ) -> Settings:
     if configured:
-        settings = profile.keeping(interface.nic.mac, state, _name_servers(interface, host))
-        return settings if used is None else profile.sparing_name_servers(settings)
+        settings = profile.keeping(
+            interface.nic.mac, state, _name_servers(interface, host), host.version < _KEEPS_ORDER
+        )
+        return profile.new(settings) if used is None else profile.sparing_name_servers(settings)
     if used is not None:
         return {}
-    has_default_route = any(route.get("dst") == "default" for route in host.routes)
-    return profile.by_dhcp(state, dhcp_timeout, Surroundings(host.has_name_servers, has_default_route))
+    # Those of other types, such as the default route to the host itself that a proxy has, lead nowhere.
+    way_out = any(route.get("dst") in _WAYS_OUT and "type" not in route for route in host.routes)
+    around = Surroundings(host.has_name_servers, way_out)
+    if policy.whole_lease:
+        around = Surroundings(False, False)
+    return profile.new(profile.by_dhcp(state, policy.dhcp_timeout, around))
 
 
 def _name_servers(interface: Interface, host: Host) -> Resolver:
@@ -139,6 +165,17 @@ def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
     lost = kernel_state.unreplayable(name, host.routes)
     if lost:
         trouble = f"its route to {', '.join(lost)} is of a kind that could not be brought back"
+    for route in state["routes"]:
+        if route.get("protocol", _BY_HAND) not in _PROTOCOLS:
+            trouble = (
+                f"the route to {route['dst']} belongs to a routing daemon (protocol {route['protocol']}); it would"
+                " become a static one"
+            )
+    for route in state.get("elsewhere", []):
+        if "nexthops" in route:
+            trouble = (
+                f"the route to {route['dst']} by way of another interface goes with its address {route['prefsrc']}"
+            )
     for upper in kernel.uppers([name], host.nics):
         for destination in kernel_state.unreplayable(upper, host.routes):
             trouble = f"the route to {destination} of {upper}, which is on top of it, could not be brought back"
@@ -170,16 +207,16 @@ def _note_on(server: str) -> str:
     return f"NetworkManager may drop the name server {server}: the interface has no address of its family to go with it"
 
 
-def _notes(state: State, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:
-    notes = [
-        f"the DHCP lease {address} of another client is kept as a static address" for address in profile.leased(state)
-    ]
+def _notes(name: str, obstacle: Optional[str], lifted: bool, returns: bool) -> List[str]:
+    notes = []
     if obstacle is not None and not returns:
         remedy = (
             "this NetworkManager is too old to be told otherwise, take that away"
             if lifted
             else "slb_lift_unmanaged: true changes that"
         )
+        if not can_be_written(name):
+            remedy = UNWRITABLE
         notes.append(f"after a reboot, {obstacle}; {remedy}")
     return notes
 
@@ -195,8 +232,10 @@ def existing_profile(interface: Interface, profiles: List[Profile]) -> Optional[
         if candidate.uuid != watched
         and not candidate.ports_of
         and (
-            candidate.interface == interface.nic.name
-            or (not candidate.interface and candidate.mac == interface.nic.mac.lower())
+            candidate.interface in ("", interface.nic.name)
+            and (candidate.interface or candidate.mac)
+            # One that names another device's address, too, is for that device, whatever this one is called.
+            and candidate.mac in ("", interface.nic.permanent_mac.lower(), interface.nic.mac.lower())
         )
     ]
     return max(

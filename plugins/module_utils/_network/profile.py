@@ -8,6 +8,7 @@ from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
     FOREVER,
+    PROTOCOL_KERNEL,
     PROTOCOL_RA,
     State,
     substance,
@@ -17,7 +18,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import
 Settings = Dict[str, str]
 """nmcli's properties by name; an empty value sets a property back to its default."""
 
-_PROTOCOL_KERNEL = "2"
 _MAIN_TABLES = (None, "254")
 _ORDINARY_MTU = 1500
 # NetworkManager's own patience with a DHCP server, seconds. A shorter one would also hold after the next boot.
@@ -29,29 +29,41 @@ class Surroundings(NamedTuple):
     """What the rest of the host has, which an interface that gets its settings by DHCP must not take over."""
 
     has_name_servers: bool
-    has_default_route: bool
+    has_way_out: bool
 
 
-def keeping(mac: str, state: State, resolver: Resolver) -> Settings:
-    """The profile that gives an interface what it has. ``resolver``: name servers that this one is to carry."""
+def keeping(mac: str, state: State, resolver: Resolver, backwards: bool = False) -> Settings:
+    """The profile that gives an interface what it has. ``resolver``: name servers that this one is to carry.
+
+    ``backwards``: NetworkManager gives it IPv6 addresses in the opposite order.
+    """
     settings = _both_families_empty()
     settings.update(_inet(state))
-    settings.update(_inet6(mac, state))
+    settings.update(_inet6(mac, state, backwards))
     settings["802-3-ethernet.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
     settings.update(_dns(resolver, settings))
     return settings
 
 
 def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
-    """The profile that asks DHCP, without taking over a default route or name servers that the host has."""
+    """The profile that asks DHCP, without taking over a way out or name servers that the host has.
+
+    Where it has its way out, no other route either: a few of them together may be a way out as well.
+    """
     settings = _both_families_empty()
     settings["802-3-ethernet.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
     settings["ipv4.dhcp-timeout"] = str(max(_ORDINARY_DHCP_TIMEOUT, int(timeout) + _MARGIN_SECONDS))
     for family in ("ipv4", "ipv6"):
         settings[family + ".method"] = "auto"
-        settings[family + ".never-default"] = "yes" if around.has_default_route else "no"
+        settings[family + ".never-default"] = "yes" if around.has_way_out else "no"
+        settings[family + ".ignore-auto-routes"] = "yes" if around.has_way_out else "no"
         settings[family + ".ignore-auto-dns"] = "yes" if around.has_name_servers else "no"
     return settings
+
+
+def new(settings: Settings) -> Settings:
+    """The same for a profile that is made: the device keeps its MAC address, whatever is usual on the host."""
+    return dict(settings, **{"802-3-ethernet.cloned-mac-address": "preserve"})
 
 
 def sparing_name_servers(settings: Settings) -> Settings:
@@ -60,7 +72,7 @@ def sparing_name_servers(settings: Settings) -> Settings:
         f"{family}.{name}"
         for family in ("ipv4", "ipv6")
         if settings[family + ".method"] in ("manual", "auto") and not settings[family + ".dns"]
-        for name in ("dns", "dns-search", "ignore-auto-dns")
+        for name in ("dns", "dns-search", "dns-options", "ignore-auto-dns")
     ]
     return {key: value for key, value in settings.items() if key not in spared}
 
@@ -79,20 +91,16 @@ def carries_present(family: str, state: State) -> List[str]:
     ]
 
 
-def leased(state: State) -> List[str]:
-    """The IPv4 addresses that somebody else's DHCP client leased: they are kept as if they were static."""
-    return [
-        address["local"]
-        for address in state["addresses"]
-        if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER
-    ]
-
-
 def unrepresentable(state: State) -> Optional[str]:
     """What of an interface no profile can hold; None where all of it can be kept."""
     for address in state["addresses"]:
         if "address" in address:
             return "the point-to-point address {local} cannot be put into a profile".format(**address)
+        if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER:
+            return (
+                "another DHCP client has leased the address {local}, and goes on renewing it or lets it expire; stop"
+                " that one first, and take the address away"
+            ).format(**address)
     for route in state["routes"]:
         if route.get("protocol") == PROTOCOL_RA:
             continue  # the router says it again
@@ -117,11 +125,12 @@ def eui64(mac: str) -> str:
 
 def _both_families_empty() -> Settings:
     """Everything that another profile might have said about addresses, taken back in the same call."""
-    names = ("addresses", "gateway", "routes", "dns", "dns-search")
+    names = ("addresses", "gateway", "routes", "dns", "dns-search", "dns-options")
     settings = {f"{family}.{name}": "" for family in ("ipv4", "ipv6") for name in names}
     for family in ("ipv4", "ipv6"):
         settings[family + ".never-default"] = "no"
         settings[family + ".ignore-auto-dns"] = "no"
+        settings[family + ".ignore-auto-routes"] = "no"
         settings[family + ".route-metric"] = "-1"
     return settings
 
@@ -141,7 +150,7 @@ def _inet(state: State) -> Settings:
     )
 
 
-def _inet6(mac: str, state: State) -> Settings:
+def _inet6(mac: str, state: State, backwards: bool) -> Settings:
     addresses = [
         address for address in state["addresses"] if address["family"] == "inet6" and not address.get("temporary")
     ]
@@ -150,7 +159,7 @@ def _inet6(mac: str, state: State) -> Settings:
     advertised = any(address.get("valid_life_time", FOREVER) != FOREVER for address in addresses)
     advertised = advertised or any(route.get("protocol") == PROTOCOL_RA for route in state["routes"])
     # Those that NetworkManager makes by itself, in the same way as the kernel did, need not be named.
-    named = [address for address in addresses if not _made_of_mac(mac, address)]
+    named = [address for address in addresses if not _made_of_mac(mac, address)][:: -1 if backwards else 1]
     method = "auto" if advertised else "manual" if named else "link-local"
     settings = {"ipv6.method": method, "ipv6.addr-gen-mode": "eui64"}
     if named:
@@ -171,13 +180,13 @@ def _routing(prefix: str, family: str, state: State, ordinary_metric: int) -> Se
     connected = [
         route
         for route in own
-        if route.get("protocol") == _PROTOCOL_KERNEL and not str(route["dst"]).startswith("fe80::/")
+        if route.get("protocol") == PROTOCOL_KERNEL and not str(route["dst"]).startswith("fe80::/")
     ]
     metric = min((int(route.get("metric", 0)) for route in connected), default=ordinary_metric)
     settings = {prefix + ".route-metric": str(metric)}
     listed = []
     for route in own:
-        if route.get("protocol") in (_PROTOCOL_KERNEL, PROTOCOL_RA):
+        if route.get("protocol") in (PROTOCOL_KERNEL, PROTOCOL_RA):
             continue
         if _is_plain_gateway(route, metric) and prefix + ".gateway" not in settings:
             settings[prefix + ".gateway"] = route["gateway"]
@@ -230,6 +239,7 @@ def _dns(resolver: Resolver, settings: Settings) -> Settings:
         if settings[family + ".method"] in ("manual", "auto") and servers:
             found[family + ".dns"] = ",".join(servers)
             found[family + ".dns-search"] = ",".join(resolver.search)
+            found[family + ".dns-options"] = ",".join(resolver.options)
     return found
 
 

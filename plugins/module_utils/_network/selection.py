@@ -7,6 +7,7 @@ import fnmatch
 from typing import Collection, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import UNWRITABLE, can_be_written
 
 _ETHERNET = ("ethernet", "veth")
 _NEVER = ("lo", "docker*", "veth*")
@@ -21,15 +22,20 @@ class Selection(NamedTuple):
 
 
 def choose(
-    interfaces: List[Interface], wanted: List[str], lift_unmanaged: bool, passing: Collection[str] = ()
+    interfaces: List[Interface],
+    wanted: List[str],
+    lift_unmanaged: bool,
+    passing: Collection[str] = (),
+    fleeting: Collection[str] = (),
 ) -> Selection:
     """``wanted``: names, MAC addresses or patterns of them; empty means every physical Ethernet device.
 
     ``passing``: those that were adopted until the next boot only, which lifting changes.
+    ``fleeting``: those that are under control by a profile that lasts no longer than NetworkManager itself.
     """
     chosen, skipped = [], {}
     for interface in interfaces:
-        lasting = not (lift_unmanaged and interface.nic.name in passing)
+        lasting = not (lift_unmanaged and interface.nic.name in passing) and interface.nic.name not in fleeting
         reason = (
             _reason_of_kind(interface)
             or _reason_of_wish(interface, wanted)
@@ -98,6 +104,8 @@ def _reason_of_manager(interface: Interface, lift_unmanaged: bool) -> Optional[s
         return None
     if not cause.liftable:
         return f"NetworkManager must leave it alone: {cause.sentence}; change that first"
+    if lift_unmanaged and not can_be_written(interface.nic.name):
+        return f"NetworkManager must leave it alone: {cause.sentence}; {UNWRITABLE}"
     if not lift_unmanaged:
         return f"NetworkManager must leave it alone: {cause.sentence}; slb_lift_unmanaged: true lifts that"
     return None

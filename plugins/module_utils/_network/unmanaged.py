@@ -19,6 +19,9 @@ _IFCFG = "/etc/sysconfig/network-scripts/ifcfg-*"
 _IFUPDOWN = "/etc/network/interfaces"
 _UDEV = "/run/udev/data/n{}"
 _NOBODY = "interface-name:=slb-none"
+_WRITABLE = re.compile(r"[A-Za-z0-9_.:@+%-]+$")
+
+UNWRITABLE = "its name cannot be written into NetworkManager's configuration without meaning others, too"
 
 
 class Cause(NamedTuple):
@@ -36,6 +39,11 @@ class Cause(NamedTuple):
     liftable: bool
     sentence: str
     others: bool = False
+
+
+def can_be_written(name: str) -> bool:
+    """The kernel lets a name hold what ends a name in NetworkManager's configuration, such as a comma."""
+    return _WRITABLE.match(name) is not None
 
 
 def lifting(name: str, cause: Optional[Cause]) -> str:

@@ -35,15 +35,15 @@ def find(name: str) -> Optional[str]:
     return shutil.which(name, path=_path())
 
 
-def run(argv: List[str], timeout: float) -> Completed:
-    """Runs ``argv``, at most ``timeout`` seconds, and returns whatever its exit status was.
+def run(argv: List[str], timeout: float, given: str = "") -> Completed:
+    """Runs ``argv``, at most ``timeout`` seconds, and returns whatever its exit status was. ``given``: its input.
 
     Raises CommandError where it cannot be started, or does not end in time: then its children die with it.
     """
     try:
         process = subprocess.Popen(
             argv,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if given else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=dict(os.environ, PATH=_path(), LC_ALL="C", LANGUAGE="C"),
@@ -55,7 +55,7 @@ def run(argv: List[str], timeout: float) -> Completed:
             "Install it on the engine host, or mend its permissions.",
         ) from error
     try:
-        stdout, stderr = process.communicate(timeout=timeout)
+        stdout, stderr = process.communicate(given.encode() if given else None, timeout=timeout)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import requests
-from fleet import Fleet
+from fleet import BIN, Fleet
 from slb_lab.lab import Host
 
+PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
 HOSTS = {"bullseye": "nic-b", "bookworm": "nic-k", "trixie": "nic-t"}
 
 
@@ -39,7 +44,7 @@ def shell(host: Host, script: str, check: bool = True) -> str:
 
 
 def addresses(host: Host, interface: str) -> list[str]:
-    links = json.loads(shell(host, f"ip -json address show dev {interface}"))
+    links = json.loads(shell(host, f"ip -json address show dev '{interface}'"))
     return sorted(f"{entry['local']}/{entry['prefixlen']}" for entry in links[0]["addr_info"])
 
 
@@ -122,3 +127,57 @@ def result(output: str, host: str) -> dict[str, Any]:
     """What the playbook's last debug task printed for a host."""
     text = output.split(f"ok: [{host}] => ", 1)[1]
     return json.JSONDecoder().raw_decode(text)[0]["adoption"]
+
+
+def status(host: Host) -> str:
+    text = shell(host, "cat /run/slb-fleet/interfaces/status.json 2>/dev/null || echo '{}'")
+    return json.loads(text).get("state", "none")
+
+
+@contextlib.contextmanager
+def adopting(fleet: Fleet, host: Host, **options: Any) -> Iterator[subprocess.Popen]:
+    """A controller that is at it, caught when the change is made and not yet confirmed."""
+    # Nothing of an earlier change may be mistaken for this one's state.
+    shell(host, "rm -rf /run/slb-fleet")
+    extra = json.dumps(options)
+    command = [BIN / "ansible-playbook", "-i", fleet.inventory, PLAYBOOK, "-l", host.name, "-e", extra]
+    controller = subprocess.Popen(
+        command,
+        env=fleet.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield controller
+    finally:
+        kill(controller)
+        controller.communicate()
+
+
+def kill(controller: subprocess.Popen) -> None:
+    """With its workers, which have sessions of their own."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    family = {controller.pid}
+    while more := {pid for pid, parent in parents.items() if parent in family} - family:
+        family |= more
+    for pid in family:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def wait_for(host: Host, state: str, seconds: float = 120) -> None:
+    """Close to the moment: the confirmation follows soon."""
+    script = f"""
+        i=0
+        while [ $i -lt {int(seconds * 50)} ]; do
+            grep -qs '"state": "{state}"' /run/slb-fleet/interfaces/status.json && exit 0
+            sleep 0.02; i=$((i + 1))
+        done
+        exit 1
+    """
+    host.exec(["sh", "-c", script], timeout=seconds * 2)

@@ -19,6 +19,7 @@ def nic(name: str = "ens9", **known: Any) -> Nic:
         "physical": True,
         "driver": "virtio_net",
         "mac": MAC,
+        "permanent_mac": MAC,
         "mtu": 1500,
         "up": True,
         "carrier": True,
@@ -75,5 +76,6 @@ def profile(uuid: str, interface: str = "ens9", **known: Any) -> Profile:
         "own": False,
         "priority": 0,
         "used_at": 0,
+        "autoconnect": True,
     }
     return Profile(**dict(values, **known))

@@ -118,6 +118,24 @@ def test_what_cannot_be_confirmed_says_why(
     assert not (folder / "ens9").exists()
 
 
+def test_what_cannot_be_made_lasting_is_put_back_at_once_and_says_why(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(step: dict[str, Any]) -> None:
+        raise HostError("No space left on device.", "Make room.")
+
+    applied()
+    come_in(monkeypatch, fresh())
+    monkeypatch.setattr(confirmation, "_make_lasting", full)
+    with pytest.raises(HostError, match="No space left") as raised:
+        confirmation.confirm(TOKEN)
+    assert raised.value.values == {"state": "restoring"}
+    assert guard._is_due(TOKEN)
+    transaction.advance(TOKEN, ["applied"], "restored", troubles=[])
+    with pytest.raises(HostError, match=r"No space left.*has put everything back"):
+        confirmation.confirm(TOKEN)
+
+
 @pytest.mark.parametrize(
     ("known", "due"),
     [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import guard, snapshot, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network import guard, nmcli, snapshot, transaction
 
 TOKEN = "f00dface"
 
@@ -21,8 +21,10 @@ def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(guard.signal, "signal", lambda *_: None)
     monkeypatch.setattr(guard, "_POLL_SECONDS", 0.01)
     monkeypatch.setattr(guard, "_BLIND_SECONDS", 0.05)
-    monkeypatch.setattr(snapshot, "made_since", lambda _: [])
-    monkeypatch.setattr(snapshot, "put_back", lambda before, doomed: restored.append("all") or [])
+    monkeypatch.setattr(nmcli, "require_sign_of_life", lambda: None)
+    monkeypatch.setattr(guard, "_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(snapshot, "put_lost_back", lambda before: restored.append("lost"))
+    monkeypatch.setattr(snapshot, "put_back", lambda before: restored.append("all") or [])
     transaction.write("snapshot.json", {})
     transaction.set_status({"token": TOKEN, "state": "applied", "deadline": time.monotonic() + 0.2})
     return restored
@@ -41,24 +43,66 @@ def test_a_look_that_fails_does_not_end_it(restored: list[str], monkeypatch: pyt
 
     monkeypatch.setattr(guard, "_is_due", look)
     guard.main(TOKEN)
-    assert restored == ["all"]
+    assert restored == ["lost", "all"]
     assert transaction.status()["state"] == "restored"
 
 
 def test_where_it_cannot_look_any_more_it_puts_everything_back(restored: list[str]) -> None:
     Path(transaction.path("status.json")).write_text("{")
     guard.main(TOKEN)
-    assert restored == ["all"]
+    assert restored == ["lost", "all"]
 
 
-def test_where_the_profiles_cannot_be_listed_the_rest_is_put_back(
-    restored: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(snapshot, "made_since", fail)
+def test_what_cannot_be_put_back_is_tried_again_and_said(restored: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot, "put_back", lambda before: restored.append("all") or ["veth7"])
     guard.main(TOKEN)
-    assert restored == ["all"] * 3
+    assert restored == ["lost"] + ["all"] * 3
     assert transaction.status()["state"] == "restored"
     assert transaction.status()["troubles"] == ["veth7"]
+
+
+class AwayNetworkManager:
+    """Does not answer until it was asked ``times``."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+        self.seen: list[Any] = []
+
+    def ask(self) -> None:
+        self.times -= 1
+        status = transaction.status()
+        self.seen.append((status["state"], status.get("away")))
+        if self.times >= 0:
+            raise nmcli.NoAnswerError("NetworkManager does not run.", "Start it.")
+
+
+def test_networkmanager_is_told_as_soon_as_it_answers_however_long_that_takes(
+    restored: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manager = AwayNetworkManager(times=7)
+    monkeypatch.setattr(nmcli, "require_sign_of_life", manager.ask)
+    monkeypatch.setattr(
+        snapshot, "put_back", lambda before: restored.append("all") or (["it is away"] if manager.times > 0 else [])
+    )
+    guard.main(TOKEN)
+    assert restored == ["lost"] + ["all"] * 8
+    assert manager.seen[1:] == [("restoring", "NetworkManager does not run.")] * 6
+    assert transaction.status()["state"] == "restored"
+    assert transaction.status()["away"] is None
+
+
+def test_a_shutdown_while_networkmanager_is_away_puts_the_files_back(
+    restored: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def going_down(_: float) -> None:
+        raise guard._ShutdownError
+
+    monkeypatch.setattr(nmcli, "require_sign_of_life", AwayNetworkManager(times=9).ask)
+    monkeypatch.setattr(snapshot, "put_back", lambda before: ["it is away"])
+    monkeypatch.setattr(snapshot, "put_files_back", lambda before: restored.append("files"))
+    monkeypatch.setattr(guard, "_wait_until_due", lambda _: monkeypatch.setattr(guard.time, "sleep", going_down))
+    guard.main(TOKEN)
+    assert restored == ["lost", "files"]
 
 
 def test_a_change_that_is_decided_is_left_alone(restored: list[str]) -> None:
@@ -89,7 +133,7 @@ def test_a_state_folder_that_was_opened_to_others_keeps_nothing_from_being_put_b
 
     monkeypatch.setattr(guard, "_wait_until_due", opened)
     guard.main(TOKEN)
-    assert restored == ["all"]
+    assert restored == ["lost", "all"]
 
 
 def test_nor_at_a_shutdown(restored: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,14 +7,50 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 
 def test_settings_that_are_not_there_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_IPV6", str(tmp_path / "{}"))
-    (tmp_path / "ens9").mkdir()
-    kernel.set_ipv6("ens9", "accept_ra", "2")
-    assert kernel.ipv6_settings("ens9") == {"accept_ra": "2"}
-    assert kernel.ipv6_settings("ens10") == {}
+    monkeypatch.setattr(kernel, "_SETTINGS", str(tmp_path / "{}-{}"))
+    (tmp_path / "ipv6-ens9").mkdir()
+    kernel.set_setting("ens9", "ipv6", "accept_ra", "2")
+    (tmp_path / "ipv6-ens9" / "stable_secret").write_text("::1")
+    assert kernel.settings("ens9", "ipv6") == {"accept_ra": "2"}
+    assert kernel.settings("ens9", "ipv4") == kernel.settings("ens10", "ipv6") == {}
+
+
+def test_tokens_are_the_same_however_they_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [{"token": "::", "ifname": "a"}, {"token": "::0:1", "ifname": "b"}, {}]
+    monkeypatch.setattr(kernel, "ip_json", lambda *_: said)
+    assert kernel.tokens() == {"b": "::1"}
+
+
+def test_routes_of_any_type_are_seen_but_for_those_that_the_kernel_makes_of_addresses(monkeypatch) -> None:
+    plain = {"dst": "10.1.0.0/16", "dev": "ens9", "protocol": "3"}
+    typed = {"type": "multicast", "dst": "239.0.0.0/8", "dev": "ens9", "protocol": "3"}
+    of_address = {"type": "local", "dst": "10.9.0.2", "dev": "ens9", "protocol": "2"}
+    nowhere = {"type": "6", "dst": "10.2.0.0/16", "protocol": "3"}
+    monkeypatch.setattr(kernel, "ip_json", lambda *words: [plain, typed, of_address, nowhere] if "-4" in words else [])
+    monkeypatch.setattr(
+        kernel, "_ip_lines", lambda *_: [["multicast", "239.0.0.0/8", "dev", "ens9", "mtu", "lock", "1300"]]
+    )
+    assert kernel.routes() == [
+        dict(plain, family="inet"),
+        dict(typed, family="inet", lock=True),
+        dict(nowhere, family="inet", type="blackhole"),
+    ]
+
+
+def test_rules_are_told_in_the_words_that_add_them(monkeypatch) -> None:
+    printed = {"-4": "0:\tfrom all lookup 255\n1000:\tnot from all iif ens9 [detached] lookup 100 proto 4\n", "-6": ""}
+    monkeypatch.setattr(kernel.commands, "find", lambda name: name)
+    monkeypatch.setattr(
+        kernel.commands, "check", lambda argv, seconds: commands.Completed(argv, 0, printed[argv[1]], "")
+    )
+    assert [" ".join(words) for words in kernel.rules()] == [
+        "-4 priority 0 from all lookup 255",
+        "-4 priority 1000 not from all iif ens9 lookup 100 proto 4",
+    ]
 
 
 def test_an_interface_that_vanishes_while_it_is_looked_at_does_no_harm(

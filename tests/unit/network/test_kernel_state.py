@@ -138,6 +138,103 @@ def test_what_a_router_advertises_is_not_missed_at_another_metric():
     assert kernel_state.missing(static, now) == ["the route to default"]
 
 
+def test_neighbours_and_the_token_come_back():
+    neighbour = {"dst": "10.9.0.7", "lladdr": "52:54:00:00:00:07", "dev": NAME}
+    before = state(neighbours=[neighbour], token="::7")
+    assert lines(kernel_state.addition_commands(NAME, before, state(neighbours=[]))) == [
+        "token set ::7 dev ens9",
+        "-4 neighbor replace 10.9.0.7 lladdr 52:54:00:00:00:07 nud permanent dev ens9",
+    ]
+    assert kernel_state.addition_commands(NAME, before, before) == []
+    assert kernel_state.addition_commands(NAME, state(), before) == [], "what was not noted is not known"
+
+
+def test_every_kind_of_neighbour_comes_back():
+    before = state(
+        neighbours=[
+            {"dst": "fd00::7", "lladdr": "52:54:00:00:00:07", "dev": NAME, "router": None, "state": ["PERMANENT"]},
+            {"dst": "10.9.0.8", "lladdr": "52:54:00:00:00:08", "dev": NAME, "state": ["NOARP"]},
+            {"dst": "fd00::9", "dev": NAME, "proxy": True},
+        ]
+    )
+    assert lines(kernel_state.addition_commands(NAME, before, state(neighbours=[]))) == [
+        "-6 neighbor replace fd00::7 lladdr 52:54:00:00:00:07 router nud permanent dev ens9",
+        "-4 neighbor replace 10.9.0.8 lladdr 52:54:00:00:00:08 nud noarp dev ens9",
+        "-6 neighbor replace proxy fd00::9 dev ens9",
+    ]
+
+
+def test_routes_that_go_with_an_address_come_back_wherever_they_lead():
+    led = [
+        route("default", "10.1.0.1", dev="ens1", prefsrc="10.9.0.2"),
+        {"dst": "10.2.0.0/16", "type": "throw", "family": "inet"},
+    ]
+    assert lines(kernel_state.addition_commands(NAME, state(elsewhere=led), state(elsewhere=[]))) == [
+        "-4 route append default via 10.1.0.1 dev ens1 src 10.9.0.2",
+        "-4 route append throw 10.2.0.0/16",
+    ]
+
+
+def test_metrics_are_given_as_they_are_taken():
+    shown = route("10.1.0.0/16", metrics=[{"rtt": 300, "ecn": None, "congestion": "reno", "mtu": 1300}])
+    (command,) = lines(kernel_state.route_commands(NAME, state(routes=[shown]), state()))
+    assert command == "-4 route append 10.1.0.0/16 dev ens9 congctl reno features ecn mtu 1300 rtt 300ms"
+    assert kernel_state.unreplayable(NAME, [shown]) == []
+    assert kernel_state.unreplayable(NAME, [dict(shown, lock=True)]) == ["10.1.0.0/16"]
+    assert kernel_state.unreplayable(NAME, [dict(shown, metrics=[{"new": 1}])]) == ["10.1.0.0/16"]
+
+
+def test_what_lives_for_a_while_does_not_begin_anew():
+    passing = inet("fd00::2/64", valid_life_time=600, preferred_life_time=60)
+    over = inet("fd00::3/64", valid_life_time=90, preferred_life_time=0)
+    before = state([passing, over, inet("fd00::4/64")], [route("fd00::/64", expires=600)], read_at=1000.0)
+    now = kernel_state.aged(before, state(read_at=1100.5))
+    assert now["addresses"] == [dict(passing, valid_life_time=500, preferred_life_time=0), inet("fd00::4/64")]
+    assert now["routes"] == [route("fd00::/64", expires=500)]
+    assert kernel_state.aged(before, state(read_at=3.0)) == before, "the host was booted in between"
+    assert kernel_state.aged(state([passing]), state(read_at=3.0)) == state([passing])
+
+
+def test_an_address_that_is_there_but_not_as_it_was_is_made_so():
+    had = inet("10.9.0.2/24", label="ens9:1", broadcast="10.9.0.255")
+    now = state([inet("10.9.0.2/24", label="ens9", broadcast="10.9.0.255", noprefixroute=True)])
+    assert lines(kernel_state.link_commands(NAME, state([had]), now)) == [
+        "address del 10.9.0.2/24 dev ens9",
+        "address replace 10.9.0.2/24 broadcast 10.9.0.255 scope global label ens9:1 dev ens9",
+    ]
+    over = inet("fd00::2/64", preferred_life_time=0, deprecated=True, metric=7)
+    assert lines(kernel_state.link_commands(NAME, state([over]), state([inet("fd00::2/64", nodad=True)]))) == [
+        "address replace fd00::2/64 scope global metric 7 dev ens9 preferred_lft 0",
+    ]
+
+
+def test_who_made_an_address_is_said_again():
+    """Where ip shows it. A replacement that does not say it takes it away."""
+    had = inet("fe80::2/64", scope="link", protocol="kernel_ll")
+    expected = "address replace fe80::2/64 scope link proto kernel_ll dev ens9"
+    assert lines(kernel_state.link_commands(NAME, state([had]), state([]))) == [f"{expected} nodad"]
+    now = state([inet("fe80::2/64", scope="link")])
+    assert lines(kernel_state.link_commands(NAME, state([had]), now)) == [expected]
+
+
+def test_addresses_come_back_in_their_order():
+    listed = [inet("fd00::3/64"), inet("fd00::2/64"), inet("fe80::1/64", scope="link")]
+    now = state([listed[1], listed[0], listed[2]])
+    assert lines(kernel_state.link_commands(NAME, state(listed), now)) == [
+        "address del fd00::2/64 dev ens9",
+        "address del fd00::3/64 dev ens9",
+        "address replace fd00::2/64 scope global dev ens9 nodad",
+        "address replace fd00::3/64 scope global dev ens9 nodad",
+    ]
+
+
+def test_the_mac_address_comes_back():
+    now = state(mac="52:54:00:00:00:02")
+    assert lines(kernel_state.link_commands(NAME, state(mac="52:54:00:00:00:01"), now)) == [
+        "link set dev ens9 address 52:54:00:00:00:01"
+    ]
+
+
 ADDRESSES = st.lists(
     st.builds(lambda last, prefix: inet(f"10.9.0.{last}/{prefix}"), st.integers(1, 9), st.integers(24, 25)),
     max_size=4,
@@ -163,7 +260,7 @@ def test_the_commands_lead_from_any_state_to_what_was(addresses, present, routes
     for command in kernel_state.link_commands(NAME, before, now):
         (model.add if command[1] == "replace" else model.remove)(command[2])
     assert model == {f"{each['local']}/{each['prefixlen']}" for each in addresses}
-    table = {" ".join(kernel_state._route_words(NAME, each)) for each in present_routes}
+    table = {" ".join(kernel_state._route_words(each)) for each in present_routes}
     for command in kernel_state.route_commands(NAME, before, now):
         (table.add if command[2] == "append" else table.remove)(" ".join(command[3:]))
-    assert table == {" ".join(kernel_state._route_words(NAME, each)) for each in routes}
+    assert table == {" ".join(kernel_state._route_words(each)) for each in routes}

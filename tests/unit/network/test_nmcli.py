@@ -69,6 +69,21 @@ def test_profiles_are_read_at_once(answers) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "autoconnect", "fleeting"),
+    [
+        ("/run/NetworkManager/system-connections/a", "no", True),
+        ("/run/NetworkManager/system-connections/netplan-a", "yes", False),
+        ("/etc/NetworkManager/system-connections/a", "no", False),
+    ],
+)
+def test_a_profile_lasts_or_does_not(answers, path: str, autoconnect: str, fleeting: bool) -> None:
+    block = "connection.uuid:u1\nconnection.id:a\nconnection.type:802-3-ethernet\n"
+    block += f"connection.autoconnect-priority:0\nconnection.timestamp:0\nconnection.autoconnect:{autoconnect}\n"
+    answers(**{"UUID,FILENAME": (0, f"u1:{path}\n"), "uuid": (0, block)})
+    assert nmcli.profiles()[0].fleeting is fleeting
+
+
+@pytest.mark.parametrize(
     ("line", "own"),
     [
         ("ipv4.method:auto", False),

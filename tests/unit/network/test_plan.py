@@ -23,9 +23,10 @@ def make(
     nics=(),
     lift=False,
     has_servers=False,
+    whole_lease=False,
 ):
     host = plan.Host(list(version), list(routes), list(profiles), resolver or Resolver([], []), has_servers, list(nics))
-    return plan.make(found or interface(), present or state(), host, 15, lift)
+    return plan.make(found or interface(), present or state(), host, plan.Policy(15, lift, whole_lease))
 
 
 def test_without_an_address_it_asks_dhcp_with_a_profile_of_its_own():
@@ -87,6 +88,49 @@ def test_a_name_server_that_has_no_place_in_the_profile_is_noted():
 @pytest.mark.parametrize("has_servers", [True, False])
 def test_dhcp_leaves_name_servers_alone_whoever_keeps_them(has_servers):
     assert make(has_servers=has_servers).settings["ipv4.ignore-auto-dns"] == ("yes" if has_servers else "no")
+
+
+@pytest.mark.parametrize(
+    ("routes", "whole_lease", "takes"),
+    [
+        ([], False, True),
+        ([route("10.0.0.0/8", "10.9.0.1", dev="eth0")], False, True),
+        ([route("default", "10.9.0.1", dev="eth0")], False, False),
+        ([route("0.0.0.0/1", "10.9.0.1", dev="eth0"), route("128.0.0.0/1", "10.9.0.1", dev="eth0")], False, False),
+        ([route("default", "10.9.0.1", dev="eth0")], True, True),
+        ([route("default", dev="lo", type="local", table="100")], False, True),
+    ],
+)
+def test_where_the_host_has_its_way_out_dhcp_brings_no_route_unless_it_is_asked_to(routes, whole_lease, takes):
+    made = make(routes=routes, has_servers=True, whole_lease=whole_lease)
+    for family in ("ipv4", "ipv6"):
+        assert made.settings[f"{family}.never-default"] == ("no" if takes else "yes")
+        assert made.settings[f"{family}.ignore-auto-routes"] == ("no" if takes else "yes")
+        assert made.settings[f"{family}.ignore-auto-dns"] == ("no" if whole_lease else "yes")
+
+
+def test_a_profile_of_its_name_that_is_for_another_device_is_not():
+    assert make(profiles=[profile("a", mac="52:54:00:00:00:01")]).profile is None
+    assert make(profiles=[profile("a", mac=MAC)]).profile.uuid == "a"
+    permanent = interface(nic={"permanent_mac": "52:54:00:00:00:01"})
+    assert make(permanent, profiles=[profile("a", mac="52:54:00:00:00:01")]).profile.uuid == "a"
+
+
+@pytest.mark.parametrize("name", ["eth0.5@x;,*", "a]b", "a\\b", "a#b"])
+def test_a_name_that_would_mean_other_devices_is_never_written_into_the_configuration(name):
+    found = interface(name, state="connected (externally)")
+    made = make(found, STATIC, lift=True)
+    assert made.lift is None
+    assert not made.returns_at_boot
+    assert "cannot be written" in " ".join(made.notes)
+    assert "cannot be written" in make(interface(name, state="connected", uuid="a"), profiles=[profile("a")], lift=True)
+
+
+def test_a_profile_that_lasts_no_longer_than_networkmanager_is_made_to_last():
+    fleeting = profile("a", path="/run/NetworkManager/system-connections/ens9.nmconnection", autoconnect=False)
+    made = make(interface(state="connected", uuid="a"), STATIC, profiles=[fleeting])
+    assert (made.offered, made.settings, made.lift, made.profile) == (True, {}, None, fleeting)
+    assert made.returns_at_boot
 
 
 def test_an_existing_profile_of_the_interface_is_used():
@@ -170,6 +214,19 @@ def test_whether_it_returns_at_boot_is_said(lift, version, returns, word):
 def test_a_route_that_could_not_be_brought_back_keeps_it_from_being_adopted():
     multipath = {"dst": "10.1.0.0/16", "family": "inet", "flags": [], "nexthops": [{"dev": "ens9"}]}
     assert "10.1.0.0/16" in make(present=STATIC, routes=[multipath])
+
+
+def test_a_route_of_a_routing_daemon_is_never_made_a_static_one():
+    bgp = state([inet("10.9.0.2/24")], [route("10.1.0.0/16", "10.9.0.1", protocol="186")])
+    assert "10.1.0.0/16 belongs to a routing daemon" in make(present=bgp)
+    by_hand = state([inet("10.9.0.2/24")], [route("10.1.0.0/16", "10.9.0.1", protocol="4")])
+    assert make(present=by_hand).keeps
+
+
+def test_a_new_profile_keeps_the_mac_address_and_one_that_is_there_says_its_own():
+    assert make().settings["802-3-ethernet.cloned-mac-address"] == "preserve"
+    assert make(present=STATIC).settings["802-3-ethernet.cloned-mac-address"] == "preserve"
+    assert "802-3-ethernet.cloned-mac-address" not in make(present=STATIC, profiles=[profile("a")]).settings
 
 
 def test_nor_does_one_of_an_interface_on_top_of_it():

@@ -165,6 +165,7 @@ def test_name_servers_of_a_profile_that_was_there_stay_where_they_may():
     [
         (state([inet("10.9.0.2/32", address="10.9.0.1")]), "point-to-point"),
         (state([], [route("10.1.0.0/16", metrics=[{"mtu": 1300, "initcwnd": 10}])]), "initcwnd"),
+        (state([inet("10.9.0.2/24", valid_life_time=600)]), "another DHCP client has leased the address 10.9.0.2"),
         (state([], [route("10.1.0.0/16")]), "10.1.0.0/16 leads over it without an address"),
         (state([inet("10.9.0.2/24")], [route("2001:db8::/32")]), "2001:db8::/32 leads over it without an address"),
     ],
@@ -181,5 +182,7 @@ def test_routes_by_way_of_a_link_local_address_are_kept():
     assert settings["ipv6.routes"] == "2001:db8::/32 fe80::1 1024"
 
 
-def test_leases_of_other_clients_are_noted():
-    assert profiles.leased(state([inet("10.9.0.2/24", valid_life_time=600), inet("10.9.0.3/24")])) == ["10.9.0.2"]
+def test_ipv6_addresses_are_named_backwards_to_a_networkmanager_that_gives_them_so():
+    present = state([inet("fd00::3/64"), inet("fd00::2/64")])
+    assert profiles.keeping(MAC, present, NOBODY)["ipv6.addresses"] == "fd00::3/64,fd00::2/64"
+    assert profiles.keeping(MAC, present, NOBODY, backwards=True)["ipv6.addresses"] == "fd00::2/64,fd00::3/64"

@@ -30,3 +30,24 @@ def test_a_host_has_name_servers_whoever_keeps_the_list(tmp_path: Path, content:
 
 def test_without_the_file_it_has_none(tmp_path: Path) -> None:
     assert not resolver.has_servers(str(tmp_path / "resolv.conf"))
+
+
+def test_options_are_carried_as_far_as_a_profile_can_hold_them() -> None:
+    parsed = resolver.parse("nameserver 192.0.2.1\noptions timeout:1 inet6 rotate\n")
+    assert parsed == resolver.Resolver(["192.0.2.1"], [], ["timeout:1", "rotate"])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        ("nameserver 192.0.2.1\noptions inet6\n", "nameserver 192.0.2.1\n", ["has no longer: options inet6"]),
+        ("", "nameserver 192.0.2.1\n", ["has since: nameserver 192.0.2.1"]),
+        ("nameserver ::1\nnameserver ::2\n", "nameserver ::2\nnameserver ::1\n", ["the order"]),
+        ("domain a.example\n", "# by somebody else\nsearch a.example\n", []),
+        (None, None, []),
+    ],
+)
+def test_what_of_it_is_not_as_it_was_is_said(before: str | None, now: str | None, words: list[str]) -> None:
+    said = resolver.differences(before, now)
+    assert len(said) == len(words)
+    assert all(word in sentence for word, sentence in zip(words, said, strict=True))

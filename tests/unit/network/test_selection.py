@@ -13,8 +13,8 @@ FOR_GOOD = Cause("NM_CONTROLLED=no", True, False, "NM_CONTROLLED=no in ifcfg-ens
 AT_RUN_TIME = Cause("device section", False, True, "managed=0 in the section [device]")
 
 
-def chosen(found, wanted=(), lift=False, passing=()):
-    return [each.nic.name for each in selection.choose([found], list(wanted), lift, passing).chosen]
+def chosen(found, wanted=(), lift=False, passing=(), fleeting=()):
+    return [each.nic.name for each in selection.choose([found], list(wanted), lift, passing, fleeting).chosen]
 
 
 def reason(found, wanted=(), lift=False):
@@ -87,6 +87,18 @@ def test_lifting_takes_up_what_was_adopted_until_the_next_boot_only():
     found = interface(state="connected")
     assert chosen(found, lift=True, passing=["ens9"]) == ["ens9"]
     assert chosen(found, lift=False, passing=["ens9"]) == []
+
+
+def test_control_by_a_profile_that_does_not_last_is_none():
+    found = interface(state="connected", connection="ens9")
+    assert chosen(found, fleeting=["ens9"]) == ["ens9"]
+    assert chosen(found, ("ens1",), fleeting=["ens9"]) == []
+
+
+def test_a_name_that_would_mean_other_devices_is_not_lifted():
+    found = interface("a;b", state="unmanaged", unmanaged=STRICT)
+    assert chosen(found, lift=True) == []
+    assert "cannot be written" in selection.choose([found], [], True).skipped["a;b"]
 
 
 def test_strictly_unmanaged_only_where_it_may_be_lifted():

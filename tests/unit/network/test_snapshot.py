@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, nmcli, resolver, snapshot
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    ip_commands,
+    kernel,
+    kernel_state,
+    nmcli,
+    profile_files,
+    resolver,
+    snapshot,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device
 from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, inet, nic, profile, route, state
 
@@ -21,7 +29,10 @@ class Host:
         self.asked: list[str] = []
         self.refused: tuple[str, ...] = ()
 
-    def ip(self, arguments: list[str]) -> str:
+    def ip(self, wanted: list[list[str]]) -> list[str]:
+        return [said for arguments in wanted if (said := self._ip(arguments))]
+
+    def _ip(self, arguments: list[str]) -> str:
         line = " ".join(arguments)
         self.asked.append(line)
         if any(word in line for word in self.refused):
@@ -40,7 +51,8 @@ class Host:
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     host = Host()
     monkeypatch.setattr(kernel_state, "read", lambda names: {n: s for n, s in host.kernel.items() if n in names})
-    monkeypatch.setattr(snapshot, "_ip", host.ip)
+    monkeypatch.setattr(ip_commands, "run", host.ip)
+    monkeypatch.setattr(nmcli, "require_sign_of_life", lambda: None)
     monkeypatch.setattr(nmcli, "devices", lambda: host.devices)
     monkeypatch.setattr(nmcli, "profile_paths", dict)
     monkeypatch.setattr(nmcli, "command", lambda arguments, wait=0: host.asked.append(" ".join(arguments)))
@@ -108,11 +120,11 @@ def test_the_kernels_settings_for_ipv6_come_back(host: Host, monkeypatch: pytest
     """NetworkManager listens to routers itself, and has the kernel not do it."""
     host.kernel = {name: state(ipv6={"accept_ra": "0", "use_tempaddr": "0"}) for name in ("ens9", "ens10")}
 
-    def set_ipv6(name: str, setting: str, value: str) -> None:
+    def set_setting(name: str, family: str, setting: str, value: str) -> None:
         host.asked.append(f"{name} {setting} {value}")
-        host.kernel[name]["ipv6"][setting] = value
+        host.kernel[name][family][setting] = value
 
-    monkeypatch.setattr(kernel, "set_ipv6", set_ipv6)
+    monkeypatch.setattr(kernel, "set_setting", set_setting)
     was = before(ens9=state(ipv6={"accept_ra": "1", "use_tempaddr": "0"}), ens10=state())
     assert snapshot.put_back(was, []) == []
     assert host.asked == ["ens9 accept_ra 1"]
@@ -132,7 +144,7 @@ def test_the_snapshot_has_what_is_on_top(host: Host, monkeypatch: pytest.MonkeyP
     layers = [nic("br0", lower=["ens9.5"]), nic("ens10"), nic("ens9"), nic("ens9.5", lower=["ens9"])]
     monkeypatch.setattr(kernel, "nics", lambda: layers)
     monkeypatch.setattr(nmcli, "profiles", list)
-    taken = snapshot.take(["ens9", "ens10"], [], [])
+    taken = snapshot.take(["ens9", "ens10"], [], [], [])
     assert list(taken["kernel"]) == ["ens9", "ens10", "ens9.5", "br0"]
     assert taken["uppers"] == {"ens9": ["ens9.5", "br0"], "ens10": []}
     own = snapshot.part(taken, "ens9", [], [])
@@ -165,7 +177,7 @@ def test_a_profile_that_is_bound_by_mac_is_kept_as_well(host: Host, monkeypatch:
     monkeypatch.setattr(kernel, "nics", lambda: [nic()])
     host.kernel = {"ens9": state()}
     monkeypatch.setattr(snapshot, "_content", lambda path: "content")
-    kept = snapshot.take(["ens9"], ["by-mac"], [])["profiles"]
+    kept = snapshot.take(["ens9"], ["by-mac"], [], [])["profiles"]
     assert set(kept) == {"by-name", "by-mac"}
     assert kept["by-mac"]["content"] == "content"
 
@@ -184,6 +196,110 @@ def test_an_address_that_is_refused_does_not_keep_the_routes_away(host: Host) ->
     assert trouble.startswith("ens9 is not as it was: link set dev ens9 mtu 1500: refused; address replace 10.9.0.3")
 
 
+def away(*_: Any, **__: Any) -> None:
+    raise nmcli.NoAnswerError("NetworkManager does not answer.", "Look at it.")
+
+
+def test_where_networkmanager_is_away_the_kernel_is_put_right_and_nothing_else_is_asked_of_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.kernel = {"ens9": state()}
+    monkeypatch.setattr(nmcli, "require_sign_of_life", away)
+    was = state([inet("10.9.0.2/24")], [route("default", "10.9.0.1")])
+    snap = dict(before(ens9=was), devices={"ens9": {"state": "connected", "uuid": "u1"}})
+    (trouble,) = snapshot.put_back(snap)
+    assert "was not told" in trouble and "does not answer" in trouble
+    assert host.asked == [
+        "address replace 10.9.0.2/24 scope global dev ens9",
+        "-4 route append default via 10.9.0.1 dev ens9",
+    ]
+
+
+def test_one_that_hangs_half_way_is_asked_nothing_more(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.kernel = {"ens9": state(), "ens10": state()}
+    monkeypatch.setattr(nmcli, "delete", away)
+    was = before(ens9=state([inet("10.9.0.2/24")]), ens10=state([inet("10.9.1.2/24")]))
+    was["devices"] = {name: {"state": "connected", "uuid": name} for name in ("ens9", "ens10")}
+    host.devices = {name: Device(name, "disconnected", None, None) for name in ("ens9", "ens10")}
+    assert len(snapshot.put_back(was, ["u1"])) == 1
+    assert not any(line.startswith("up ") for line in host.asked)
+    assert all(each["addresses"] for each in host.kernel.values())
+
+
+def test_where_networkmanager_is_away_nothing_of_an_undone_change_is_left_for_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    disk, memory = tmp_path / "etc", tmp_path / "run"
+    monkeypatch.setattr(profile_files, "ON_DISK", str(disk))
+    monkeypatch.setattr(profile_files, "IN_MEMORY", str(memory))
+    monkeypatch.setattr(nmcli, "require_sign_of_life", away)
+    for path, words in {
+        memory / "made": "uuid=new\ntype=ethernet\ninterface-name=ens9",
+        disk / "made lasting": "uuid=new2\ntype=ethernet\ninterface-name=ens9",
+        memory / "changed": "uuid=u1\ntype=ethernet\ninterface-name=ens9",
+        memory / "watched": "uuid=new3\ntype=ethernet\ninterface-name=ens9\n[ethernet]\nmac-address=" + MAC,
+        memory / "other": "uuid=new4\ntype=ethernet\ninterface-name=ens10",
+        memory / "bridge": "uuid=new5\ntype=bridge\ninterface-name=ens9",
+    }.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"[connection]\nid=x\n{words}\n")
+    note = tmp_path / "note"
+    note.write_text("{}")
+    host.kernel = {"ens9": state()}
+    was = dict(
+        before(ens9=state()),
+        profiles={"u1": {"path": str(disk / "own"), "content": "as it was"}},
+        uuids=["u1"],
+        notes={str(note): None},
+    )
+    assert len(snapshot.put_back(was)) == 1
+    left = {path.name: path for path in (*disk.iterdir(), *memory.iterdir())}
+    assert set(left) == {"own", "watched", "other", "bridge"}
+    assert left["own"].read_text() == "as it was"
+    assert left["own"].stat().st_mode & 0o777 == 0o600
+    assert not note.exists()
+
+
+def test_what_networkmanager_makes_of_an_interface_that_it_watches_is_left_to_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = [profile("old"), profile("new"), profile("watched", mac=MAC), profile("other", "ens10")]
+    monkeypatch.setattr(nmcli, "profiles", lambda: there)
+    assert snapshot.made_since(dict(before(ens9=state()), uuids=["old"])) == ["new"]
+
+
+def test_what_is_lost_comes_back_at_once_and_nothing_is_taken_away(host: Host) -> None:
+    host.kernel = {"ens9": state([inet("10.9.0.77/24")])}
+    snapshot.put_lost_back(before(ens9=state([inet("10.9.0.2/24")], [route("default", "10.9.0.1")])))
+    assert host.asked == [
+        "address replace 10.9.0.2/24 scope global dev ens9",
+        "-4 route append default via 10.9.0.1 dev ens9",
+    ]
+
+
+def test_an_interface_that_has_vanished_keeps_nothing_from_the_others(host: Host) -> None:
+    host.kernel = {"ens9": state()}
+    was = before(ens9=state([inet("10.9.0.2/24")]), ens10=state([inet("10.9.1.2/24")]))
+    was["devices"] = {name: {"state": "unmanaged", "uuid": None} for name in ("ens9", "ens10")}
+    assert snapshot.put_back(was, []) == []
+    assert host.asked == ["address replace 10.9.0.2/24 scope global dev ens9"]
+
+
+def test_several_are_put_back_as_one_and_each_gets_what_it_had_itself(host: Host) -> None:
+    """One of them is on top of the other."""
+    own = {name: dict(before(**{name: state(mtu=1400)}), uppers={}) for name in ("ens9", "ens9.5")}
+    own["ens9"]["kernel"].update({"ens9.5": state(mtu=1), "ens9.6": state(mtu=2)})
+    own["ens9"]["uppers"] = {"ens9": ["ens9.5", "ens9.6"]}
+    together = snapshot.merged(own, "nameserver 192.0.2.1")
+    assert {name: each["mtu"] for name, each in together["kernel"].items()} == {
+        "ens9": 1400,
+        "ens9.5": 1400,
+        "ens9.6": 2,
+    }
+    assert together["uppers"] == {"ens9": ["ens9.6"], "ens9.5": []}
+    assert together["resolver"] == "nameserver 192.0.2.1"
+
+
 def test_what_fails_unforeseen_is_noted_and_the_rest_goes_on(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     def vanished(*_: Any) -> None:
         raise FileNotFoundError("veth7")
@@ -196,3 +312,20 @@ def test_what_fails_unforeseen_is_noted_and_the_rest_goes_on(host: Host, monkeyp
     assert [each["local"] for each in host.kernel["ens9"]["addresses"]] == ["10.9.0.2"]
     assert len(troubles) == 3
     assert all("veth7" in trouble for trouble in troubles)
+
+
+def test_rules_that_are_gone_come_back_and_only_networkmanagers_new_ones_go(host, monkeypatch) -> None:
+    def rule(priority: int, *more: str) -> list[str]:
+        return ["-4", "priority", str(priority), "from", "all", "lookup", "100", *more]
+
+    now = [rule(0), rule(3, "proto", "4"), rule(4, "proto", "186"), rule(5)]
+    monkeypatch.setattr(kernel, "rules", lambda: now)
+    host.asked.clear()
+    ran: list[list[str]] = []
+    monkeypatch.setattr(ip_commands, "run", lambda wanted: ran.extend(wanted) or [])
+    had = {"kernel": {}, "uppers": {}, "rules": [rule(0), rule(1)], "devices": {}, "profiles": {}, "uuids": []}
+    snapshot.put_lost_back(dict(had, files={}, notes={}, resolver=None))
+    assert [" ".join(words) for words in ran] == [
+        "-4 rule add priority 1 from all lookup 100",
+        "-4 rule del priority 3 from all lookup 100 proto 4",
+    ]

@@ -1,0 +1,55 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NetworkManager's profiles of Ethernet devices as they lie in files, for when it cannot be asked itself."""
+
+import os
+from typing import Dict, Iterator, List, NamedTuple, Optional
+
+ON_DISK = "/etc/NetworkManager/system-connections"
+IN_MEMORY = "/run/NetworkManager/system-connections"
+_ETHERNET = ("ethernet", "802-3-ethernet")
+
+
+class ProfileFile(NamedTuple):
+    """``interface`` and ``mac``: what it is bound to, if anything."""
+
+    path: str
+    uuid: str
+    interface: str
+    mac: str
+
+
+def present() -> List[ProfileFile]:
+    """One profile may have two: what is changed in memory only lies before what is on disk."""
+    found = [_read(path) for folder in (ON_DISK, IN_MEMORY) for path in _files(folder)]
+    return [profile for profile in found if profile is not None]
+
+
+def _files(folder: str) -> Iterator[str]:
+    if os.path.isdir(folder):
+        for name in sorted(os.listdir(folder)):
+            yield os.path.join(folder, name)
+
+
+def _read(path: str) -> Optional[ProfileFile]:
+    """None where it is none of an Ethernet device, or has gone meanwhile."""
+    values: Dict[str, str] = {}
+    section = ""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+            for line in stream:
+                if line.startswith("["):
+                    section = line.strip()[1:-1]
+                key, _equals, value = line.partition("=")
+                values.setdefault(f"{section}.{key.strip()}", value.strip())
+    except OSError:
+        return None
+    if values.get("connection.type") not in _ETHERNET:
+        return None
+    return ProfileFile(
+        path,
+        values.get("connection.uuid", ""),
+        values.get("connection.interface-name", ""),
+        values.get("ethernet.mac-address") or values.get("802-3-ethernet.mac-address", ""),
+    )
