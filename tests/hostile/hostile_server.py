@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Behaviour = Callable[["Exchange"], None]
 
 LOGIN, LICENSE, INSTALL = "/account/login/", "/system/license/apply/", "/system/add_slb_engine/"
+LONGEST_END = 10
 LICENSE_TEXT = b"-----BEGIN LICENSE-----\nc2xiLmZsZWV0\n-----END LICENSE-----\n"
 
 
@@ -70,6 +71,7 @@ class HostileServer:
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._open: set[socket.socket] = set()
+        self._serving: list[threading.Thread] = []
         self._session_numbers = itertools.count(1)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.load_cert_chain(self.certificate.chain, self.certificate.key)
@@ -80,8 +82,14 @@ class HostileServer:
         self._closing.set()
         self.stop_listening()
         for connection in list(self._open):
+            # Closed it would give its descriptor to the next connection of this process, into which the thread that
+            # still sends on it would write. SSLSocket.shutdown would send the rest in the clear.
             with contextlib.suppress(OSError):
-                connection.close()
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)
+        deadline = time.monotonic() + LONGEST_END
+        for thread in list(self._serving):
+            thread.join(max(0.0, deadline - time.monotonic()))
+            assert not thread.is_alive(), "a thread of the test's server still serves"
 
     def listen(self) -> None:
         """Again on the same port, where it has listened before."""
@@ -130,7 +138,9 @@ class HostileServer:
                 return
             with self._lock:
                 self.connections += 1
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            thread = threading.Thread(target=self._serve, args=(connection,), daemon=True)
+            self._serving.append(thread)
+            thread.start()
 
     def _serve(self, raw: socket.socket) -> None:
         self._open.add(raw)
@@ -139,8 +149,9 @@ class HostileServer:
                 self.greeting(raw)
                 return
             raw.settimeout(30)
-            with self._tls.wrap_socket(raw, server_side=True) as connection:
+            with self._tls.wrap_socket(raw, server_side=True, do_handshake_on_connect=False) as connection:
                 self._open.add(connection)
+                connection.do_handshake()
                 request = _read_request(connection)
                 with self._lock:
                     self.requests.append(request)

@@ -398,9 +398,11 @@ LICENSES = [
         "endless", flood(message(200, b"", length=-1), b"x" * 65536), params={"max_size": 1000000}, says="larger than"
     ),
     # With the time of one attempt, which is that of all: a machine that is busy for two seconds changes nothing.
-    # In which words it is told that time was over is seen where bodies drip in every frame.
     _license(
-        "dripping", drip(message(200, b"", length=9999), 0.01, b"x"), params=_ONE_TRY, says="with an empty body that"
+        "dripping",
+        drip(message(200, b"", length=9999), 0.01, b"x"),
+        params=_ONE_TRY,
+        says="with an empty body that did not end within 4 s",
     ),
     _license(
         "a dripping head",
