@@ -63,6 +63,16 @@ def answers(template: str, is_answered: bool, **more: Any) -> dict[str, Any]:
     return sent(template, {name: value for name, value in given.items() if is_answered or name in needed})
 
 
+def test_what_pip_has_installed_has_checksums(jobs: Jobs) -> None:
+    pins = (ROOT / "requirements" / "ee-image.txt").read_text().lower()
+    listed = subprocess.run(
+        ["docker", "run", "--rm", IMAGE, "pip3", "list", "--format", "freeze", "--path", "/usr/local/lib/python3.11/dist-packages"],
+        capture_output=True, text=True, check=True,
+    ).stdout.lower().split()  # fmt: skip
+    assert listed
+    assert [each for each in listed if f"{each} " not in pins] == []
+
+
 # In the order of a team's first day: what one test leaves is what the next finds.
 
 
