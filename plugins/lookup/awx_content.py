@@ -19,7 +19,9 @@ options:
     description:
       - V(steps), what is to be made in AWX and what is to be taken away, in the light of what is there. Asks AWX, as
         the modules of the collection C(awx.awx) do, with C(CONTROLLER_HOST) and so on from the environment.
-      - V(files), the files of the project that AWX syncs, and the content as data for C(infra.aap_configuration).
+      - >-
+        V(files), the files of the project that AWX syncs, and the content as data for C(infra.aap_configuration),
+        each by its path below C(slb_awx_dest), which begins where the command is run.
     type: str
     required: true
 """
@@ -43,6 +45,7 @@ _raw:
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -52,6 +55,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import content, files, settings, standing
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.api import Awx
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
+
+_A_PAGE = {"page_size": 200}
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -69,8 +74,11 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 def _files(wanted: dict[str, Any]) -> dict[str, str]:
     settings.check_for_content(wanted)
+    # Of a playbook, a relative path would begin where the playbook lies: in the collection.
+    folder = Path(wanted["dest"]).expanduser().absolute() if wanted["dest"] else Path()
     written = {f"project/{path}": text for path, text in files.project(wanted).items()}
-    return {**written, files.DATA_FILE: files.data(content.content(wanted))}
+    written[files.DATA_FILE] = files.data(content.content(wanted))
+    return {str(folder / path): text for path, text in written.items()}
 
 
 def _steps(wanted: dict[str, Any]) -> dict[str, Any]:
@@ -92,15 +100,26 @@ def _steps(wanted: dict[str, Any]) -> dict[str, Any]:
         )
         used = _used_by_others(awx, existing, wanted)
         if is_absent:
-            return {"make": [], "remove": list(standing.removals(existing, wanted, used=used))}
-        return standing.steps(objects, existing, _nodes(awx, existing, wanted), wanted, used)
+            steps = {"make": [], "remove": list(standing.removals(existing, wanted, used=used))}
+        else:
+            place = standing.approved_by(existing, wanted)
+            approving = awx.all(place, _A_PAGE) if place else []
+            steps = standing.steps(objects, existing, _nodes(awx, existing, wanted), wanted, used, approving)
+        hanging = [
+            (each["name"], resource, found)
+            for each in steps["remove"]
+            for resource, field in standing.hangs_on(each["kind"])
+            for found in awx.all(resource, {field: each["args"]["name"], **_A_PAGE})
+        ]
+        standing.see_that_nothing_of_others_goes(hanging, existing, wanted)
+        return steps
 
 
 def _used_by_others(awx: Awx, existing: Mapping[str, Any], wanted: dict[str, Any]) -> list[int]:
     """A type of credentials is everybody's: AWX does not take it away while there are some."""
     used = []
     for kind in existing["credential_type"]:
-        credentials = awx.all("credentials", {"credential_type": kind["id"], "page_size": 200})
+        credentials = awx.all("credentials", {"credential_type": kind["id"], **_A_PAGE})
         if not all(standing.is_ours("credential", each, wanted) for each in credentials):
             used.append(kind["id"])
     return used
@@ -111,7 +130,7 @@ def _nodes(awx: Awx, existing: Mapping[str, Any], wanted: dict[str, Any]) -> lis
     found = next((each for each in existing["workflow_job_template"] if each["name"] == name), None)
     if found is None:
         return []
-    nodes = awx.all("workflow_job_template_nodes", {"workflow_job_template": found["id"], "page_size": 200})
+    nodes = awx.all("workflow_job_template_nodes", {"workflow_job_template": found["id"], **_A_PAGE})
     for node in nodes:
         place = node.get("related", {}).get("unified_job_template")
         node["template"] = awx.one(place) if place else {}

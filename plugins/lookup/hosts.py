@@ -58,6 +58,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         parts = [part for term in terms for part in (term if isinstance(term, list) else [term])]
         given = [str(part).strip() for part in parts if not is_empty(part)]
         pattern, known = ",".join(given) or _DEFAULT, variables or {}
+        if not any(part.strip() for part in split_host_pattern(pattern)):
+            # To Ansible, nothing but commas is everybody.
+            raise AnsibleError(f"{pattern!r} names no host, so nothing would be done. Name the hosts with slb_hosts.")
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):
             return [pattern]

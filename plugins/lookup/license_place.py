@@ -42,6 +42,7 @@ _raw:
 from collections.abc import Mapping
 from typing import Any
 
+from ansible import constants
 from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
 
@@ -70,7 +71,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return [told]
         place = LicensePlace(str(node), dest, host or "")
         try:
-            place.refuse(known["inventory_hostname"], known["groups"], known["hostvars"], lost_with_job)
+            # The controller's own name is known without the inventory.
+            is_here = place.host in constants.LOCALHOST or _connects_here(known["hostvars"].get(place.host))
+            place.refuse(known["inventory_hostname"], known["groups"], known["hostvars"], is_here, lost_with_job)
         except FleetError as error:
             told["trouble"] = str(error)
         return [{**told, "group": place.group}]
+
+
+def _connects_here(host: Mapping[str, Any] | None) -> bool:
+    return str((host or {}).get("ansible_connection", "")).endswith("local")

@@ -16,7 +16,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import dige
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 _DIGEST, _ROLLOUT = "sha256:", "slb.fleet.rollout"
-_AGAIN = "Nothing was done. Make a new plan with slb.fleet.rollout --check, and have that approved."
+_AGAIN = (
+    "Nothing was done. Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), "
+    "and have that approved."
+)
 
 
 class ApprovedPlan:

@@ -60,11 +60,15 @@ class _GroupRefusedError(Exception):
 
 @dataclass
 class _Keying:
-    """The groups of one host by one key are just made. ``group``: that of all hosts. ``parent``: as the file has it."""
+    """The groups of one host by one key are just made. ``group``: that of all hosts. ``parent``: as the file has it.
+
+    ``is_prefixed``: the key's groups have a prefix, so that names which begin with it are the operator's.
+    """
 
     host: str
     group: str
     parent: Any
+    is_prefixed: bool
     _parent_is_next: bool = False
 
     def is_parent(self, name: str) -> bool:
@@ -75,6 +79,7 @@ class _Keying:
 
 class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: ignore[misc]
     _keying: _Keying | None = None
+    _named_like_groups: set[str]
 
     def verify_file(self, path: str) -> bool:
         return path.endswith(_ENDINGS) and bool(super().verify_file(path))
@@ -199,13 +204,21 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
             self._set_composite_vars(compose, variables, host.name, strict)
         for host in hosts if groups else ():
             self._add_host_to_composed_groups(groups, {}, host.name, strict)
-        return [refusal for host in hosts if keyed for refusal in self._keyed_groups(host.name, group, keyed, strict)]
+        self._named_like_groups = set()
+        refused = [each for host in hosts if keyed for each in self._keyed_groups(host.name, group, keyed, strict)]
+        for name in self._named_like_groups & self.inventory.hosts.keys():
+            self.inventory.remove_host(self.inventory.hosts[name])
+        if self._named_like_groups:
+            remark = Remark(*_listed_hosts.TAKEN_BY_GROUP, sorted(self._named_like_groups))
+            self.display.warning(remark.in_words())
+        return refused
 
     def _keyed_groups(self, host: str, group: str, keyed: Any, strict: bool) -> list[str]:
         try:
             # One after the other, so that it is known which name that Ansible asks for is a parent's.
             for each in keyed if isinstance(keyed, list) else [keyed]:
-                self._keying = _Keying(host, group, each.get("parent_group") if isinstance(each, Mapping) else None)
+                key = each if isinstance(each, Mapping) else {}
+                self._keying = _Keying(host, group, key.get("parent_group"), bool(key.get("prefix")))
                 self._add_host_to_keyed_groups([each], {}, host, strict)
         except _GroupRefusedError as error:
             self.inventory.remove_host(self.inventory.hosts[host])
@@ -223,7 +236,12 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
         # Other signs make a pattern of it, which is for other hosts.
         name = _IN_NO_GROUP.sub("_", name)
         declared = (keying.group, *map(to_safe_group_name, self.get_option("groups") or ()))
-        is_another_host = name in self.inventory.hosts and name != keying.host
+        is_host = name in self.inventory.hosts
+        if is_host and keying.is_prefixed and self.inventory.hosts[name].vars.get("slb_engine_name") == name:
+            # One engine's name must not keep all others of such a group out of the inventory.
+            self._named_like_groups.add(name)
+            return name
+        is_another_host = is_host and name != keying.host
         if name in (*_OF_ANSIBLE, *declared, *constants.LOCALHOST) or is_another_host:
             raise _GroupRefusedError(in_short(name, _LONGEST_WORD))
         return name

@@ -45,9 +45,12 @@ class LicensePlace:
         inventory_hostname: str,
         groups: Mapping[str, Sequence[str]],
         inventory: Container[str],
+        is_here: bool,
         is_lost: Callable[[str], bool],
     ) -> None:
-        """Raises FleetError where the license cannot go there. ``is_lost``: whether a file is gone with its job."""
+        """Raises FleetError where the license cannot go there. ``is_here``: the host that keeps it is the controller
+        itself. ``is_lost``: whether a file of the controller is gone with its job.
+        """
         others = [
             min(hosts) for name, hosts in groups.items() if name.startswith(self._of_the_file) and name != self.group
         ]
@@ -61,9 +64,10 @@ class LicensePlace:
             raise FleetError(
                 f"There is no host {self.host} in the inventory, on which slb_license_host wants the license to be "
                 "kept.",
-                "Nothing was downloaded. Correct the name, or add the host.",
+                "Nothing was downloaded. Correct the name, or add the host. A slice of a job knows only its own: leave "
+                "slb_license_dest out there, and download the license with slb.fleet.download_license.",
             )
-        if not self.host and is_lost(self.dest):
+        if (is_here or not self.host) and is_lost(self.dest):
             raise FleetError(
                 f"This job runs in a container of its own, and {self.dest} would be gone with it.",
                 "Nothing was downloaded. Name the host of the inventory that shall keep the license: slb_license_host.",

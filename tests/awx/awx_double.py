@@ -415,10 +415,11 @@ class Served:
         if resource == "roles":
             granted = awx.granted.setdefault(int(rest[0]), [])
             if method == "POST":
-                granted.append(body["id"])
-                awx.writes.append(f"GRANT {rest[0]}")
+                away = bool(body.get("disassociate"))
+                (granted.remove if away else granted.append)(body["id"])
+                awx.writes.append(f"{'REVOKE' if away else 'GRANT'} {rest[0]}")
                 return 204, None
-            return 200, _page([{"id": each} for each in granted])
+            return 200, _page([awx.shown("teams", awx.tables["teams"][each]) for each in granted])
         if resource == "project_updates":
             project = awx.shown("projects", awx.tables["projects"][int(rest[0])])
             failed = project["status"] == "failed"

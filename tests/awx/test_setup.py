@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
+import yaml
 from operators import MODULES, NEEDED, REPOSITORY, ROOT, Operator
 
 EVERYTHING: dict[str, Any] = {
@@ -46,6 +49,7 @@ def test_from_an_empty_awx_and_back(operator: Operator) -> None:
 
     rollout = awx.one("job_templates", "slb.fleet rollout sliced")
     assert rollout["job_slice_count"] == 4
+    assert json.loads(rollout["extra_vars"]) == {"slb_slice": "?/4"}
     assert awx.one("job_templates", "slb.fleet rollout canary")["job_slice_count"] == 1
     assert awx.linked("job_templates", "slb.fleet rollout", "credentials") == {"slb.fleet management node"}
     assert awx.linked("job_templates", "slb.fleet audit", "notification_templates_error") == {
@@ -68,7 +72,7 @@ def test_from_an_empty_awx_and_back(operator: Operator) -> None:
         if other["id"] in node[path]
     }
     assert paths == {
-        ("audit", "always_nodes", "approve"),
+        ("audit", "failure_nodes", "approve"),
         ("approve", "success_nodes", "rollout"),
         ("rollout", "always_nodes", "audit again"),
     }
@@ -114,6 +118,12 @@ def items(output: str) -> list[str]:
     return [line.removesuffix(" => {") for line in output.splitlines() if "(item=" in line]
 
 
+def schedule(
+    zone: str = "Europe/Berlin", begin: str = "20270101T030000", rule: str = "FREQ=DAILY;INTERVAL=1"
+) -> dict[str, Any]:
+    return {"audit_schedule": f"DTSTART;TZID={zone}:{begin} RRULE:{rule}"}
+
+
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
@@ -121,14 +131,35 @@ def items(output: str) -> list[str]:
         ({"project_url": ""}, "slb_awx_project_url (of the git repository"),
         ({"username": ""}, "slb_awx_base_url and username"),
         ({"password": ""}, "slb_awx_password is not set"),
-        ({"mail_to": "a@example.com"}, "slb_awx_mail_from and mail_host"),
+        ({"mail_to": "a@example.com"}, "slb_awx_mail_from and slb_awx_mail_host"),
+        ({"mail_to": "nobody"}, "slb_awx_mail_to has the value 'nobody': it is not a list of mail addresses"),
+        ({"mail_host": "mail.example"}, "slb_awx_mail_host is for mails, and slb_awx_mail_to is not set"),
+        (
+            {"webhook_headers": {"a": "b"}},
+            "slb_awx_webhook_headers is for a webhook, and slb_awx_webhook_url is not set",
+        ),
+        (
+            {"execution_environment": "ee"},
+            "slb_awx_image makes an execution environment, and slb_awx_execution_environment",
+        ),
+        ({"credential": "mine"}, "slb_awx_username is for the credential that is made, and slb_awx_credential names"),
+        ({"tls_fingerprint": "3f:1a"}, "variable slb_awx_tls_fingerprint has the value '3f:1a': it is not a SHA-256"),
+        ({"ca": "/etc/ssl/ca.pem"}, "it is not certificates in PEM; of a file, give the content"),
+        (
+            {"base_url": "https://a:b@console.example"},
+            "it holds credentials. Use slb_awx_username and slb_awx_password",
+        ),
+        (schedule(zone="Europe/Berln"), "Europe/Berln is none (did you mean Europe/Berlin?)"),
+        (schedule(begin="20270230T030000"), "20270230T030000 is none"),
+        (schedule(rule="FREQ=SECONDLY;INTERVAL=1"), "FREQ AWX takes: MINUTELY, HOURLY, DAILY"),
+        (schedule(rule="FREQ=DAILY;INTERVAL=1;COUNT=5000"), "COUNT is at most 999"),
         ({"slices": "many"}, "slb_awx_slices has the value 'many': it is not a whole number from 1 to 1000"),
         ({"audit_schedule": "RRULE:FREQ=DAILY"}, "DTSTART;TZID=Europe/Berlin"),
         ({"name": "2026"}, "slb_awx_name has the value '2026': it is not a name"),
         ({"name": "x" * 101}, "it is not a name: at most 100 characters"),
         ({"label": "a "}, "no spaces around"),
         ({"labels": "x"}, "There is no variable slb_awx_labels. Did you mean slb_awx_label?"),
-        ({"base_url": "http://console.example"}, "begins with https://"),
+        ({"base_url": "http://console.example"}, "it does not begin with https://"),
         ({"collection": "ansible.controller"}, "The collection ansible.controller is not installed"),
     ],
 )
@@ -311,3 +342,93 @@ def test_the_other_collection_of_the_same_modules(operator: Operator) -> None:
     run = operator.run("awx_setup", variables, ANSIBLE_COLLECTIONS_PATH=path)
     assert run.status == 0, run.output
     assert operator.awx.names("workflow_job_templates") == {"slb.fleet approved rollout"}
+
+
+def test_who_is_taken_off_the_list_of_approvers_cannot_approve(operator: Operator) -> None:
+    awx = operator.awx
+    other = awx.make("teams", {"name": "ops 2", "organization": awx.organization})
+    assert operator.set_up(approvers=["ops", "ops 2"]).status == 0
+    assert {tuple(teams) for teams in awx.granted.values()} == {(awx.team, other)}
+    foretold = operator.set_up("--check", approvers=["ops 2"])
+    assert (foretold.status, foretold.changed) == (0, 1), foretold.output
+    fewer = operator.set_up(approvers=["ops 2"])
+    assert (fewer.status, fewer.changed) == (0, 1), fewer.output
+    assert {tuple(teams) for teams in awx.granted.values()} == {(other,)}
+    # Read for another reason: not ours to take.
+    audit = awx.one("job_templates", "slb.fleet audit")["summary_fields"]["object_roles"]["read_role"]["id"]
+    awx.granted[audit].append(awx.team)
+    assert operator.set_up().status == 0
+    assert {number: teams for number, teams in awx.granted.items() if teams} == {audit: [awx.team]}
+    assert operator.set_up().changed == 0
+
+
+def test_what_others_have_put_on_what_is_ours_is_not_taken_away_with_it(operator: Operator) -> None:
+    awx = operator.awx
+    assert operator.set_up(slices=4).status == 0
+    sliced = awx.one("job_templates", "slb.fleet rollout sliced")["id"]
+    nightly = awx.make("schedules", {"name": "my nightly", "unified_job_template": sliced, "rrule": ""})
+    fewer = operator.set_up(slices=1)
+    assert fewer.status == 2
+    assert "schedule 'my nightly' (on slb.fleet rollout sliced)" in " ".join(fewer.output.split())
+    awx.delete("schedules", nightly)
+    assert operator.set_up(slices=1).status == 0
+
+    audit = awx.one("job_templates", "slb.fleet audit")["id"]
+    inventory = awx.one("inventories", "slb.fleet engines")["id"]
+    workflow = awx.make("workflow_job_templates", {"name": "mine", "organization": awx.organization})
+    node = {"identifier": "my node", "unified_job_template": audit, "workflow_job_template": workflow}
+    others = [
+        ("schedules", awx.make("schedules", {"name": "my nightly", "unified_job_template": audit, "rrule": ""})),
+        ("hosts", awx.make("hosts", {"name": "my host", "inventory": inventory, "has_inventory_sources": False})),
+        ("inventory_sources", awx.make("inventory_sources", {"name": "my source", "inventory": inventory})),
+        ("job_templates", awx.make("job_templates", {"name": "my job", "inventory": inventory, "project": 0})),
+        ("workflow_job_template_nodes", awx.make("workflow_job_template_nodes", node)),
+    ]
+    awx.make("hosts", {"name": "of the source", "inventory": inventory, "has_inventory_sources": True})
+    awx.writes.clear()
+    refused = operator.set_up("--check", state="absent")
+    assert refused.status == 2
+    words = " ".join(refused.output.split())
+    for name in ("my nightly", "my host", "my source", "my job", "my node"):
+        assert f"'{name}'" in words
+    assert "of the source" not in words
+    assert awx.writes == []
+    for resource, number in others:
+        del awx.tables[resource][number]
+    gone = operator.set_up(state="absent")
+    assert gone.status == 0, gone.output
+    assert awx.names("job_templates") == set()
+
+
+def test_a_template_that_only_has_the_label_stays(operator: Operator) -> None:
+    awx = operator.awx
+    assert operator.set_up().status == 0
+    label = next(iter(awx.tables["labels"]))
+    project = awx.make("projects", {"name": "mine", "organization": awx.organization})
+    mine = awx.make("job_templates", {"name": "my report", "project": project, "playbook": "audit.yml"})
+    awx.links["job_templates", mine, "labels"] = [label]
+    assert operator.set_up().changed == 0
+    assert operator.set_up(state="absent").status == 0
+    assert awx.names("job_templates") == {"my report"}
+
+
+def test_the_project_is_written_where_the_command_is_run(operator: Operator) -> None:
+    variables = {**NEEDED, "slb_awx_dest": "slb"}
+    written = operator.run("awx_files", variables)
+    assert written.status == 0, written.output
+    folder = operator.folder / "slb"
+    assert (folder / "project" / "rollout.yml").is_file()
+    assert (folder / "aap_configuration.yml").is_file()
+    assert f"push the content of {folder}/project" in " ".join(written.output.split())
+    (folder / "project" / "inventory" / "hosts.yml").write_text("mine")
+    assert operator.run("awx_files", variables).changed == 0
+    assert (folder / "project" / "inventory" / "hosts.yml").read_text() == "mine"
+
+
+def test_the_variables_that_the_documentation_shows(operator: Operator) -> None:
+    page = (ROOT / "docs" / "awx.md").read_text()
+    (shown,) = re.findall(r"```yaml\n# awx.yml\n(.*?)```", page, re.DOTALL)
+    operator.awx.make("credentials", {"name": "engine hosts", "credential_type": 0, "inputs": {}})
+    operator.awx.make("teams", {"name": "operations", "organization": operator.awx.organization})
+    done = operator.run("awx_setup", yaml.safe_load(shown), SLB_PASSWORD="a secret of the console")
+    assert done.status == 0, done.output

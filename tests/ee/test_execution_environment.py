@@ -18,6 +18,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURV
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = "slb-lab-ee:test"
+# What pip installs; what Debian installs lies elsewhere.
+PACKAGES = "/usr/local/lib/python3.11/dist-packages"
 TOPOLOGY = {
     "management_node": {"deploy_seconds": 2},
     "hosts": {"h1": {"nics": {"ens9": {"kind": "no_address"}}}, "h2": {}, "h3": {}, "h4": {}},
@@ -66,7 +68,7 @@ def answers(template: str, is_answered: bool, **more: Any) -> dict[str, Any]:
 def test_what_pip_has_installed_has_checksums(jobs: Jobs) -> None:
     pins = (ROOT / "requirements" / "ee-image.txt").read_text().lower()
     listed = subprocess.run(
-        ["docker", "run", "--rm", IMAGE, "pip3", "list", "--format", "freeze", "--path", "/usr/local/lib/python3.11/dist-packages"],
+        ["docker", "run", "--rm", IMAGE, "pip3", "list", "--format", "freeze", "--path", PACKAGES],
         capture_output=True, text=True, check=True,
     ).stdout.lower().split()  # fmt: skip
     assert listed

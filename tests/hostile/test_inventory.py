@@ -243,6 +243,19 @@ def test_no_name_makes_a_group_that_means_another_thing(source: Callable[..., So
     assert "Give the key a prefix, or rename the engine." in seen.words
 
 
+def test_an_engine_that_is_named_like_a_group_of_the_file_keeps_no_other_out(source: Callable[..., Source]) -> None:
+    names = ["edge-1", "console_running", "edge-2"]
+    console = source(
+        routes(*(listed(name, f"192.0.2.{number}") for number, name in enumerate(names, 1))),
+        keyed_groups=[{"prefix": "console", "key": "slb_console_state"}],
+    )
+    seen = console.show()
+    assert seen.status == 0, seen.words
+    assert set(seen.hosts) == {"edge-1", "edge-2"}, seen.words
+    assert seen.members("console_running") == {"edge-1", "edge-2"}
+    assert "because a group has the engine's name: console_running" in seen.words
+
+
 def test_no_address_leads_to_the_controller_or_is_a_template(source: Callable[..., Source]) -> None:
     wrong = [
         "",

@@ -110,7 +110,7 @@ class Connection:
             sessionid=_sessionid(params["sessionid"] or ""),
             validate_certs=params["validate_certs"],
             ca_path=_ca_path(params["ca_path"] or ""),
-            tls_fingerprint=_fingerprint(params["tls_fingerprint"] or ""),
+            tls_fingerprint=normalised_fingerprint(params["tls_fingerprint"] or ""),
             timeout=_between("timeout", params["timeout"], 1, _MAX_TIMEOUT),
             retries=_between("retries", params["retries"], 0, _MAX_RETRIES),
         )
@@ -176,7 +176,8 @@ def _without_userinfo(value: str) -> str:
     return _USERINFO.sub("//(hidden)@", value)
 
 
-def _fingerprint(value: str) -> str:
+def normalised_fingerprint(value: str) -> str:
+    """64 lower-case hexadecimal digits; empty for an empty one. Raises OptionError for what is none."""
     digits = _SEPARATORS.sub("", _FINGERPRINT_LABEL.sub("", value)).lower()
     if value and not _SHA256.fullmatch(digits):
         raise OptionError(

@@ -158,6 +158,9 @@ def _project(settings: Settings) -> Iterator[Object]:
             "scm_url": settings["project_url"],
             "scm_branch": settings["project_branch"],
             **({"credential": settings["project_credential"]} if settings["project_credential"] else {}),
+            # Who has pushed a host launches for that host, too.
+            "scm_update_on_launch": True,
+            "scm_update_cache_timeout": 60,
             # Until its playbooks are there, no job template can name one.
             "wait": True,
             "timeout": 300,
@@ -285,6 +288,7 @@ def _notified(settings: Settings) -> list[str]:
 
 
 APPROVED = "rollout approved"
+SLICED = "rollout sliced"
 _PUBLISHED = "^slb_fleet_[0-9]+$"
 APPROVED_PLAN = (
     "{{ (q('ansible.builtin.vars', *q('ansible.builtin.varnames', '" + _PUBLISHED + "')) "
@@ -300,7 +304,7 @@ _TEMPLATES: dict[str, tuple[str, str]] = {
     "rollout": ("rollout", "Prepares, deploys and proves, batch by batch"),
     APPROVED: ("rollout", "Of a workflow: does what was approved, and nothing else"),
     "rollout canary": ("rollout", "The hosts that go first, named at launch; not sliced"),
-    "rollout sliced": ("rollout", "All others, after the canary; each slice has its own login, batches and report"),
+    SLICED: ("rollout", "All others, after the canary; each slice has its own login, batches and report"),
     "remediate": ("remediate", "Heals named hosts whose engines the web console does not list"),
     "adopt_interfaces": ("adopt_interfaces", "Brings interfaces under NetworkManager"),
     "download_license": ("download_license", "Keeps the license on a host of the inventory"),
@@ -315,7 +319,7 @@ def template_name(settings: Settings, template: str) -> str:
 
 def _job_templates(settings: Settings) -> Iterator[Object]:
     for template, (playbook, text) in _TEMPLATES.items():
-        is_of_slices = template in ("rollout canary", "rollout sliced")
+        is_of_slices = template in ("rollout canary", SLICED)
         if is_of_slices and settings["slices"] == 1:
             continue
         questions = SURVEYS.get(template, [])
@@ -337,15 +341,22 @@ def _job_templates(settings: Settings) -> Iterator[Object]:
                 "ask_limit_on_launch": template != APPROVED,
                 "ask_verbosity_on_launch": True,
                 "ask_job_type_on_launch": template not in (*READ_ONLY, APPROVED),
-                # Without a plan of its own, what is approved is what the artifact of the audit says.
-                "extra_vars": {"slb_plan": APPROVED_PLAN} if template == APPROVED else {},
-                "job_slice_count": settings["slices"] if template == "rollout sliced" else 1,
+                "extra_vars": _extra_vars(settings, template),
+                "job_slice_count": settings["slices"] if template == SLICED else 1,
                 "survey_enabled": bool(questions),
                 "survey_spec": _survey(text, questions) if questions else {},
                 "labels": [settings["label"]],
                 "notification_templates_error": [] if template == APPROVED else _notified(settings),
             },
         )
+
+
+def _extra_vars(settings: Settings, template: str) -> dict[str, Any]:
+    if template == APPROVED:
+        # Without a plan of its own, what is approved is what the artifact of the audit says.
+        return {"slb_plan": APPROVED_PLAN}
+    # AWX tells no job which slice it is: of their number, limits for the whole fleet are shared out.
+    return {"slb_slice": f"?/{settings['slices']}"} if template == SLICED else {}
 
 
 def _survey(text: str, questions: list[dict[str, Any]]) -> dict[str, Any]:
@@ -371,8 +382,8 @@ def _workflow(settings: Settings) -> Iterator[Object]:
             "notification_templates_error": _notified(settings),
             "notification_templates_approvals": _notified(settings),
             "workflow_nodes": [
-                # An audit of a fleet on which there is work fails: so what comes next comes always.
-                _node("audit", "job_template", audit, always=["approve"]),
+                # An audit of a fleet on which there is work fails; where it is well, there is nothing to approve.
+                _node("audit", "job_template", audit, failure=["approve"]),
                 _node(
                     "approve",
                     "workflow_approval",
@@ -400,8 +411,9 @@ def _node(
     template: dict[str, Any],
     always: list[str] | None = None,
     success: list[str] | None = None,
+    failure: list[str] | None = None,
 ) -> dict[str, Any]:
-    related = {"always_nodes": always, "success_nodes": success}
+    related = {"always_nodes": always, "success_nodes": success, "failure_nodes": failure}
     return {
         "identifier": identifier,
         "unified_job_template": {**template, "type": kind},

@@ -8,17 +8,27 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
+from zoneinfo import available_timezones
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import (
+    normalised_base_url,
+    normalised_fingerprint,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 PREFIX = "slb_awx_"
+_NOTHING_CHANGED = "Nothing was changed in AWX."
 _NAME = re.compile(r"(?!\d+$)(?=\S)[^,+\x00-\x1f]{0,99}[^\s,+\x00-\x1f]")
-_RRULE = re.compile(r"DTSTART;TZID=[^\s:]+:\d{8}T\d{6} RRULE:(?=\S*FREQ=)(?=\S*INTERVAL=\d)\S+")
+_RRULE = re.compile(r"DTSTART;TZID=([^\s:]+):(\d{8}T\d{6}) RRULE:(\S+)")
+_FREQUENCIES = ("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
+_MOST_TIMES = 999
+_MAIL_ADDRESS = re.compile(r"[^\s@,<>]+@[^\s@,<>]+")
 
 
 class AwxVariableError(FleetError):
@@ -27,7 +37,7 @@ class AwxVariableError(FleetError):
     def __init__(self, name: str, value: object, wanted: str) -> None:
         super().__init__(
             f"The variable {PREFIX}{name} has the value {value!r:.200}: it is not {wanted}.",
-            "Correct it. Nothing was changed in AWX.",
+            f"Correct it. {_NOTHING_CHANGED}",
         )
 
 
@@ -52,6 +62,14 @@ def _url(*schemes: str) -> Reader:
         if not isinstance(value, str) or not value.startswith(schemes):
             raise ValueError(f"an address that begins with {' or '.join(schemes)}")
         return value
+
+    return read
+
+
+def _of_the_node(normalised: Callable[[str], str]) -> Reader:
+    def read(value: Any) -> str:
+        normalised(_text(value))
+        return str(value).strip()
 
     return read
 
@@ -100,13 +118,44 @@ def _headers(value: Any) -> dict[str, str]:
     return {str(name): str(each) for name, each in value.items()}
 
 
+def _mail_addresses(value: Any) -> list[str]:
+    addresses = _texts(value)
+    if not all(_MAIL_ADDRESS.fullmatch(each) for each in addresses):
+        raise ValueError("a list of mail addresses")
+    return addresses
+
+
+def _certificates(value: Any) -> str:
+    if not isinstance(value, str) or "-----BEGIN CERTIFICATE-----" not in value:
+        raise ValueError("certificates in PEM; of a file, give the content: lookup('ansible.builtin.file', ...)")
+    return value
+
+
 def _rrule(value: Any) -> str:
-    if not isinstance(value, str) or not _RRULE.fullmatch(value):
+    match = _RRULE.fullmatch(value) if isinstance(value, str) else None
+    parts = dict(part.partition("=")[::2] for part in match[3].split(";")) if match else {}
+    if match is None or not parts.get("INTERVAL", "").isdecimal():
         raise ValueError(
             "a rule with a time zone and an interval, as AWX wants it, such as "
             "DTSTART;TZID=Europe/Berlin:20270101T030000 RRULE:FREQ=DAILY;INTERVAL=1"
         )
-    return value
+    _see_that_there_is(match[1], match[2])
+    if parts.get("FREQ") not in _FREQUENCIES:
+        raise ValueError(f"a rule whose FREQ AWX takes: {', '.join(_FREQUENCIES)}")
+    if not 0 <= int(parts.get("COUNT", "1")) <= _MOST_TIMES:
+        raise ValueError(f"a rule that AWX takes: COUNT is at most {_MOST_TIMES}")
+    return str(value)
+
+
+def _see_that_there_is(zone: str, moment: str) -> None:
+    try:
+        datetime.strptime(moment, "%Y%m%dT%H%M%S")
+    except ValueError:
+        raise ValueError(f"a rule that begins at a moment that there is: {moment} is none") from None
+    # Without a database of zones here, AWX alone knows them.
+    if available_timezones() and zone not in available_timezones():
+        near = difflib.get_close_matches(zone, available_timezones(), 1)
+        raise ValueError(f"a rule in a known time zone: {zone} is none{f' (did you mean {near[0]}?)' if near else ''}")
 
 
 VARIABLES: Mapping[str, tuple[Reader, Any]] = {
@@ -124,12 +173,12 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "inventory_source": (_path, "inventory/hosts.yml"),
     "machine_credential": (_name, ""),
     "credential": (_name, ""),
-    "base_url": (_url("https://"), ""),
+    "base_url": (_of_the_node(normalised_base_url), ""),
     "username": (_text, ""),
     "password": (_text, ""),
     "update_secrets": (_truth, False),
-    "ca": (_text, ""),
-    "tls_fingerprint": (_text, ""),
+    "ca": (_certificates, ""),
+    "tls_fingerprint": (_of_the_node(normalised_fingerprint), ""),
     "become": (_truth, True),
     "slices": (_whole(1, 1000), 1),
     "approvers": (_texts, []),
@@ -137,7 +186,7 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "audit_schedule": (_rrule, ""),
     "webhook_url": (_url("https://", "http://"), ""),
     "webhook_headers": (_headers, {}),
-    "mail_to": (_texts, []),
+    "mail_to": (_mail_addresses, []),
     "mail_from": (_text, ""),
     "mail_host": (_text, ""),
     "mail_port": (_whole(1, 65_535), 25),
@@ -167,6 +216,9 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
         except ValueError as error:
             shown = "(a secret)" if name in SECRETS else value
             raise AwxVariableError(name, shown, str(error)) from None
+        except OptionError as error:
+            words = error.in_words({each: f"{PREFIX}{each}" for each in VARIABLES})
+            raise FleetError(words, _NOTHING_CHANGED) from None
     return settings
 
 
@@ -175,12 +227,12 @@ def check_for_content(settings: Mapping[str, Any]) -> None:
     missing = [
         needed
         for needed, is_there in (
-            ("image (of the execution environment), or execution_environment (the name of one that AWX has)",
+            (f"image (of the execution environment), or {PREFIX}execution_environment (the name of one that AWX has)",
              settings["image"] or settings["execution_environment"]),
             ("project_url (of the git repository that AWX syncs)", settings["project_url"]),
-            ("base_url and username of the management node, or credential (the name of one that AWX has)",
+            (f"base_url and {PREFIX}username of the management node, or {PREFIX}credential (one that AWX has)",
              settings["credential"] or (settings["base_url"] and settings["username"])),
-            ("mail_from and mail_host, without which AWX sends no mail",
+            (f"mail_from and {PREFIX}mail_host, without which AWX sends no mail",
              not settings["mail_to"] or (settings["mail_from"] and settings["mail_host"])),
         )
         if not is_there
@@ -188,5 +240,25 @@ def check_for_content(settings: Mapping[str, Any]) -> None:
     if missing:
         raise FleetError(
             f"Not all variables are set that AWX's content needs: {'; '.join(PREFIX + each for each in missing)}.",
-            "Set them; docs/awx.md shows an example. Nothing was changed in AWX.",
+            f"Set them; docs/awx.md shows an example. {_NOTHING_CHANGED}",
+        )
+    contradictions = [
+        f"{PREFIX}{given} {why}"
+        for given, is_there, why in (
+            ("image", settings["image"] and settings["execution_environment"],
+             f"makes an execution environment, and {PREFIX}execution_environment names one that AWX has"),
+            *((each, settings[each] and settings["credential"],
+               f"is for the credential that is made, and {PREFIX}credential names one that AWX has")
+              for each in ("base_url", "username", "password", "ca", "tls_fingerprint")),
+            ("webhook_headers", settings["webhook_headers"] and not settings["webhook_url"],
+             f"is for a webhook, and {PREFIX}webhook_url is not set"),
+            *((each, settings[each] and not settings["mail_to"], f"is for mails, and {PREFIX}mail_to is not set")
+              for each in ("mail_from", "mail_host")),
+        )
+        if is_there
+    ]  # fmt: skip
+    if contradictions:
+        raise FleetError(
+            f"Variables of AWX's content contradict each other: {'; '.join(contradictions)}.",
+            f"Leave one of them out, or set the other, too. {_NOTHING_CHANGED}",
         )

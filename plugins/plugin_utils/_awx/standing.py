@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import Object, Settings, mark_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import (
+    Object,
+    Settings,
+    mark_of,
+    template_name,
+    workflow_name,
+)
 
 Found = Mapping[str, Any]
 
@@ -71,6 +77,64 @@ def is_ours(kind: str, found: Found, settings: Settings) -> bool:
     )
 
 
+def is_ours_to_take_away(kind: str, found: Found, settings: Settings) -> bool:
+    """A label is anybody's to give: a template of ours has our name or our description, too."""
+    is_marked = str(found.get("description", "")).endswith(mark_of(settings))
+    is_named = kind in _WITH_LABELS and str(found["name"]).startswith(f"{settings['name']} ")
+    return is_ours(kind, found, settings) and (is_marked or is_named)
+
+
+_NODES = "workflow_job_template_nodes"
+_KIND_OF = {endpoint: kind for kind, endpoint in ENDPOINTS.items()}
+_MOST_NAMED = 20
+_HANGS_ON: Mapping[str, tuple[tuple[str, str], ...]] = {
+    **dict.fromkeys(_WITH_LABELS, (("schedules", "unified_job_template"), (_NODES, "unified_job_template"))),
+    "project": (("job_templates", "project"), ("inventory_sources", "source_project")),
+    "inventory": (("job_templates", "inventory"), ("inventory_sources", "inventory"), ("hosts", "inventory")),
+    "execution_environment": (("job_templates", "execution_environment"),),
+}
+"""What AWX takes away, or leaves without it, together with an object: resources, each with the field that names it."""
+
+
+def hangs_on(kind: str) -> tuple[tuple[str, str], ...]:
+    return _HANGS_ON.get(kind, ())
+
+
+def see_that_nothing_of_others_goes(
+    hanging: Sequence[tuple[str, str, Found]], existing: Mapping[str, Sequence[Found]], settings: Settings
+) -> None:
+    """``hanging``: what hangs on what would be taken away: the name of that, the resource, and the object itself.
+    Raises FleetError that names those that are not ours.
+    """
+    ours = {
+        (kind, found["id"])
+        for kind, all_found in existing.items()
+        for found in all_found
+        if is_ours_to_take_away(kind, found, settings)
+    }
+    others = [
+        f"{_KIND_OF.get(resource, resource.removesuffix('s')).replace('_', ' ')} "
+        f"{str(each.get('name') or each.get('identifier'))!r} (on {what})"
+        for what, resource, each in hanging
+        if not _is_with(ours, resource, each)
+    ]
+    if others:
+        more = f" and {len(others) - _MOST_NAMED} more" if others[_MOST_NAMED:] else ""
+        raise FleetError(
+            "With what is to be taken away, AWX would take these of others, or leave them without it: "
+            f"{', '.join(others[:_MOST_NAMED])}{more}.",
+            "Take them away yourself, or have them use something else. Nothing was changed.",
+        )
+
+
+def _is_with(ours: set[tuple[str, Any]], resource: str, found: Found) -> bool:
+    if resource == "hosts":
+        return bool(found.get("has_inventory_sources"))
+    if resource == _NODES:
+        return ("workflow_job_template", found.get("workflow_job_template")) in ours
+    return (_KIND_OF[resource], found["id"]) in ours
+
+
 def needed(settings: Settings) -> list[tuple[str, str, dict[str, Any]]]:
     """What the content names and does not make: the variable, and the endpoint and query that find exactly one."""
     named = [
@@ -115,11 +179,12 @@ def steps(
     nodes: Sequence[Found],
     settings: Settings,
     used: Sequence[int] = (),
+    approving: Sequence[Found] = (),
 ) -> dict[str, Any]:
     """``make``: what is made or updated, in this order; ``remove``: what is ours and no longer wanted.
 
     ``nodes``: those of the workflow that is there, each with its template in full, under ``template``. ``used``: the
-    credential types that others have made credentials of.
+    credential types that others have made credentials of. ``approving``: the teams that may approve now.
     Raises FleetError where a name is taken by something that is not ours, or where a secret is missing.
     """
     _refuse_others(objects, existing, settings)
@@ -138,18 +203,41 @@ def steps(
         data = each.as_data()
         if each.kind == "workflow_job_template":
             data["args"] = _with_nodes(each.args, nodes)
-        if each.kind == "project" and is_there and _of(existing, each)["status"] != "successful":
+        found = _named(existing, each.kind, each.name) if each.kind == "project" else None
+        if found and found["status"] != "successful":
             # Its last sync has failed, or never was: the module would not try again.
             data["args"]["update_project"] = True
         # A module cannot foretell what it would do with something that is yet to be made.
         data["foretold"] = (not is_there and each.kind in ENDPOINTS) or not to_come.isdisjoint(_texts(each.args))
         make.append(data)
     wanted = {(each.kind, each.name) for each in objects}
-    return {"make": make, "remove": list(removals(existing, settings, wanted, used))}
+    away = [*_taken_back(existing, approving, settings), *removals(existing, settings, wanted, used)]
+    return {"make": make, "remove": away}
 
 
-def _of(existing: Mapping[str, Sequence[Found]], wanted: Object) -> Found:
-    return next(found for found in existing[wanted.kind] if found["name"] == wanted.name)
+def approved_by(existing: Mapping[str, Sequence[Found]], settings: Settings) -> str:
+    """Where AWX says which teams may approve; empty where there is no workflow yet."""
+    workflow = _named(existing, "workflow_job_template", workflow_name(settings))
+    return f"roles/{workflow['summary_fields']['object_roles']['approval_role']['id']}/teams" if workflow else ""
+
+
+def _named(existing: Mapping[str, Sequence[Found]], kind: str, name: str) -> Found | None:
+    return next((found for found in existing.get(kind, ()) if found["name"] == name), None)
+
+
+def _taken_back(
+    existing: Mapping[str, Sequence[Found]], approving: Sequence[Found], settings: Settings
+) -> Iterator[dict[str, Any]]:
+    """From the teams that may approve and are no longer named: that, and that they read what there is to approve."""
+    named = [(settings["organization"], team) for team in settings["approvers"]]
+    others = [team for team in approving if (team["summary_fields"]["organization"]["name"], team["name"]) not in named]
+    audit = _named(existing, "job_template", template_name(settings, "audit"))
+    workflow = _named(existing, "workflow_job_template", workflow_name(settings))
+    for role, option, found in (("approval", "workflows", workflow), ("read", "job_templates", audit)):
+        if others and found:
+            args = {"teams": [str(team["id"]) for team in others], "role": role, option: [str(found["id"])]}
+            name = f"{role} of {', '.join(str(team['name']) for team in others)}"
+            yield {"kind": "role", "name": name, "args": {**args, "state": "absent"}}
 
 
 def removals(
@@ -164,7 +252,7 @@ def removals(
             name = str(found["name"])
             is_wanted = (kind, name) in (wanted or set())
             is_gone = kind in _GONE_WITH_ANOTHER and wanted is None
-            if is_wanted or kind == "label" or is_gone or not is_ours(kind, found, settings):
+            if is_wanted or kind == "label" or is_gone or not is_ours_to_take_away(kind, found, settings):
                 continue
             if kind == "credential_type" and found["id"] in used:
                 continue
@@ -185,8 +273,8 @@ def _refuse_others(objects: Sequence[Object], existing: Mapping[str, Sequence[Fo
     if others:
         raise FleetError(
             f"AWX has something else under a name that is needed: {', '.join(others)}. Nothing was changed.",
-            f"Set slb_awx_name to another name; or, if it is to become ours, end its description with "
-            f"{mark_of(settings)}.",
+            "Set slb_awx_name to another name, and for another organization slb_awx_label, too; or, if it is to "
+            f"become ours, end its description with {mark_of(settings)}.",
         )
 
 

@@ -59,6 +59,10 @@ _HOSTS = _text(
 _NAMED_HOSTS = _text(
     "slb_hosts", "Hosts", "The names of the hosts, separated by commas; a group names no hosts.", required=True
 )
+_FIRST_HOSTS = _text(
+    "slb_hosts", "Hosts", "Names of the hosts that go first, separated by commas. A group is all of its hosts.",
+    required=True,
+)  # fmt: skip
 _BATCHES = _text(
     "slb_serial", "Batches", "Hosts or a percentage of them, separated by commas. Empty: 1,10%,100%: a canary first."
 )
@@ -91,7 +95,9 @@ _DHCP = _number("slb_dhcp_timeout", "Seconds to wait for DHCP", "15 when it is n
 _REMOVE = _choice(
     "slb_remove_leftovers", "Delete leftovers", "When nothing is chosen they are set aside.", *("false", "true")
 )
-_LICENSE_DEST = _text("slb_license_dest", "The path of the license", "On the host of the next question.", required=True)
+_LICENSE_DEST = _text(
+    "slb_license_dest", "The path of the license", "On the host of the question before.", required=True
+)
 _LICENSE_HOST = _text(
     "slb_license_host",
     "The host on which the license is kept",
@@ -109,7 +115,7 @@ SURVEYS: dict[str, list[dict[str, Any]]] = {
     "diagnose": [_HOSTS],
     "audit": [_HOSTS],
     "rollout": [_HOSTS, _BATCHES, _MAX_FAIL, _UNRECORDED, _ADOPT, _PLAN],
-    "rollout canary": [_NAMED_HOSTS, _UNRECORDED, _ADOPT],
+    "rollout canary": [_FIRST_HOSTS, _UNRECORDED, _ADOPT],
     "rollout sliced": [_HOSTS, _MAX_FAIL, _UNRECORDED, _ADOPT],
     "remediate": [_NAMED_HOSTS, _REMOVE],
     "adopt_interfaces": [_HOSTS, _INTERFACES, _DHCP],

@@ -24,6 +24,7 @@ _MEANINGS = (
         "AWX has refused the questions, and the template is there without them: nobody should launch it. "
         "Say so to who keeps this collection; take it away with slb_awx_state=absent.",
     ),
+    ("already exists", "Somebody else has made it meanwhile, or another run of this: run again."),
     ("HTTP 401", "Look at CONTROLLER_USERNAME and CONTROLLER_PASSWORD, or CONTROLLER_OAUTH_TOKEN."),
     ("Failed to get token", "Look at CONTROLLER_USERNAME and CONTROLLER_PASSWORD, or CONTROLLER_OAUTH_TOKEN."),
     ("HTTP 403", "The user needs the rights of an administrator of the organization; of AWX, for a credential type."),

@@ -16,6 +16,7 @@ _REMEDIED = ("gone_from_the_list", "ailing")
 """Reasons for which the operator's word is needed before the engine is installed anew."""
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
 _NOT_APPROVED = "not_approved"
+_APPROVE_AGAIN = "Launch the workflow again, and have its new plan approved."
 _NOTHING_KNOWN, _UNREADABLE = ("unreachable", "unfinished", "not_attempted"), "unreadable"
 
 
@@ -53,6 +54,8 @@ class NextStep:
         if host.reason and host.reason.code in _REMEDIED:
             return self._command(_REMEDIATE, run, *self.unapproved, *limit)
         if self._is_not_approved(host):
+            if run.awx_job_id is not None:
+                return _APPROVE_AGAIN
             return self._command(_ROLLOUT, run, *self.unapproved, "--check", *limit)
         return self._again(run, [host], *limit)
 
@@ -70,6 +73,8 @@ class NextStep:
             return ""
         limit = self._limit([host.name for host in again], run)
         if all(self._is_not_approved(host) for host in again):
+            if run.awx_job_id is not None:
+                return _APPROVE_AGAIN
             return self._command(_ROLLOUT, run, *self.unapproved, "--check", *limit)
         return self._again(run, again, *limit)
 
@@ -105,9 +110,20 @@ class NextStep:
 
     def _command(self, what: str, run: RunEntry, *more: str) -> str:
         if run.awx_job_id is not None:
-            return f"Launch {what} again, with {' '.join(more)}." if more else f"Launch {what}."
+            return f"Launch the template of {what}{_at_launch(more)}."
         playbooks = self.playbooks if self.playbooks and what == run.playbook else (what,)
         return shlex.join(["ansible-playbook", *self.options, *playbooks, *more])
+
+
+def _at_launch(options: Sequence[str]) -> str:
+    """In the words of AWX's prompts."""
+    given, words = iter(options), []
+    for option in given:
+        if option == "--check":
+            words.append("the job type Check")
+        else:
+            words.append(f"the {'limit' if option == '--limit' else 'variable'} {next(given)}")
+    return f", with {' and '.join(words)}" if words else ""
 
 
 def can_be_named(name: str) -> bool:
