@@ -33,6 +33,7 @@ options:
       - The interfaces, by name, MAC address or shell pattern of either.
       - If empty, every physical Ethernet device that is not in an active connection of NetworkManager.
       - Loopback, container interfaces, bridges, bonds, their ports and tunnels are never taken.
+      - A VLAN or a macvlan is taken only if it is named exactly, by its name.
       - The interface that carries the SSH session or the default route is taken only if it is named exactly.
       - Required with O(state=absent).
     type: list

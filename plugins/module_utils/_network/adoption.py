@@ -139,7 +139,7 @@ def _make_profiles(plans: List[Plan]) -> Dict[str, str]:
     uuids = {}
     for entry in plans:
         if entry.profile is None:
-            uuids[entry.name] = nmcli.add(entry.name, entry.settings)
+            uuids[entry.name] = nmcli.add(entry.name, entry.kind, entry.settings)
         else:
             uuids[entry.name] = entry.profile.uuid
             if entry.settings:

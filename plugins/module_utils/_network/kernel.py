@@ -30,7 +30,8 @@ class Nic(NamedTuple):
 
     ``kind``: ethernet, loopback, or the kernel's word for it: veth, bridge, bond, vlan, tun, wireguard, wlan, …
     ``physical``: there is a device behind it. ``master``: the bridge, bond or the like that it is a port of.
-    ``lower``: the interfaces that it is made on top of. ``addresses``: as ``ip -json`` shows them.
+    ``lower``: the interfaces that it is made on top of, or its ports. ``details``: what is peculiar to its kind, and
+    ``addresses``: as ``ip -json`` shows them.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Nic(NamedTuple):
     carrier: Optional[bool]
     master: Optional[str]
     lower: List[str]
+    details: Dict[str, Any]
     addresses: List[Dict[str, Any]]
 
 
@@ -170,7 +172,8 @@ def ip_json(*arguments: str) -> List[Dict[str, Any]]:
 def _nic(name: str, link: Dict[str, Any]) -> Nic:
     folder = os.path.join(_CLASS, name)
     uevent = dict(line.split("=", 1) for line in _read(folder, "uevent").splitlines() if "=" in line)
-    made_as = link.get("linkinfo", {}).get("info_kind")
+    linkinfo = link.get("linkinfo", {})
+    made_as = linkinfo.get("info_kind")
     arphrd = _read(folder, "type")
     carrier = _read(folder, "carrier")
     return Nic(
@@ -186,6 +189,7 @@ def _nic(name: str, link: Dict[str, Any]) -> Nic:
         carrier=carrier == "1" if carrier else None,
         master=_target(folder, "master"),
         lower=sorted(entry[len("lower_") :] for entry in _entries(folder) if entry.startswith("lower_")),
+        details=linkinfo.get("info_data", {}),
         addresses=link.get("addr_info", []),
     )
 

@@ -8,6 +8,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandError, HostError
+from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _ANSWER_SECONDS = 20
@@ -124,7 +125,7 @@ _PROFILE_FIELDS = (
     "connection.id",
     "connection.type",
     "connection.interface-name",
-    "802-3-ethernet.mac-address",
+    f"{kinds.WIRED}.mac-address",
     "connection.slave-type",
     "ipv4.method",
     "ipv6.method",
@@ -141,7 +142,7 @@ def profile_paths() -> Dict[str, str]:
 
 
 def profiles() -> List[Profile]:
-    """Every profile of an Ethernet device."""
+    """Every profile of an interface of a kind that is known."""
     paths = profile_paths()
     if not paths:
         return []
@@ -156,7 +157,7 @@ def profiles() -> List[Profile]:
         elif values:
             found.append(_profile(values, paths))
             values = {}
-    return [profile for profile in found if profile.type == "802-3-ethernet"]
+    return [profile for profile in found if profile.type in kinds.TYPES]
 
 
 def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
@@ -167,7 +168,7 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
         type=values["connection.type"],
         path=paths.get(uuid, ""),
         interface=values.get("connection.interface-name", ""),
-        mac=values.get("802-3-ethernet.mac-address", "").lower(),
+        mac=values.get(f"{kinds.WIRED}.mac-address", "").lower(),
         ports_of=values.get("connection.slave-type", ""),
         method=values.get("ipv4.method", ""),
         method6=values.get("ipv6.method", ""),
@@ -180,7 +181,7 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
     )
 
 
-def add(interface: str, settings: Dict[str, str]) -> str:
+def add(interface: str, kind: str, settings: Dict[str, str]) -> str:
     """Makes a profile that is in memory only and does not connect by itself; returns its UUID."""
     answer = command(
         [
@@ -189,7 +190,7 @@ def add(interface: str, settings: Dict[str, str]) -> str:
             "save",
             "no",
             "type",
-            "ethernet",
+            kind,
             "ifname",
             interface,
             "con-name",

@@ -5,12 +5,13 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, profile
+from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, kinds, profile
 from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import State
+from ansible_collections.slb.fleet.plugins.module_utils._network.kinds import Settings
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Profile
-from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Settings, Surroundings
+from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Surroundings
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import UNWRITABLE, can_be_written, lifting
 
@@ -28,6 +29,7 @@ _WAYS_OUT = ("default", "0.0.0.0/1", "128.0.0.0/1", "::/1", "8000::/1")
 class Plan(NamedTuple):
     """What will be done with one interface.
 
+    ``kind``: NetworkManager's word for it.
     ``offered``: it is under control already, and all there is to do is to make that last beyond the next boot.
     ``dhcp``: it has no address and waits for one. ``settings``: nmcli's properties; empty to take the profile as it is.
     ``unanswered``: those for when no DHCP server answers; empty where the profile must stay as it is even then.
@@ -37,6 +39,7 @@ class Plan(NamedTuple):
 
     name: str
     mac: str
+    kind: str
     offered: bool
     dhcp: bool
     settings: Settings
@@ -95,23 +98,26 @@ class Policy(NamedTuple):
 
 def make(interface: Interface, state: State, host: Host, policy: Policy) -> Union[Plan, str]:
     """The plan for one interface, or why there is none."""
-    nic = interface.nic
+    nic, kind = interface.nic, kinds.of(interface.nic)
+    of_kind = kind.settings(nic)
+    if isinstance(of_kind, str):
+        return of_kind
     used = existing_profile(interface, host.profiles)
     if interface.offered and used is not None and used.fleeting:
-        return Plan(nic.name, nic.mac, True, False, {}, {}, used, None, True, [])
+        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, None, True, [])
     if interface.offered and not can_be_written(nic.name):
         return f"it is under control until the next boot, and {UNWRITABLE}"
     if interface.offered:
         if used is not None and used.method == "manual" and host.version < _KEEPS_PROFILE:
             return "it is under control until the next boot, and this NetworkManager is too old to make that last"
         lift = (lift_path(nic.name), lifting(nic.name, None))
-        return Plan(nic.name, nic.mac, True, False, {}, {}, used, lift, True, [])
+        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, lift, True, [])
     own = kernel_state.substance(state)
     configured = bool(own["addresses"] or own["routes"])
     trouble = _trouble_with_kernel(nic.name, state, host) or _trouble_with_profile(interface, used, configured)
     if trouble:
         return trouble
-    settings = _settings(interface, state, host, used, configured, policy)
+    settings = _settings(interface, of_kind, state, host, used, configured, policy)
     lost = profile.without_a_place(_name_servers(interface, host), settings) if configured else []
     cause = interface.unmanaged
     obstacle = _obstacle_at_boot(interface, configured)
@@ -121,6 +127,7 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
     return Plan(
         name=nic.name,
         mac=nic.mac,
+        kind=kind.word,
         offered=False,
         dhcp=not configured and (used is None or used.method == "auto"),
         settings=settings,
@@ -137,13 +144,19 @@ def lift_path(name: str) -> str:
 
 
 def _settings(
-    interface: Interface, state: State, host: Host, used: Optional[Profile], configured: bool, policy: Policy
+    interface: Interface,
+    of_kind: Settings,
+    state: State,
+    host: Host,
+    used: Optional[Profile],
+    configured: bool,
+    policy: Policy,
 ) -> Settings:
     if configured:
         settings = profile.keeping(
             interface.nic.mac, state, _name_servers(interface, host), host.version < _KEEPS_ORDER
         )
-        return profile.new(settings) if used is None else profile.sparing_name_servers(settings)
+        return profile.new(settings, of_kind) if used is None else profile.sparing_name_servers(settings)
     if used is not None:
         return {}
     # Those of other types, such as the default route to the host itself that a proxy has, lead nowhere.
@@ -151,7 +164,7 @@ def _settings(
     around = Surroundings(host.has_name_servers, way_out)
     if policy.whole_lease:
         around = Surroundings(False, False)
-    return profile.new(profile.by_dhcp(state, policy.dhcp_timeout, around))
+    return profile.new(profile.by_dhcp(state, policy.dhcp_timeout, around), of_kind)
 
 
 def _name_servers(interface: Interface, host: Host) -> Resolver:
@@ -229,7 +242,8 @@ def existing_profile(interface: Interface, profiles: List[Profile]) -> Optional[
     suitable = [
         candidate
         for candidate in profiles
-        if candidate.uuid != watched
+        if candidate.type == kinds.of(interface.nic).profile
+        and candidate.uuid != watched
         and not candidate.ports_of
         and (
             candidate.interface in ("", interface.nic.name)

@@ -13,10 +13,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state im
     State,
     substance,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._network.kinds import WIRED, Settings
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
-
-Settings = Dict[str, str]
-"""nmcli's properties by name; an empty value sets a property back to its default."""
 
 _MAIN_TABLES = (None, "254")
 _ORDINARY_MTU = 1500
@@ -40,7 +38,7 @@ def keeping(mac: str, state: State, resolver: Resolver, backwards: bool = False)
     settings = _both_families_empty()
     settings.update(_inet(state))
     settings.update(_inet6(mac, state, backwards))
-    settings["802-3-ethernet.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
+    settings[f"{WIRED}.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
     settings.update(_dns(resolver, settings))
     return settings
 
@@ -51,7 +49,7 @@ def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
     Where it has its way out, no other route either: a few of them together may be a way out as well.
     """
     settings = _both_families_empty()
-    settings["802-3-ethernet.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
+    settings[f"{WIRED}.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
     settings["ipv4.dhcp-timeout"] = str(max(_ORDINARY_DHCP_TIMEOUT, int(timeout) + _MARGIN_SECONDS))
     for family in ("ipv4", "ipv6"):
         settings[family + ".method"] = "auto"
@@ -61,9 +59,9 @@ def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
     return settings
 
 
-def new(settings: Settings) -> Settings:
+def new(settings: Settings, of_kind: Settings) -> Settings:
     """The same for a profile that is made: the device keeps its MAC address, whatever is usual on the host."""
-    return dict(settings, **{"802-3-ethernet.cloned-mac-address": "preserve"})
+    return {**settings, **of_kind, f"{WIRED}.cloned-mac-address": "preserve"}
 
 
 def sparing_name_servers(settings: Settings) -> Settings:

@@ -1,23 +1,25 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""NetworkManager's profiles of Ethernet devices as they lie in files, for when it cannot be asked itself."""
+"""NetworkManager's profiles as they lie in files, for when it cannot be asked itself."""
 
 import os
 from typing import Dict, Iterator, List, NamedTuple, Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
+
 ON_DISK = "/etc/NetworkManager/system-connections"
 IN_MEMORY = "/run/NetworkManager/system-connections"
-_ETHERNET = ("ethernet", "802-3-ethernet")
 
 
 class ProfileFile(NamedTuple):
-    """``interface`` and ``mac``: what it is bound to, if anything."""
+    """``interface`` and ``mac``: what it is bound to, if anything. ``watching``: made of one that is only watched."""
 
     path: str
     uuid: str
     interface: str
     mac: str
+    watching: bool
 
 
 def present() -> List[ProfileFile]:
@@ -33,7 +35,7 @@ def _files(folder: str) -> Iterator[str]:
 
 
 def _read(path: str) -> Optional[ProfileFile]:
-    """None where it is none of an Ethernet device, or has gone meanwhile."""
+    """None where it is of another kind of interface, or has gone meanwhile."""
     values: Dict[str, str] = {}
     section = ""
     try:
@@ -45,11 +47,12 @@ def _read(path: str) -> Optional[ProfileFile]:
                 values.setdefault(f"{section}.{key.strip()}", value.strip())
     except OSError:
         return None
-    if values.get("connection.type") not in _ETHERNET:
+    if values.get("connection.type") not in kinds.TYPES:
         return None
     return ProfileFile(
         path,
         values.get("connection.uuid", ""),
         values.get("connection.interface-name", ""),
-        values.get("ethernet.mac-address") or values.get("802-3-ethernet.mac-address", ""),
+        values.get("ethernet.mac-address") or values.get(f"{kinds.WIRED}.mac-address", ""),
+        values.get(".nmmeta.nm-generated") == "true",
     )

@@ -6,10 +6,10 @@
 import fnmatch
 from typing import Collection, Dict, List, NamedTuple, Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
 from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import UNWRITABLE, can_be_written
 
-_ETHERNET = ("ethernet", "veth")
 _NEVER = ("lo", "docker*", "veth*")
 
 
@@ -57,8 +57,9 @@ def named(interfaces: List[Interface], wanted: List[str]) -> List[Interface]:
 
 def _reason_of_kind(interface: Interface) -> Optional[str]:
     nic = interface.nic
-    if nic.kind not in _ETHERNET:
-        return f"it is no Ethernet device but of the kind {nic.kind}"
+    settings = kinds.of(nic).settings(nic)
+    if isinstance(settings, str):
+        return settings
     if any(fnmatch.fnmatchcase(nic.name, pattern) for pattern in _NEVER):
         return "interfaces of this name belong to containers"
     if nic.master is not None:
@@ -68,6 +69,9 @@ def _reason_of_kind(interface: Interface) -> Optional[str]:
 
 def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
     nic = interface.nic
+    # A pattern for devices, or the MAC address that it shares with the one below it, is no statement about it.
+    if kinds.of(nic) is not kinds.ETHERNET and nic.name.lower() not in [item.lower() for item in wanted]:
+        return f"it is a {nic.kind}; name it exactly in slb_interfaces if it is to be adopted"
     if not wanted and not nic.physical:
         return "it is no physical device; name it in slb_interfaces if it is to be adopted"
     if wanted and not any(_meets(item, interface) for item in wanted):

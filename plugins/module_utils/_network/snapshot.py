@@ -102,13 +102,15 @@ def merged(snapshots: Dict[str, Snapshot], resolver_content: Optional[str]) -> S
 def made_since(snapshot: Snapshot) -> List[str]:
     """The profiles of these interfaces that were not there when the snapshot was taken. Raises HostError.
 
-    Not those that NetworkManager makes of an interface that it watches: they alone are bound to a MAC address.
+    Not those that NetworkManager makes of an interface that it watches, or is to watch again: they alone are bound to
+    a MAC address, where there is a device behind it.
     """
     names = _own(snapshot)
+    watched = [device.uuid for device in nmcli.devices().values() if device.external]
     return [
         profile.uuid
         for profile in nmcli.profiles()
-        if profile.interface in names and profile.uuid not in snapshot["uuids"] and not profile.mac
+        if profile.interface in names and profile.uuid not in [*snapshot["uuids"], *watched] and not profile.mac
     ]
 
 
@@ -216,7 +218,9 @@ def _files_made_since(snapshot: Snapshot) -> List[str]:
     return [
         profile.path
         for profile in profile_files.present()
-        if profile.interface in _own(snapshot) and profile.uuid not in snapshot["uuids"] and not profile.mac
+        if profile.interface in _own(snapshot)
+        and profile.uuid not in snapshot["uuids"]
+        and not (profile.mac or profile.watching)
     ]
 
 

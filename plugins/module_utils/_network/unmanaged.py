@@ -11,6 +11,7 @@ import re
 from typing import Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
@@ -154,7 +155,7 @@ def _matches_one(spec: str, nic: Nic) -> bool:
     if key == "mac":
         return value.lower() == nic.mac.lower()
     if key == "type":
-        return value in ("ethernet", nic.kind)
+        return value in (nic.kind, kinds.of(nic).word)
     if key == "driver":
         return fnmatch.fnmatchcase(nic.driver or "", value.partition("/")[0])
     return spec == nic.name or spec.lower() == nic.mac.lower()

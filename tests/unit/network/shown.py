@@ -9,6 +9,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import N
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Device, Profile
 
 MAC = "52:54:00:12:34:56"
+# What `ip -details -json` says of one: ip link add link ens9 name ens9.5 type vlan id 5
+VLAN: dict[str, Any] = {
+    "kind": "vlan",
+    "physical": False,
+    "lower": ["ens9"],
+    "details": {"protocol": "802.1Q", "id": 5, "flags": ["REORDER_HDR"]},
+}
 
 
 def nic(name: str = "ens9", **known: Any) -> Nic:
@@ -25,6 +32,7 @@ def nic(name: str = "ens9", **known: Any) -> Nic:
         "carrier": True,
         "master": None,
         "lower": [],
+        "details": {},
         "addresses": [],
     }
     return Nic(**dict(values, **known))

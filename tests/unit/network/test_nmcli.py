@@ -131,6 +131,7 @@ def test_a_failure_is_told_in_nmclis_own_words(answers) -> None:
 def test_the_new_profiles_uuid_is_read_and_it_stays_in_memory(answers) -> None:
     uuid = "9a8c0dd2-544a-4e2f-ba30-e9d8d5588b5f"
     asked = answers(add=(0, f"Connection 'ens9' ({uuid}) successfully added.\n"))
-    assert nmcli.add("ens9", {"ipv4.method": "auto"}) == uuid
+    assert nmcli.add("ens9", "vlan", {"ipv4.method": "auto"}) == uuid
+    assert asked[0][asked[0].index("type") + 1] == "vlan"
     assert asked[0][asked[0].index("save") + 1] == "no"
     assert asked[0][asked[0].index("autoconnect") + 1] == "no"

@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import selection
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause
-from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, interface
+from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, VLAN, interface
 
 STRICT = Cause("unmanaged-devices", True, True, "unmanaged-devices=interface-name:ens9")
 FOR_GOOD = Cause("NM_CONTROLLED=no", True, False, "NM_CONTROLLED=no in ifcfg-ens9")
@@ -21,15 +21,17 @@ def reason(found, wanted=(), lift=False):
     return selection.choose([found], list(wanted), lift).skipped.get(found.nic.name, "")
 
 
+def reason_of(name, found, wanted):
+    return selection.choose([found], list(wanted), False).skipped[name]
+
+
 def test_by_default_physical_ethernet_devices_without_an_active_connection():
     assert chosen(interface()) == ["ens9"]
     assert chosen(interface(state="connected (externally)")) == ["ens9"]
     assert chosen(interface(state="connecting (getting IP configuration)")) == ["ens9"]
 
 
-@pytest.mark.parametrize(
-    "kind", ["bridge", "bond", "tun", "wireguard", "vlan", "vxlan", "loopback", "wlan", "type 776"]
-)
+@pytest.mark.parametrize("kind", ["bridge", "bond", "tun", "wireguard", "vxlan", "loopback", "wlan", "type 776"])
 @pytest.mark.parametrize("wanted", [(), ("ens9",), ("*",)])
 def test_never_what_is_no_ethernet_device(kind, wanted):
     found = interface(nic={"kind": kind, "physical": False})
@@ -41,6 +43,15 @@ def test_never_what_is_no_ethernet_device(kind, wanted):
 @pytest.mark.parametrize("kind", ["ethernet", "veth"])
 def test_never_interfaces_of_containers_even_if_they_are_named(name, kind):
     assert chosen(interface(name, nic={"kind": kind}), (name,)) == []
+
+
+@pytest.mark.parametrize("wanted", [(), ("*",), ("ens9.*",), (MAC,), ("ens9",)])
+def test_a_vlan_has_to_be_named_exactly(wanted):
+    """Not by the MAC address either, which is that of the device below it."""
+    found = interface("ens9.5", nic=VLAN)
+    assert chosen(found, wanted) == []
+    assert "vlan; name it exactly in slb_interfaces" in reason_of("ens9.5", found, wanted)
+    assert chosen(found, ("ens9.5",)) == ["ens9.5"]
 
 
 def test_never_ports():

@@ -238,6 +238,7 @@ def test_where_networkmanager_is_away_nothing_of_an_undone_change_is_left_for_it
         disk / "made lasting": "uuid=new2\ntype=ethernet\ninterface-name=ens9",
         memory / "changed": "uuid=u1\ntype=ethernet\ninterface-name=ens9",
         memory / "watched": "uuid=new3\ntype=ethernet\ninterface-name=ens9\n[ethernet]\nmac-address=" + MAC,
+        memory / "watched VLAN": "uuid=new6\ntype=vlan\ninterface-name=ens9\n[.nmmeta]\nnm-generated=true",
         memory / "other": "uuid=new4\ntype=ethernet\ninterface-name=ens10",
         memory / "bridge": "uuid=new5\ntype=bridge\ninterface-name=ens9",
     }.items():
@@ -254,7 +255,7 @@ def test_where_networkmanager_is_away_nothing_of_an_undone_change_is_left_for_it
     )
     assert len(snapshot.put_back(was)) == 1
     left = {path.name: path for path in (*disk.iterdir(), *memory.iterdir())}
-    assert set(left) == {"own", "watched", "other", "bridge"}
+    assert set(left) == {"own", "watched", "watched VLAN", "other", "bridge"}
     assert left["own"].read_text() == "as it was"
     assert left["own"].stat().st_mode & 0o777 == 0o600
     assert not note.exists()
@@ -264,6 +265,8 @@ def test_what_networkmanager_makes_of_an_interface_that_it_watches_is_left_to_it
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     there = [profile("old"), profile("new"), profile("watched", mac=MAC), profile("other", "ens10")]
+    there.append(profile("of a VLAN"))  # which no MAC address tells
+    host.devices = {"ens9": Device("ens9", "connected (externally)", "ens9", "of a VLAN")}
     monkeypatch.setattr(nmcli, "profiles", lambda: there)
     assert snapshot.made_since(dict(before(ens9=state()), uuids=["old"])) == ["new"]
 
