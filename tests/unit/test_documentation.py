@@ -72,6 +72,18 @@ def test_the_readme_has_what_a_certification_asks_for(section: str) -> None:
 PLAYED = sorted({typed for _page, typed in commands("ansible-playbook")})
 
 
+def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", f"ansible.cli.{program}", *words],
+        cwd=folder,
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("typed", PLAYED)
 def test_each_playbook_command_can_be_typed(typed: str, tmp_path: Path) -> None:
     """As far as Ansible gets without a host: playbook, options, limit and variables are understood."""
@@ -83,15 +95,7 @@ def test_each_playbook_command_can_be_typed(typed: str, tmp_path: Path) -> None:
         typed = typed.replace(name, "inventory.ini")
     (tmp_path / "inventory.ini").write_text(inventory)
     words = shlex.split(typed.replace("HOST", "edge-7"), comments=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "ansible.cli.playbook", *words[1:], "--list-tasks"],
-        cwd=tmp_path,
-        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(tmp_path)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = of_ansible(tmp_path, "playbook", *words[1:], "--list-tasks")
     assert done.returncode == 0, done.stderr
     assert "play #1" in done.stdout
 
@@ -106,19 +110,11 @@ def test_each_command_for_one_host_can_be_typed(typed: str, tmp_path: Path) -> N
     (tmp_path / "inventory").mkdir()
     for name in ("inventory.yml", "inventory/a_slb_engines.yml"):
         (tmp_path / name).write_text("engines: {hosts: {edge-3: , edge-7: {ansible_connection: local}}}")
-    done = subprocess.run(
-        [sys.executable, "-m", f"ansible.cli.{'adhoc' if program == 'ansible' else 'inventory'}", *words]
-        + (["--check", "-e", "ansible_python_interpreter=/no/python"] if program == "ansible" else []),
-        cwd=tmp_path,
-        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(tmp_path)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
     if program == "ansible":
+        done = of_ansible(tmp_path, "adhoc", *words, "--check", "-e", "ansible_python_interpreter=/no/python")
         assert "/no/python" in done.stdout + done.stderr, done.stdout + done.stderr
     else:
+        done = of_ansible(tmp_path, "inventory", *words)
         assert done.returncode == 0, done.stderr
 
 

@@ -195,18 +195,21 @@ class Gathering:
 
     def _kind(self, story: Story) -> Verdict | None:
         """Of a host about which this run has nothing more to do."""
-        run = self._facts
-        if story.trouble == "unreachable":
-            return "unreachable"
-        if run.is_plan and story.needs_a_person:
-            return "needs_you"
-        if story.trouble == "failed":
-            return "failed"
+        if bad := self._bad(story):
+            return bad
         if story.is_proven:
             return "proven"
-        if story.fate and run.playbook == _AUDIT:
+        if story.fate and self._facts.playbook == _AUDIT:
             return "failed"
-        return "planned" if story.fate and run.is_plan else None
+        return "planned" if story.fate and self._facts.is_plan else None
+
+    def _bad(self, story: Story) -> Verdict | None:
+        """Of a host that somebody has to see to, whatever else is known of it."""
+        if story.trouble == "unreachable":
+            return "unreachable"
+        if self._facts.is_plan and story.needs_a_person:
+            return "needs_you"
+        return "failed" if story.trouble == "failed" else None
 
     def forget_folder(self) -> None:
         """The reports cannot be written there."""
@@ -264,12 +267,8 @@ class Gathering:
         return story.reason
 
     def _verdict(self, story: Story, run: RunEntry) -> Verdict:
-        if story.trouble == "unreachable":
-            return "unreachable"
-        if run.is_plan and story.needs_a_person:
-            return "needs_you"
-        if story.trouble == "failed":
-            return "failed"
+        if bad := self._bad(story):
+            return bad
         if story.tasks and self._status != "finished":
             return "unfinished"
         if not story.has_begun:
