@@ -28,7 +28,7 @@ SECONDS ?= 600
 SEED ?= 1
 chaos: environment
 	@tests/tools/docker-engine up
-	@PYTHONPATH=tests/integration:tests/integration/deployment .venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
+	@PYTHONPATH=tests/tools:tests/integration:tests/integration/deployment .venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
 
 # Interfaces made up at random, as many as asked: make interfaces CASES=500 SEED=7
 CASES ?= 100

@@ -19,7 +19,7 @@ BIN = ROOT / ".venv" / "bin"
 LOGS = ROOT / ".cache" / "test-logs"
 
 
-SHARED = "tests/integration:tests/integration/deployment"
+SHARED = "tests/tools:tests/integration:tests/integration/deployment"
 
 
 class Stage(NamedTuple):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from awx_double import Awx, Served
+from runs import Run, run
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / ".cache" / "awx"
@@ -28,16 +28,6 @@ NEEDED = {
 
 
 @dataclass(frozen=True)
-class Run:
-    status: int
-    output: str
-
-    @property
-    def changed(self) -> int:
-        return int(self.output.rpartition("changed=")[2].split()[0])
-
-
-@dataclass(frozen=True)
 class Operator:
     """``python``: of the ansible-core that the playbooks are run with."""
 
@@ -50,7 +40,7 @@ class Operator:
         given = self.folder / "variables.json"
         given.write_text(json.dumps(variables))
         program = "from ansible.cli.playbook import main; main()"
-        done = subprocess.run(
+        return run(
             [
                 self.python,
                 "-c",
@@ -73,14 +63,7 @@ class Operator:
                 **self.served.environment(),
                 **environment,
             },
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
         )
-        return Run(done.returncode, done.stdout)
 
     def set_up(self, *options: str, **variables: Any) -> Run:
         return self.run(

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "hostile"), str(ROOT / ".cache" / "dev")]
+sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
 
 from certificates import Authority  # noqa: E402
 from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session  # noqa: E402

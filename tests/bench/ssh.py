@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "hostile"), str(ROOT / ".cache" / "dev")]
+sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
 
 from engine_host import EngineHosts  # noqa: E402
 from engine_modules import address_of  # noqa: E402

@@ -11,7 +11,8 @@ from typing import Any
 import disorder
 import outside
 from outside import Sight
-from sites import DESCRIBED, Site, Sites, kill
+from runs import kill
+from sites import DESCRIBED, Site, Sites
 
 ATTEMPTS = 2
 POLICY = {"slb_outage_timeout": 0, "slb_attempts": ATTEMPTS, "slb_wait_timeout": 12, "slb_settle": 1}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from playbooks import Run
+from runs import Run
 
 if TYPE_CHECKING:
     from playbooks import Controller

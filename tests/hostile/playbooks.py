@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from runs import Run, run
+
 COLLECTIONS = Path(__file__).resolve().parents[2] / ".cache" / "dev"
-
-
-@dataclass(frozen=True)
-class Run:
-    status: int
-    output: str
-
-    def assert_ok(self) -> None:
-        assert self.status == 0, self.output[-5000:]
 
 
 @dataclass(frozen=True)
@@ -52,18 +44,8 @@ class Controller:
         return [self.python, "-c", program, "-i", str(hosts), str(playbook), *options]
 
     def run(self, plays: list[dict[str, Any]], inventory: dict[str, Any], *options: str, **environment: str) -> Run:
-        done = subprocess.run(
-            self.command(plays, inventory, *options),
-            env=self.environment(**environment),
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        return Run(done.returncode, done.stdout)
+        command = self.command(plays, inventory, *options)
+        return run(command, env=self.environment(**environment), cwd=self.folder)
 
 
 def play(*tasks: dict[str, Any], **keywords: Any) -> dict[str, Any]:

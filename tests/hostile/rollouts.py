@@ -12,8 +12,9 @@ from operations import PASSWORD
 
 if TYPE_CHECKING:
     from hostile_server import HostileServer
+    from runs import Run
 
-    from playbooks import Controller, Run
+    from playbooks import Controller
 
 PLUGINS = Path(__file__).resolve().parents[1] / "bench" / "connection_plugins"
 

@@ -13,7 +13,9 @@ from playbooks import fleet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playbooks import Controller, Run
+    from runs import Run
+
+    from playbooks import Controller
 
 PLAYBOOK = {"ansible.builtin.import_playbook": "slb.fleet.download_license"}
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hostile_server import Exchange
+    from runs import Run
 
-    from playbooks import Controller, Run
+    from playbooks import Controller
 
 LISTING = {
     "path": "/console/engines?size=2",

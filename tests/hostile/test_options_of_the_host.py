@@ -17,7 +17,9 @@ from playbooks import engine_task, fleet, play
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playbooks import Controller, Run
+    from runs import Run
+
+    from playbooks import Controller
 
 NO_CONNECTION = "base_url", "username", "password", "tls_fingerprint", "timeout", "retries", "validate_certs", "ca_path"
 

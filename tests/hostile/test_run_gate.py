@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hostile_server import Exchange, HostileServer
+    from runs import Run
 
-    from playbooks import Controller, Run
+    from playbooks import Controller
 
 HOSTS, FORKS = 60, 20
 STARTED = for_session(answer(200, '{"code":0,"msg":"installation started"}'))

@@ -6,13 +6,13 @@ import asyncio
 import base64
 import json
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import aiohttp
+from runs import wait_until
 
 _DEADLINE = 30.0
 
@@ -60,10 +60,8 @@ class Browser:
     def open(self, path: Path, *, scripts: bool = True) -> None:
         self.send("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.send("Page.navigate", url=path.as_uri())
-        deadline = time.monotonic() + _DEADLINE
-        while self.value("document.readyState + location.href") != "complete" + path.as_uri():
-            assert time.monotonic() < deadline, "the page was not loaded"
-            time.sleep(0.05)
+        loaded = "complete" + path.as_uri()
+        wait_until(lambda: self.value("document.readyState + location.href") == loaded, "the page is there", _DEADLINE)
 
     def click(self, role: str, name: str) -> None:
         x, y = self._middle_of(self.node(role, name)["backendDOMNodeId"])
@@ -135,19 +133,15 @@ def chromium(program: str, folder: Path) -> Iterator[Browser]:
 
 
 def _tab(file: Path) -> str:
-    deadline = time.monotonic() + _DEADLINE
-    while not file.exists() or not file.read_text().strip():
-        assert time.monotonic() < deadline, (file.parent / "log").read_text()
-        time.sleep(0.1)
+    wait_until(lambda: file.exists() and file.read_text().strip(), (file.parent / "log").read_text, _DEADLINE)
     port = file.read_text().split()[0]
 
-    async def tabs() -> Any:
-        async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/json/list") as answer:
-            return await answer.json(content_type=None)
+    pages: list[str] = []
 
-    while True:
-        for tab in asyncio.run(tabs()):
-            if tab["type"] == "page":
-                return str(tab["webSocketDebuggerUrl"])
-        assert time.monotonic() < deadline, "no tab was opened"
-        time.sleep(0.1)
+    async def see() -> None:
+        async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/json/list") as answer:
+            tabs = await answer.json(content_type=None)
+            pages.extend(tab["webSocketDebuggerUrl"] for tab in tabs if tab["type"] == "page")
+
+    wait_until(lambda: asyncio.run(see()) or pages, "a tab was opened", _DEADLINE)
+    return pages[0]

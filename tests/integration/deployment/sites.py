@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import requests
 import yaml
-from fleet import BIN, Fleet, Run
+from fleet import BIN, Fleet
+from runs import Run, output_of, started, wait_until
 from slb_lab.hosts.files import noisy_motd
 from slb_lab.lab import Host, Lab
 from slb_lab.management import ManagementNode
@@ -215,7 +214,7 @@ class Sites:
                 for site in self:
                     site.end_passing_faults()
                 time.sleep(0.3)
-            return Run(process.returncode, self._output(process).read_text())
+            return Run(process.returncode, output_of(self._folder, process))
 
     @contextmanager
     def started(
@@ -224,24 +223,9 @@ class Sites:
         """Starts a playbook in a process group of its own, killed at the end if it still runs."""
         variables_of_all = json.dumps(_OF_THE_PLAYS | common)
         inventories = [f"-i{self.fleet.inventory}", f"-i{self._inventory(variables or {})}"]
-        log = self._folder / f"{time.monotonic_ns()}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [BIN / "ansible-playbook", "--forks=6", *inventories, playbook, *arguments, "-e", variables_of_all],
-                env=self.fleet.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        log.rename(self._output(process))
-        try:
+        command = [BIN / "ansible-playbook", "--forks=6", *inventories, playbook, *arguments, "-e", variables_of_all]
+        with started(command, self._folder, env=self.fleet.environment()) as process:
             yield process
-        finally:
-            kill(process)
-
-    def _output(self, process: subprocess.Popen[bytes]) -> Path:
-        return self._folder / f"{process.pid}.output"
 
     def _inventory(self, variables: Mapping[str, dict[str, Any]]) -> Path:
         """Each host's own management node, and what the operator says of this host."""
@@ -260,34 +244,9 @@ class Sites:
         return path
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """As a power cut would, with all its workers, which ansible-core puts into sessions of their own."""
-    if process.poll() is None:
-        os.kill(process.pid, signal.SIGSTOP)
-        for each in [*_descendants(process.pid), process.pid]:
-            with suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
-        process.wait()
-
-
-def _descendants(process: int) -> list[int]:
-    children: list[int] = []
-    for path in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(OSError):
-            children += map(int, path.read_text().split())
-    return [*children, *(each for child in children for each in _descendants(child))]
-
-
 def said(run: Run, host: str) -> str:
     """All that the run said about one host, in one line."""
     blocks = re.findall(
         rf"^(?:(?:ok|changed|fatal): )?\[{re.escape(host)}\].*?(?=^\S|\Z)", run.output + "\n", re.MULTILINE | re.DOTALL
     )
     return " ".join(" ".join(blocks).split())
-
-
-def wait_until(condition: Callable[[], bool], what: str, seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"{what} did not come within {seconds:g} s"
-        time.sleep(0.1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fleet import Run
+from runs import Run
 from sites import DESCRIBED, Site, Sites, said
 
 WITH_AN_ENGINE = ["bullseye-1", "bullseye-2", "bookworm-1", "bookworm-2", "trixie-1"]

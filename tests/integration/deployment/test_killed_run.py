@@ -7,8 +7,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 import pytest
-from fleet import Run
-from sites import DESCRIBED, Site, Sites, kill, wait_until
+from runs import Run, kill, wait_until
+from sites import DESCRIBED, Site, Sites
 
 MOMENTS: dict[str, Callable[[Site], bool]] = {
     "bullseye": lambda site: bool(site.record),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from fleet import Run
+from runs import Run
 from sites import RECORD, Site, Sites, said
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fleet import Run
+from runs import Run
 from sites import LISTING, Site, Sites, said
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from fleet import Run
+from runs import Run
 from sites import SERVE, Site, Sites, said
 
 OPERATOR: dict[str, dict[str, Any]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fleet import Run
+from runs import Run
 from sites import Site, Sites, said
 
 NAMED = "bullseye-1,bookworm-1,trixie-1,bullseye-2,trixie-2"

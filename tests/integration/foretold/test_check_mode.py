@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pytest
-from fleet import Run
+from runs import Run
 from scenes import DESCRIBED, REMEDIES, WITH_A_LIST, WITHOUT_A_LIST
 from wards import Case, Wards
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
-from fleet import Fleet, Run
+from fleet import Fleet
+from runs import Run
 from sites import RECORD, Site
 
 LONG_AGO = 100_000.0

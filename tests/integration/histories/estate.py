@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from fleet import BIN, Fleet, Run
-from sites import LISTING, RECORD, Site, kill, said, wait_until
+from fleet import BIN, Fleet
+from runs import Run, output_of, started, wait_until
+from sites import LISTING, RECORD, Site, said
 from slb_lab.lab import Lab
 from slb_lab.management import ManagementNode
 
@@ -135,19 +136,20 @@ class Steps:
 
     def go_on_until(self, task: str) -> None:
         """Lets it do all tasks up to the one whose name holds these words, which it does not do."""
-        deadline = time.monotonic() + 120
-        while True:
+
+        def has_come() -> bool:
             # Each question is printed once more, with asterisks, when it was answered.
             questions = re.findall(
                 r"^Perform task: (.*) \(N\)o\/\(y\)es\/\(c\)ontinue: (?!\*)", self.said(), re.MULTILINE
             )
             if len(questions) > self._answered:
                 if task in questions[self._answered]:
-                    return
+                    return True
                 self._answer("y")
             assert self._process.poll() is None, f"it ended before {task!r}: {self.said()}"
-            assert time.monotonic() < deadline, f"{task!r} did not come: {self.said()}"
-            time.sleep(0.02)
+            return False
+
+        wait_until(has_come, lambda: f"{task!r}, but {self.said()}", 120)
 
     def go_on(self) -> None:
         """Lets it do the task before which it stopped."""
@@ -398,21 +400,10 @@ class Estate:
             else [f"-i{self.fleet.inventory}", f"-i{self._inventory(hosts or {}, group)}"]
         )
         options = ["-e", json.dumps(_OF_THE_PLAYS | dict(extra or {}))]
-        log = self._folder / f"{time.monotonic_ns()}.log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [BIN / "ansible-playbook", "--forks=6", *inventories, playbook, *arguments, *options],
-                env=self.fleet.environment(),
-                stdin=subprocess.PIPE if asks else subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        log.rename(self._log(process))
-        try:
+        command = [BIN / "ansible-playbook", "--forks=6", *inventories, playbook, *arguments, *options]
+        stdin = subprocess.PIPE if asks else subprocess.DEVNULL
+        with started(command, self._folder, stdin, env=self.fleet.environment()) as process:
             yield process
-        finally:
-            kill(process)
 
     @contextmanager
     def stepping(self, playbook: str, *arguments: str, **variables: Any) -> Iterator[Steps]:
@@ -439,10 +430,7 @@ class Estate:
                 wait_until(lambda name=name: self[name].record.get("state") == "pending", "the note of the request")
 
     def output_of(self, process: subprocess.Popen[bytes]) -> str:
-        return self._log(process).read_text(errors="replace")
-
-    def _log(self, process: subprocess.Popen[bytes]) -> Path:
-        return self._folder / f"{process.pid}.output"
+        return output_of(self._folder, process)
 
     def _inventory(self, hosts: Mapping[str, Mapping[str, Any]], group: Mapping[str, Any]) -> Path:
         path = self._folder / f"{time.monotonic_ns()}.yml"

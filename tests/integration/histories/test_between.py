@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from estate import Estate, History, Member, as_node_of
-from fleet import Run
+from runs import Run
 from slb_lab.management import ManagementNode
 
 STOP = "Take the leftover container out of the way"

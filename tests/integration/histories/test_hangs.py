@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 from estate import Estate, History
-from fleet import Run
+from runs import Run
 from slb_lab import docker
 
 FROZEN, VANISHED, DEAF = "h1", "h2", "h3"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from estate import Estate, History
-from sites import LISTING, wait_until
+from runs import wait_until
+from sites import LISTING
 
 
 def be_unrecorded(estate: Estate, name: str) -> None:

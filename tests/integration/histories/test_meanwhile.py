@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from estate import Estate, History, as_node_of
-from fleet import Run
-from sites import said, wait_until
+from runs import Run, wait_until
+from sites import said
 
 STOP = "Take the leftover container out of the way"
 ASK = "ask the management node to install the engine"

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 from estate import Estate, History
-from fleet import ROOT, Run
+from fleet import ROOT
+from runs import Run
 
 WRONG: dict[str, tuple[str, Any]] = {
     "h1": ("slb_wait_timeout", "3m"),

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from fleet import ROOT, Fleet
+from runs import wait_until
 
 HOST = "box"
 RUN = ["docker", "run", "--detach", "--name", "slb", "--network", "host"]
@@ -58,9 +59,13 @@ def requested(fleet: Fleet) -> None:
 
 def state_once(fleet: Fleet, wanted: str) -> dict[str, Any]:
     """As ``state``, once it is ``wanted``: a container that restarts again and again runs for moments in between."""
-    deadline = time.monotonic() + 60
-    while (seen := state(fleet))["state"] != wanted:
-        assert time.monotonic() < deadline, seen
+    seen: dict[str, Any] = {}
+
+    def is_seen() -> bool:
+        seen.update(state(fleet))
+        return bool(seen["state"] == wanted)
+
+    wait_until(is_seen, lambda: str(seen), 60)
     return seen
 
 
@@ -76,9 +81,8 @@ def in_state(docker: Callable[..., str], wanted: str) -> None:
     if wanted == "exited":
         docker("kill", "slb")
     if wanted == "restarting":
-        deadline = time.monotonic() + 20
-        while docker("inspect", "--format", "{{.State.Status}}", "slb") != "restarting":
-            assert time.monotonic() < deadline
+        status = ("inspect", "--format", "{{.State.Status}}", "slb")
+        wait_until(lambda: docker(*status) == "restarting", "it restarts", 20)
 
 
 @pytest.mark.parametrize("wanted", ["created", "running", "restarting", "paused", "exited"])
@@ -144,9 +148,7 @@ def test_an_engine_with_established_connections_is_refused(
     host = fleet.lab.host(HOST)
     client = "import socket, time; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); time.sleep(60)"
     host.exec(["systemd-run", "--unit", f"client-{network}", "python3", "-c", client])
-    deadline = time.monotonic() + 10
-    while not state(fleet)["established"]:
-        assert time.monotonic() < deadline
+    wait_until(lambda: state(fleet)["established"], "a connection", 10)
 
     refused = fleet.module(HOST, "engine_container", state="stopped")
     assert refused["failed"]

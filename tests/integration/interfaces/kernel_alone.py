@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-import time
 
 import dumped
 from compared import differences
 from made_up import Case, case
+from runs import wait_until
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     ip_commands,
@@ -35,10 +35,11 @@ def dump(name: str) -> dict[str, str]:
 
 def still(name: str) -> None:
     """Addresses are probed for."""
-    deadline = time.monotonic() + 20
-    while any("tentative" in each for each in kernel.ip_json("address", "show", "dev", name)[0]["addr_info"]):
-        assert time.monotonic() < deadline, name
-        time.sleep(0.1)
+
+    def is_still() -> bool:
+        return not any("tentative" in each for each in kernel.ip_json("address", "show", "dev", name)[0]["addr_info"])
+
+    wait_until(is_still, name, 20)
 
 
 def losses(chance: random.Random, name: str) -> list[str]:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import Any
 
 import requests
 from fleet import BIN, Fleet
+from runs import kill, wait_until
 from slb_lab.lab import Host
 
 PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
@@ -109,10 +107,7 @@ def reboot(fleet: Fleet, *hosts: Host) -> None:
 
 
 def eventually(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds:g} seconds: {what}"
-        time.sleep(0.5)
+    wait_until(condition, what, seconds)
 
 
 def reaches(fleet: Fleet, host: Host) -> bool:
@@ -154,20 +149,6 @@ def adopting(fleet: Fleet, host: Host, **options: Any) -> Iterator[subprocess.Po
     finally:
         kill(controller)
         controller.communicate()
-
-
-def kill(controller: subprocess.Popen) -> None:
-    """With its workers, which have sessions of their own."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-    family = {controller.pid}
-    while more := {pid for pid, parent in parents.items() if parent in family} - family:
-        family |= more
-    for pid in family:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def wait_for(host: Host, state: str, seconds: float = 120) -> None:

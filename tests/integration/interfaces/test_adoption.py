@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleet import Fleet, Run
+from fleet import Fleet
 from nic_hosts import (
     HOSTS,
     addresses,
@@ -22,6 +22,7 @@ from nic_hosts import (
     shell,
     topology,
 )
+from runs import Run
 from slb_lab.lab import Host
 
 NICS = {

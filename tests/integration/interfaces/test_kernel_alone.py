@@ -19,7 +19,7 @@ def test_whatever_was_lost_is_there_again() -> None:
     play = f"'{sys.executable}' '{HERE / 'kernel_alone.py'}' {FIRST} {FIRST + CASES}"
     completed = subprocess.run(
         ["unshare", "--net", "--mount", "sh", "-c", inside + play],
-        env=dict(os.environ, PYTHONPATH=f"{ROOT / '.cache' / 'dev'}:{HERE}"),
+        env=dict(os.environ, PYTHONPATH=f"{ROOT / '.cache' / 'dev'}:{ROOT / 'tests' / 'tools'}:{HERE}"),
         capture_output=True,
         text=True,
         timeout=1200,

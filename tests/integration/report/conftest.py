@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleet import BIN, Fleet, Run
-from sites import LISTING, wait_until
+from fleet import BIN, Fleet
+from runs import Run, output_of, run, started, wait_until
+from sites import LISTING
 from slb_lab.lab import Lab
 from slb_lab.management_node.sessions import MARK
 from slb_lab.topology import Topology
@@ -36,7 +35,7 @@ class Reported:
     """The lab, runs against it, and the reports of the last run. ``folder``: where they are."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
-        self.lab, self.folder = lab, folder / "reports"
+        self.lab, self.folder, self._kept = lab, folder / "reports", folder
         self.fleet = Fleet(lab, folder)
         self.names = list(lab.hosts)
 
@@ -74,37 +73,18 @@ class Reported:
         return [str(BIN / "ansible-playbook"), "-i", str(self.fleet.inventory), playbook, *arguments, *extra]
 
     def play(self, playbook: str, *arguments: str, env: Mapping[str, str] | None = None, **variables: Any) -> Run:
-        done = subprocess.run(
-            self.command(playbook, *arguments, **variables),
-            env={**self.environment(), **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        self.see_that_no_secret_is_told(done.stdout)
-        return Run(done.returncode, done.stdout)
+        ended = run(self.command(playbook, *arguments, **variables), env={**self.environment(), **(env or {})})
+        self.see_that_no_secret_is_told(ended.output)
+        return ended
 
     @contextmanager
-    def started(self, playbook: str, **variables: Any) -> Iterator[subprocess.Popen[str]]:
+    def started(self, playbook: str, **variables: Any) -> Iterator[subprocess.Popen[bytes]]:
         shutil.rmtree(self.folder, ignore_errors=True)
-        process = subprocess.Popen(
-            self.command(playbook, **variables),
-            env=self.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
+        with started(self.command(playbook, **variables), self._kept, env=self.environment()) as process:
             yield process
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+
+    def output_of(self, process: subprocess.Popen[bytes]) -> str:
+        return output_of(self._kept, process)
 
     def has_asked_for(self, host: str) -> bool:
         return "install_requested" in [deed["code"] for deed in self.host(host)["done"]]

@@ -145,7 +145,8 @@ def test_a_run_that_is_cancelled_has_its_report(reported: Reported) -> None:
     with reported.started("slb.fleet.rollout", slb_serial=1) as process:
         reported.wait_for_a_request("h1")
         process.send_signal(signal.SIGINT)
-        output = process.communicate(timeout=60)[0]
+        process.wait(60)
+        output = reported.output_of(process)
     assert process.returncode != 0
     assert "1 begun and not ended" in output, output
     reported.see_that_no_secret_is_told(output)
@@ -160,7 +161,8 @@ def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -
     with reported.started("slb.fleet.rollout", slb_serial=1) as process:
         reported.wait_for_a_request("h1")
         os.killpg(process.pid, signal.SIGKILL)
-        reported.see_that_no_secret_is_told(process.communicate()[0])
+        process.wait()
+        reported.see_that_no_secret_is_told(reported.output_of(process))
     assert (reported.document["run"]["status"], reported.document["run"]["ended"]) == ("running", None)
     assert reported.verdicts == {"h1": "unfinished", "h2": "not_attempted", "h3": "not_attempted"}
     assert json.loads(reported.lab.hosts["h1"].exec(["cat", RECORD]).stdout)["state"] == "pending"

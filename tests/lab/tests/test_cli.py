@@ -8,11 +8,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 import yaml
+from runs import wait_until
 from slb_lab import docker
 
 SLB_LAB = Path(sys.executable).with_name("slb-lab")
@@ -110,9 +110,7 @@ def test_up_brings_a_crashed_management_node_back_at_the_same_address(lab, home)
     url = json.loads(slb_lab("status", "--name", lab, "--json"))["management_node"]["base_url"]
     pid = int((home / lab / "management_node" / "pid").read_text())
     os.kill(pid, signal.SIGKILL)
-    deadline = time.monotonic() + 10
-    while processes_with(str(home / lab)) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: not processes_with(str(home / lab)), "it has died", 10)
     assert json.loads(slb_lab("status", "--name", lab, "--json"))["management_node"]["state"] == "stopped"
     slb_lab("up", "--name", lab)
     assert json.loads(slb_lab("status", "--name", lab, "--json"))["management_node"] == {

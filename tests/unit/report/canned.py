@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from ansible_collections.slb.fleet.tests.tools.runs import run
 
 ROOT = Path(__file__).resolve().parents[3]
 BENCH = ROOT / "tests" / "bench"
@@ -75,19 +76,14 @@ class Canned:
 
     def run(self, *arguments: str, command: list[str] | str | None = None, **more: Any) -> tuple[int, str]:
         """Its status and output. ``command``: one that a run has printed, for a shell, in place of arguments."""
-        done = subprocess.run(
+        ended = run(
             command or self.command(*arguments),
+            120,
             shell=isinstance(command, str),
             cwd=self.folder,
             env={**self.environment(), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **more},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
-            check=False,
         )
-        return done.returncode, done.stdout
+        return ended.status, ended.output
 
     @property
     def document(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
+from ansible_collections.slb.fleet.tests.tools.runs import wait_until
 from ansible_collections.slb.fleet.tests.unit.report.canned import HURRY, ROOT, Canned
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -121,10 +122,8 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
             preexec_fn=as_from_a_shell,  # noqa: PLW1509
         )
     try:
-        deadline = time.monotonic() + 60
-        while not (fleet.reports / "report.json").exists() or fleet.verdicts != so_far:
-            assert time.monotonic() < deadline, (tmp_path / "output").read_text()
-            time.sleep(0.05)
+        written = fleet.reports / "report.json"
+        wait_until(lambda: written.exists() and fleet.verdicts == so_far, (tmp_path / "output").read_text, 60)
         process.send_signal(number)
         assert process.wait(60) != 0
     finally:

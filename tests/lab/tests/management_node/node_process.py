@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
+
+from runs import wait_until
 
 from .client import Client
 
@@ -47,11 +48,12 @@ class NodeProcess:
             stdout=(self.state / "log").open("ab"),
             stderr=subprocess.STDOUT,
         )
-        deadline = time.monotonic() + 20
-        while self.ready().get("pid") != self._process.pid:
+
+        def serves() -> bool:
             assert self._process.poll() is None, self.log()
-            assert time.monotonic() < deadline, f"it did not serve within 20 s: {self.log()}"
-            time.sleep(0.02)
+            return self.ready().get("pid") == self._process.pid
+
+        wait_until(serves, self.log, 20)
 
     def ready(self) -> dict[str, Any]:
         file = self.state / "ready.json"

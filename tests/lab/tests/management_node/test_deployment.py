@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from runs import wait_until
 from slb_lab.lab import Host, Lab
 from slb_lab.topology import Topology
 
@@ -188,10 +189,7 @@ def test_the_hostname_is_changed_when_asked(admin: Client, clean: Host) -> None:
 def test_a_stuck_front_end_goes_on_showing_a_finished_deployment(admin: Client, clean: Host) -> None:
     admin.faults(stuck_front_end=True)
     admin.install("edge-1", clean.address)
-    deadline = time.monotonic() + 30
-    while not admin.state()["engines"][0]["front_end_stuck"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: admin.state()["engines"][0]["front_end_stuck"], "the front end is stuck")
 
     assert container(clean) == "running always"
     item = admin.engines()["edge-1"]
@@ -215,10 +213,7 @@ def test_a_front_end_may_be_stuck_for_a_time(admin: Client, clean: Host) -> None
 def test_a_deployment_that_fails_half_way_leaves_its_container(admin: Client, clean: Host, fault: str) -> None:
     admin.faults(fail_half_way=fault)
     admin.install("edge-1", clean.address)
-    deadline = time.monotonic() + 30
-    while admin.state()["engines"][0]["status"] == "deploying":
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: admin.state()["engines"][0]["status"] != "deploying", "it has ended")
 
     admin.faults()
     listed = admin.engines()
