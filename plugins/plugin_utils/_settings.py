@@ -16,6 +16,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import CONNECTION_VARIABLES
 from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     is_empty,
@@ -185,15 +186,16 @@ OF_A_PLAY: Mapping[str, Variable] = {
 }
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
-_READ_ELSEWHERE = (
-    *("hosts", "reports", "awx_jobs", "merged_dir"),
-    *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
-)
+_READ_ELSEWHERE = ("hosts", "reports", "awx_jobs", "merged_dir")
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_")
 """Of an earlier job of a workflow, which AWX hands on as a variable."""
 _RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"})
 """Groups and results that the collection itself gives a name."""
-KNOWN = frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE)) | _RESULTS
+KNOWN = (
+    frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE))
+    | frozenset(CONNECTION_VARIABLES.values())
+    | _RESULTS
+)
 
 
 _STATED = frozenset({"engine_listing", "plan", "license_dest", "license_host", "license_backup"})
