@@ -14,7 +14,7 @@ from lies import HONEST, Trap
 from operations import PASSWORD
 from outside import MEGABYTE, Watched, tree, watched
 
-from playbooks import Controller
+from playbooks import Controller, of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -126,10 +126,7 @@ class Fleet:
     ) -> dict[str, Any]:
         own = {name: {**hosts.variables(name), "slb_manage_ip": f"192.0.2.{name.rpartition('-')[2]}"} for name in names}
         common = {
-            "slb_base_url": node.base_url,
-            "slb_username": "admin",
-            "slb_password": PASSWORD,
-            "slb_tls_fingerprint": node.certificate.fingerprint,
+            **of(node, PASSWORD),
             "slb_license_dest": str(controller.folder / "license"),
             "slb_engine_listing": LISTING if playbook == "try_engine_listing" else "",
             "ansible_python_interpreter": "/usr/bin/python3",

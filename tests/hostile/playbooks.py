@@ -65,6 +65,17 @@ def fleet(count: int, **variables: Any) -> dict[str, Any]:
     return {"all": {"hosts": hosts, "vars": {**unreachable, **variables}}}
 
 
+def of(server: Any, password: str, **more: Any) -> dict[str, Any]:
+    """The variables of hosts of one server."""
+    return {
+        "slb_base_url": server.base_url,
+        "slb_username": "admin",
+        "slb_password": password,
+        "slb_tls_fingerprint": server.certificate.fingerprint,
+        **more,
+    }
+
+
 def defaults(server: Any, **more: Any) -> dict[str, Any]:
     """``module_defaults`` for one server."""
     options = {"base_url": server.base_url, "username": "admin", "tls_fingerprint": server.certificate.fingerprint}

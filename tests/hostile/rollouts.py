@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from operations import PASSWORD
 
+from playbooks import of
+
 if TYPE_CHECKING:
     from hostile_server import HostileServer
     from runs import Run
@@ -48,10 +50,7 @@ def inventory(
         "ansible_connection": "stateful",
         "ansible_python_interpreter": "/usr/bin/python3",
         "stateful_folder": str(folder),
-        "slb_base_url": server.base_url,
-        "slb_username": "admin",
-        "slb_password": PASSWORD,
-        "slb_tls_fingerprint": server.certificate.fingerprint,
+        **of(server, PASSWORD),
         "slb_settle": 0,
         "slb_motd": "keep",
         "slb_outage_timeout": 0,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hostile_server import LOGIN, for_session, message
 from operations import PASSWORD
 
-from playbooks import fleet, play
+from playbooks import fleet, of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,16 +46,6 @@ def pages_of(*states: str) -> dict[str, Any]:
     return {f"/console/engines?size=2&page={number}": page(number) for number in range(1, 9)}
 
 
-def variables(server: Any, **more: Any) -> dict[str, Any]:
-    return {
-        "slb_base_url": server.base_url,
-        "slb_username": "admin",
-        "slb_password": PASSWORD,
-        "slb_tls_fingerprint": server.certificate.fingerprint,
-        **more,
-    }
-
-
 def words(run: Run) -> str:
     return " ".join(run.output.replace("\\n", " ").split())
 
@@ -76,7 +66,7 @@ def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> N
     ]
     # As a form gives it: what was left empty is there, and empty.
     listing = {**LISTING, "first_page": None, "page_step": "", "failed": None, "deploying": ""}
-    controller.run([play(*tasks)], fleet(1, **variables(server, slb_engine_listing=listing))).assert_ok()
+    controller.run([play(*tasks)], fleet(1, **of(server, PASSWORD, slb_engine_listing=listing))).assert_ok()
     assert server.seen[LOGIN] == 1
     assert sum(count for path, count in server.seen.items() if "page=" in path) == 3
 
@@ -84,7 +74,7 @@ def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> N
 def test_trying_a_description(start: Callable[..., Any], controller: Controller) -> None:
     """Without a connection to any host: those of the inventory cannot be reached."""
     server = start(pages_of("running", "asleep", "running"))
-    run = controller.run([TRY], fleet(2, **variables(server, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
+    run = controller.run([TRY], fleet(2, **of(server, PASSWORD, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
     assert "edge-3" in run.output
     assert "words that slb_engine_listing does not describe: asleep." in words(run)
     assert "UNREACHABLE" not in run.output
@@ -92,7 +82,7 @@ def test_trying_a_description(start: Callable[..., Any], controller: Controller)
 
 def test_trying_a_list_that_shows_nothing(start: Callable[..., Any], controller: Controller) -> None:
     server = start(pages_of())
-    run = controller.run([TRY], fleet(1, **variables(server, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
+    run = controller.run([TRY], fleet(1, **of(server, PASSWORD, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
     assert "The list shows no engine. Are its path, the rights of the user and the filter in the query right?" in words(
         run
     )
@@ -101,7 +91,7 @@ def test_trying_a_list_that_shows_nothing(start: Callable[..., Any], controller:
 def test_trying_nothing(start: Callable[..., Any], controller: Controller) -> None:
     server = start()
     for undescribed in ({}, {"slb_engine_listing": None}, {"slb_engine_listing": ""}, {"slb_engine_listing": {}}):
-        run = controller.run([TRY], fleet(3, **variables(server, **undescribed)), "-e", "slb_hosts=all")
+        run = controller.run([TRY], fleet(3, **of(server, PASSWORD, **undescribed)), "-e", "slb_hosts=all")
         assert run.status == 2
         assert words(run).count('"msg": "Describe the console\'s list of engines in slb_engine_listing') == 1, (
             run.output

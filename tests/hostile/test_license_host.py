@@ -12,7 +12,7 @@ from hostile_server import LICENSE, LICENSE_TEXT, LOGIN, answer, for_session
 from launches import sent, with_variables
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
-from playbooks import fleet
+from playbooks import fleet, of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,10 +29,7 @@ PASSWORD = "a-password-that-is-nowhere"
 def keep(controller: Controller, server: Any, *options: str, host: str = "store", **environment: str) -> Run:
     inventory = fleet(
         2,
-        slb_base_url=server.base_url,
-        slb_username="admin",
-        slb_password=PASSWORD,
-        slb_tls_fingerprint=server.certificate.fingerprint,
+        **of(server, PASSWORD),
         slb_license_dest=str(controller.folder / "kept" / "license"),
         slb_license_host=host,
     )
@@ -153,8 +150,7 @@ def test_a_job_that_would_lose_it_says_so_before_it_downloads(
     """``AWX_PRIVATE_DATA_DIR`` lies here; the mark of a container is made where there is none."""
     server = start()
     dest = controller.folder / "license"
-    inventory = fleet(1, slb_base_url=server.base_url, slb_username="admin", slb_password=PASSWORD,
-                      slb_tls_fingerprint=server.certificate.fingerprint, slb_license_dest=str(dest))  # fmt: skip
+    inventory = fleet(1, **of(server, PASSWORD), slb_license_dest=str(dest))
     pretend = controller.folder / "sitecustomize.py"
     pretend.write_text(
         "import pathlib\nreal = pathlib.Path.exists\n"

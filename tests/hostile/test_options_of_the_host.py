@@ -12,7 +12,7 @@ from hostile_server import INSTALL, LICENSE, LOGIN
 from operations import PASSWORD
 from test_any_place import ELSEWHERE, PLUGINS
 
-from playbooks import engine_task, fleet, play
+from playbooks import engine_task, fleet, of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,16 +24,6 @@ if TYPE_CHECKING:
 NO_CONNECTION = "base_url", "username", "password", "tls_fingerprint", "timeout", "retries", "validate_certs", "ca_path"
 
 
-def of(server: Any, **more: Any) -> dict[str, Any]:
-    return {
-        "slb_base_url": server.base_url,
-        "slb_username": "admin",
-        "slb_password": PASSWORD,
-        "slb_tls_fingerprint": server.certificate.fingerprint,
-        **more,
-    }
-
-
 def words(run: Run) -> str:
     return " ".join(run.output.replace("\\n", " ").replace("\\", "").split())
 
@@ -42,7 +32,7 @@ def test_each_host_has_its_own_connection(start: Callable[..., Any], controller:
     servers = [start(), start()]
     inventory = fleet(4)
     for number, variables in enumerate(inventory["all"]["hosts"].values()):
-        variables.update(of(servers[number % 2]), secret=f"pass-{number % 2}", slb_password="{{ secret }}")
+        variables.update(of(servers[number % 2], PASSWORD), secret=f"pass-{number % 2}", slb_password="{{ secret }}")
     tasks = [
         {"slb.fleet.login": {}},
         {"slb.fleet.license": {"dest": f"{controller.folder}/{{{{ inventory_hostname }}}}"}},
@@ -62,7 +52,7 @@ def test_an_empty_option_is_not_given(start: Callable[..., Any], controller: Con
     task["slb.fleet.engine"].update(
         dict.fromkeys(("user_credential_id", "is_change_hostname", "exists_patterns"), empty)
     )
-    variables = of(server, slb_timeout=empty, slb_validate_certs=empty, slb_ca_path=empty)
+    variables = of(server, PASSWORD, slb_timeout=empty, slb_validate_certs=empty, slb_ca_path=empty)
     controller.run([play(task, module_defaults=options)], fleet(1, **variables), SLB_CA_PATH="").assert_ok()
     assert json.loads(server.to(INSTALL)[0].body)["user_credential_id"] == 1
 
@@ -71,7 +61,7 @@ def test_the_variables_are_sent_along_where_a_task_is_delegated(
     start: Callable[..., Any], controller: Controller
 ) -> None:
     server = start()
-    inventory = fleet(1, **of(server, slb_timeout="", slb_ca_path=None))
+    inventory = fleet(1, **of(server, PASSWORD, slb_timeout="", slb_ca_path=None))
     inventory["other"] = {"hosts": {"another.example": ELSEWHERE}}
     task = engine_task(delegate_to="another.example")
     run = controller.run([play(task, hosts="edge-1")], inventory, "-vvvv", **PLUGINS)
@@ -103,7 +93,7 @@ def test_what_cannot_be_used_is_told_in_words(
     start: Callable[..., Any], controller: Controller, place: str, module: str, options: dict[str, Any], message: str
 ) -> None:
     server = start()
-    variables = of(server)
+    variables = of(server, PASSWORD)
     if "base_url" in options:
         del variables["slb_base_url"]
     inventory = fleet(1, **variables)
@@ -118,11 +108,11 @@ def test_what_cannot_be_used_is_told_in_words(
 
 def test_a_variable_is_named_where_it_gave_the_value(start: Callable[..., Any], controller: Controller) -> None:
     server = start()
-    run = controller.run([play({"slb.fleet.login": {}})], fleet(1, **of(server, slb_timeout="soon")))
+    run = controller.run([play({"slb.fleet.login": {}})], fleet(1, **of(server, PASSWORD, slb_timeout="soon")))
     assert "The variable slb_timeout has the value 'soon': it is not a whole number." in words(run)
-    run = controller.run([play({"slb.fleet.login": {}})], fleet(1, **of(server)), SLB_VALIDATE_CERTS="maybe")
+    run = controller.run([play({"slb.fleet.login": {}})], fleet(1, **of(server, PASSWORD)), SLB_VALIDATE_CERTS="maybe")
     assert "The variable SLB_VALIDATE_CERTS has the value 'maybe'" in words(run)
-    pinned = of(server, slb_tls_fingerprint="0" * 64)
+    pinned = of(server, PASSWORD, slb_tls_fingerprint="0" * 64)
     run = controller.run([play({"slb.fleet.login": {}})], fleet(1, **pinned))
     assert f"but slb_tls_fingerprint is {'0' * 64}" in words(run)
     assert f"set slb_tls_fingerprint: {server.certificate.fingerprint}" in words(run)
@@ -130,7 +120,7 @@ def test_a_variable_is_named_where_it_gave_the_value(start: Callable[..., Any], 
 
 
 def test_the_collections_own_tasks_name_variables(start: Callable[..., Any], controller: Controller) -> None:
-    variables = of(start(), slb_license_dest="license", slb_engine_listing={"path": "/engines", "nmae": "x"})
+    variables = of(start(), PASSWORD, slb_license_dest="license", slb_engine_listing={"path": "/engines", "nmae": "x"})
     del variables["slb_password"]
     imported = {"ansible.builtin.import_playbook": "slb.fleet.download_license"}
     run = controller.run([imported], fleet(1, **variables), "-e", "slb_hosts=all")
@@ -146,7 +136,7 @@ def test_a_fact_of_a_host_is_no_connection(start: Callable[..., Any], controller
     """Any module's answer may hold facts, and facts outrank the inventory."""
     good, evil = start(), start()
     lie = {"ansible.builtin.set_fact": {"slb_base_url": evil.base_url, "cacheable": True}}
-    run = controller.run([play(lie), play(engine_task())], fleet(1, **of(good)))
+    run = controller.run([play(lie), play(engine_task())], fleet(1, **of(good, PASSWORD)))
     assert run.status == 2
     assert "no host decides where credentials go" in words(run)
     assert evil.connections == good.connections == 0
@@ -164,7 +154,7 @@ def test_a_password_in_a_vault(start: Callable[..., Any], controller: Controller
     )
     program = [sys.executable, str(controller.folder / "encrypt.py"), PASSWORD]
     encrypted = subprocess.run(program, capture_output=True, text=True, check=True).stdout
-    variables = of(server)
+    variables = of(server, PASSWORD)
     del variables["slb_password"]
     group_vars = controller.folder / "group_vars"
     group_vars.mkdir()
@@ -183,7 +173,7 @@ def test_a_python_without_requests(start: Callable[..., Any], controller: Contro
         "import sys\nsys.modules['requests'] = None\nsys.modules['urllib3'] = None\n"
     )
     server = start()
-    inventory = fleet(1, **of(server))
+    inventory = fleet(1, **of(server, PASSWORD))
     inventory["other"] = {"hosts": {"another.example": ELSEWHERE}}
     delegated = {"delegate_to": "another.example"} if place == "elsewhere" else {}
     tasks = [
