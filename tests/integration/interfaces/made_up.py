@@ -16,7 +16,9 @@ KINDS = {
     "iu": "ifupdown",
     "no": "no connection",
 }
-TOGETHER = 20
+TOGETHER = 50
+# So many have addresses of their own.
+_NETS = 100
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def case(number: int) -> Case:
     chance = random.Random(number)
     kind = chance.choice((*KINDS, "rm", "dv"))
     name = f"{kind}{number}"
-    there = Net(number % TOGETHER + 20 * (number // TOGETHER % 5))
+    there = Net(number % _NETS)
     making = (
         f"ip link add {name} type veth peer name p{number} netns lan",
         f"ip -n lan link set p{number} up",
