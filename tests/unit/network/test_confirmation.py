@@ -25,7 +25,7 @@ THEN = Session("192.0.2.1", 40000, "192.0.2.9", BEFORE)
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(transaction, "FOLDER", str(tmp_path))
-    monkeypatch.setattr(confirmation, "_make_lasting", lambda step: (tmp_path / step["name"]).touch())
+    monkeypatch.setattr(confirmation, "_make_lasting", lambda steps: (tmp_path / steps[0]["name"]).touch())
     return tmp_path
 
 
