@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from compared import Dump, differences, kind_of, unsaid
+from compared import WISHED, Dump, differences, kind_of, reason_of, unsaid
 from fleet import Fleet
 from made_up import TOGETHER, Case, case
 from nic_hosts import HOSTS, devices, eventually, shell
@@ -125,12 +125,12 @@ def play(fleet: Fleet, host: Host, played: list[Case], lift: bool, seen: Counter
             if has.get("networkmanager state") != "connected":
                 yield Violation(each.number, f"adopted, and NetworkManager says {has.get('networkmanager state')}")
             changed = differences(had, has)
-            seen.update(f"{kind_of(key)}\t{'said' if key in changed else 'kept'}" for key in had)
+            asked = [key for key in had.keys() | has.keys() if not key.startswith(WISHED)]
+            seen.update(f"{kind_of(key)}\t{'said' if key in changed else 'kept'}" for key in asked)
         elif each.name not in reasons:
             yield Violation(each.number, "neither adopted nor left alone")
         else:
-            words = "".join(" " if letter.isdigit() else letter for letter in reasons[each.name])
-            seen[f"(left alone) {words[:100]}\tleft alone"] += 1
+            seen[f"{reason_of(reasons[each.name])}\tleft alone"] += 1
             if differences(had, has):
                 yield Violation(each.number, f"left alone ({reasons[each.name]}), but {differences(had, has)}")
     if differences(before[""], now[""]):
