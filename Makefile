@@ -46,6 +46,7 @@ bench: environment
 	@.venv/bin/python tests/bench/ssh.py
 	@.venv/bin/python tests/bench/report.py
 	@.venv/bin/python tests/bench/inventory.py
+	@.venv/bin/python tests/bench/interfaces.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 
 # The docsite, in .cache/docsite/build/html
