@@ -190,12 +190,14 @@ def files(found: dict) -> None:
     folders = ("/etc/NetworkManager", "/run/NetworkManager/system-connections", "/var/lib/slb-fleet/interfaces")
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("*")) if path.is_file()]
     for path in [*paths, Path("/etc/resolv.conf")]:
-        text = path.read_text(errors="replace")
+        name, text = str(path), path.read_text(errors="replace")
         text = "\n".join(line for line in text.splitlines() if not line.startswith("timestamp="))
         if GENERATED in text or path.parts[1] == "run":
             text = re.sub(r"^uuid=.*$", "uuid=made anew each time", text, flags=re.M)
-        owners = {*re.findall(r"\w+", f"{path} {text}")} & found.keys()
-        found[owners.pop() if len(owners) == 1 else ""][f"file {path}"] = text
+            # It is part of the name where a file of the plain name was left by one that was killed.
+            name = re.sub(r"-[0-9a-f-]{36}", "", name)
+        owners = {*re.findall(r"\w+", f"{name} {text}")} & found.keys()
+        found[owners.pop() if len(owners) == 1 else ""][f"file {name}"] = text
 
 
 if __name__ == "__main__":

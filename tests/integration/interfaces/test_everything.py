@@ -32,6 +32,7 @@ FIRST = int(os.environ.get("SEED", "1"))
 LAST = FIRST + int(os.environ.get("CASES", "19")) - 1
 BLOCKS = range(FIRST // TOGETHER, LAST // TOGETHER + 1)
 HOSTS_EACH = int(os.environ.get("HOSTS", "1"))
+FEW = 6
 # Ten are promised on a quiet machine, which this one need not be; what the bench measures is what is promised.
 BACK_WITHIN = CONFIRM_SECONDS + 10 + 30
 TIDIED_WITHIN = 120
@@ -51,7 +52,7 @@ unmanaged-devices+=interface-name:st*
 def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
     hosts = {f"{host}{number}": {"release": release} for release, host in HOSTS.items() for number in range(HOSTS_EACH)}
     fleet = make_fleet("nic-random", {"hosts": hosts})
-    named = [each.name for block in BLOCKS for each in cases(block)]
+    named = [case(number).name for number in range(FIRST, LAST + FEW)]
     for host in fleet.lab.hosts.values():
         put(host, "/etc/NetworkManager/conf.d/50-made-up.conf", CONFIGURATION)
         ifupdown = "".join(f"iface {name} inet manual\n" for name in named if name.startswith("iu"))
@@ -151,19 +152,23 @@ def not_as_before(
 
 
 def play_trouble(fleet: Fleet, host: Host, played: list[Case], lift: bool, name: str) -> Iterator[Violation]:
-    before = make(host, played)
+    make(host, played)
     trouble = TROUBLES[name]
+    trouble.rehearse(host)
+    before = dump(host, played)
     rest = played[trouble.takes :]
+    wanted = {key: kernels(found) for key, found in before.items()}
+
+    def kernel() -> dict[str, Dump]:
+        return dump(host, played, "--kernel")
+
     with trouble.struck(fleet, host, [each.name for each in played], lift):
-        yield from within(
-            BACK_WITHIN, f"{name}, and lost is ", lambda: lost(before, dump(host, rest, "--kernel"), rest)
-        )
+        yield from within(BACK_WITHIN, f"{name}, and lost is ", lambda: lost(before, kernel(), rest))
         if trouble.away:
-            wanted = {key: kernels(found) for key, found in before.items()}
-            look = lambda: list(not_as_before(wanted, dump(host, rest, "--kernel"), rest, ""))  # noqa: E731
-            yield from within(TIDIED_WITHIN, f"{name}, and while it does, ", look)
+            words = f"{name}, and while it does, "
+            yield from within(TIDIED_WITHIN, words, lambda: list(not_as_before(wanted, kernel(), rest, "")))
     require_restored(host, TIDIED_WITHIN)
-    yield from not_as_before(before, dump(host, rest), rest, f"{name}, and then ")
+    yield from not_as_before(before, dump(host, played), rest, f"{name}, and then ")
 
 
 def within(seconds: float, words: str, look: Callable[[], list[Violation]]) -> list[Violation]:
@@ -208,11 +213,14 @@ def reduced(fleet: Fleet, host: Host, failing: Case, lift: bool) -> str:
 
 
 def play_block(fleet: Fleet, host: Host, block: int) -> list[str]:
-    """What is not as it has to be, in sentences."""
     chance = random.Random(-block - 1)
     lift = chance.random() < 0.5
     trouble = chance.choice(sorted(TROUBLES)) if block and chance.random() < 0.3 else None
-    played = cases(block)
+    return play_all(fleet, host, cases(block), lift, trouble)
+
+
+def play_all(fleet: Fleet, host: Host, played: list[Case], lift: bool, trouble: str | None) -> list[str]:
+    """What is not as it has to be, in sentences."""
     seen: Counter[str] = Counter()
     begin = time.monotonic()
     found: list[Violation] = []
@@ -238,10 +246,27 @@ def play_block(fleet: Fleet, host: Host, block: int) -> list[str]:
 
 def test_what_is_not_as_it_was_is_said_and_given_back_it_is_as_it_was(fleet: Fleet) -> None:
     def scenario(host: Host, number: int) -> list[str]:
-        return [words for block in BLOCKS[number::HOSTS_EACH] for words in play_block(fleet, host, block)]
+        blocks = BLOCKS[number % HOSTS_EACH :: HOSTS_EACH]
+        return [words for block in blocks for words in play_block(fleet, host, block)]
 
+    require_nothing_told(fleet, scenario)
+
+
+def test_what_goes_wrong_in_between_leaves_nothing_behind(fleet: Fleet) -> None:
+    """Each trouble on one of the releases; those of the blocks are on all."""
+
+    def scenario(host: Host, number: int) -> list[str]:
+        names = sorted(TROUBLES)[number :: len(HOSTS) * HOSTS_EACH]
+        few = [case(each) for each in range(FIRST, FIRST + FEW)]
+        return [words for name in names for words in play_all(fleet, host, few, True, name)]
+
+    require_nothing_told(fleet, scenario)
+
+
+def require_nothing_told(fleet: Fleet, scenario: Callable[[Host, int], list[str]]) -> None:
+    """Plays it on all hosts side by side; it is given the host's number among them."""
     hosts = list(fleet.lab.hosts.values())
     with ThreadPoolExecutor(len(hosts)) as players:
-        played = [players.submit(scenario, host, at % HOSTS_EACH) for at, host in enumerate(hosts)]
+        played = [players.submit(scenario, host, number) for number, host in enumerate(hosts)]
     told = [words for each in played for words in each.result()]
     assert not told, "\n".join(told)

@@ -26,7 +26,8 @@ class Trouble:
 
     ``at``: in which state of the change the controller is killed and it begins; empty where the change begins after
     it, with a controller that lives to see it fail. ``away``: NetworkManager is, while it lasts. ``takes``: how many
-    of the interfaces.
+    of the interfaces. ``rehearsed``: it happens once before the change, for NetworkManager has ways of its own to
+    begin anew; 1.30 takes what it merely watched when it was killed.
     """
 
     begins: str = "true"
@@ -34,6 +35,12 @@ class Trouble:
     at: str = "applied"
     away: bool = False
     takes: int = 0
+    rehearsed: bool = False
+
+    def rehearse(self, host: Host) -> None:
+        if self.rehearsed:
+            shell(host, self.begins)
+            shell(host, self.ends)
 
     @contextlib.contextmanager
     def struck(self, fleet: Fleet, host: Host, names: list[str], lift: bool) -> Iterator[None]:
@@ -60,8 +67,9 @@ TROUBLES = {
         "systemctl mask --runtime NetworkManager; systemctl kill -s KILL NetworkManager",
         "systemctl unmask --runtime NetworkManager; systemctl start NetworkManager",
         away=True,
+        rehearsed=True,
     ),
-    "NetworkManager is restarted": Trouble("systemctl restart NetworkManager"),
+    "NetworkManager is restarted": Trouble("systemctl restart NetworkManager", rehearsed=True),
     "the disk is read-only": Trouble(
         f"{_INSIDE} sh -c 'mount --bind {_PROFILES} {_PROFILES} && mount -o remount,bind,ro {_PROFILES}'",
         f"{_INSIDE} umount {_PROFILES}",
