@@ -1,7 +1,7 @@
 """Interfaces made up at random: what is not as it was is said, and given back, all is as it was.
 
-Everything that can be asked is dumped before, adopted and given back; nothing here knows how an adoption works. Fifty
-cases are on each host at a time. In some blocks of fifty something goes wrong in between, and then all is to be as it
+Everything that can be asked is dumped before, adopted and given back; nothing here knows how an adoption works. Twenty
+cases are on each host at a time. In some blocks of twenty something goes wrong in between, and then all is to be as it
 was within the bound. ``make interfaces CASES=2000 SEED=1 HOSTS=2``, hosts being those of each release; what becomes of
 each block is in ``.cache/interfaces.log``. A case is made again by its number, alone: ``CASES=1 SEED=17``, and with
 ``REDUCE=1`` with ever fewer things, until none can be left out. What happens in a block of trouble needs all of it.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -228,7 +229,7 @@ def play_all(fleet: Fleet, host: Host, played: list[Case], lift: bool, trouble: 
         found += (
             play(fleet, host, played, lift, seen) if not trouble else play_trouble(fleet, host, played, lift, trouble)
         )
-    except (AssertionError, LabError) as error:
+    except (AssertionError, LabError, subprocess.TimeoutExpired) as error:
         found.append(Violation(None, str(error)))
     told = [f"case {each.number}: {each.what}" for each in found]
     numbers = sorted({each.number for each in found if each.number is not None})
