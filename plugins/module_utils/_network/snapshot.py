@@ -176,11 +176,8 @@ def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], tr
         touched = _put_profiles_back(snapshot["profiles"])
     above = _above(snapshot)
     ways = {}
-    present: Dict[str, nmcli.Device] = {}
-    with _noted_of_networkmanager(troubles):
-        present = nmcli.devices()
-    for name in [name for name in snapshot["kernel"] if name not in above and name in present]:
-        if _put_device_back(present[name], snapshot["devices"].get(name), touched, troubles):
+    for name in [name for name in snapshot["kernel"] if name not in above]:
+        if _put_device_back(name, snapshot["devices"].get(name), touched, troubles):
             ways[name] = kernel_state.with_lost_for_good
     return ways
 
@@ -323,14 +320,14 @@ def _write_or_remove(path: str, content: Optional[str], mode: int) -> None:
         os.unlink(path)
 
 
-def _put_device_back(
-    present: nmcli.Device, former: Optional[Dict[str, Any]], touched: List[str], troubles: List[str]
-) -> bool:
+def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[str], troubles: List[str]) -> bool:
     """Whether NetworkManager has it under control again and so gives it its addresses."""
     if former is None:
         return False
-    name = present.name
     try:
+        present = nmcli.devices().get(name)
+        if present is None:
+            return False  # it has vanished, and nothing of it is left to be put back
         if former["uuid"] is not None:
             unchanged = (present.uuid, present.state) == (former["uuid"], former["state"])
             if unchanged and former["uuid"] not in touched:
