@@ -30,11 +30,12 @@ chaos: environment
 	@tests/tools/docker-engine up
 	@PYTHONPATH=tests/tools:tests/integration:tests/integration/deployment .venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
 
-# Interfaces made up at random, as many as asked: make interfaces CASES=500 SEED=7
+# Interfaces made up at random, as many as asked, on so many hosts of each release: make interfaces CASES=500 SEED=7 HOSTS=2
 CASES ?= 100
+HOSTS ?= 1
 interfaces: environment
 	@tests/tools/docker-engine up
-	@CASES=$(CASES) SEED=$(SEED) .venv/bin/pytest --quiet tests/integration/interfaces/test_everything.py
+	@CASES=$(CASES) SEED=$(SEED) HOSTS=$(HOSTS) .venv/bin/pytest --quiet tests/integration/interfaces/test_everything.py
 
 bench: environment
 	@tests/tools/docker-engine up
@@ -46,6 +47,7 @@ bench: environment
 	@.venv/bin/python tests/bench/ssh.py
 	@.venv/bin/python tests/bench/report.py
 	@.venv/bin/python tests/bench/inventory.py
+	@.venv/bin/python tests/bench/interfaces.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 
 # The docsite, in .cache/docsite/build/html

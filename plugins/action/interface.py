@@ -12,8 +12,10 @@ from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.display import Display
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for
 
 display = Display()
 
@@ -66,7 +68,18 @@ class ActionModule(OnHostAction):
         return result
 
     def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
-        return self.on_host(_MODULE, arguments, self.seconds(arguments), task_vars)
+        answer = self.on_host(_MODULE, arguments, self.seconds(arguments), task_vars)
+        # Reasons and notes name options as messages do, which alone are told in the reader's words already.
+        return {key: self._in_words(value) for key, value in answer.items()}
+
+    def _in_words(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return in_words(value, names_for(self._task, {}), options_of("interface"))
+        if isinstance(value, list):
+            return [self._in_words(each) for each in value]
+        if isinstance(value, dict):
+            return {key: self._in_words(each) for key, each in value.items()}
+        return value
 
     def _confirm(
         self, arguments: dict[str, Any], applied: dict[str, Any], task_vars: dict[str, Any] | None

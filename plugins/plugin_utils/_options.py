@@ -44,6 +44,10 @@ VARIABLES = {
     "backup": "slb_license_backup",
     "allow_established": "slb_allow_established",
     "remove": "slb_remove_leftovers",
+    "interfaces": "slb_interfaces",
+    "lift_unmanaged": "slb_lift_unmanaged",
+    "dhcp_timeout": "slb_dhcp_timeout",
+    "confirm_timeout": "slb_confirm_timeout",
 }
 """The variables by which the users of the collection's roles and playbooks set the options of its tasks."""
 

@@ -172,17 +172,18 @@ def _activate(
             else:
                 failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
     waiting = [entry for entry in plans if entry.dhcp and entry not in unplugged]
+    settled = []
     for entry in unplugged + _without_lease(waiting, dhcp_timeout):
         try:
             _settle_without_address(entry, uuids[entry.name], dhcp_timeout)
+            settled.append(entry.name)
         except HostError as error:
             failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
+    troubles = _not_connected(settled)
+    troubles.update(_not_kept([entry for entry in plans if entry.name not in {*failed, *troubles}], before))
     for entry in plans:
-        if entry.name not in failed:
-            try:
-                _require_kept(entry, before)
-            except HostError as error:
-                failed[entry.name] = _undo(entry, uuids[entry.name], before, error)
+        if entry.name in troubles:
+            failed[entry.name] = _undo(entry, uuids[entry.name], before, troubles[entry.name])
     return failed
 
 
@@ -226,34 +227,60 @@ def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None
         nmcli.command(["device", "reapply", name])
     except HostError:
         nmcli.up(uuid, name, _ACTIVATION_SECONDS)  # it has dropped out meanwhile; there is nothing to reapply to
-    if not wait_for(lambda: nmcli.device(name).connected, _ACTIVATION_SECONDS):
-        raise HostError(
-            f"It did not come up even without an address; NetworkManager says: {nmcli.device(name).state}.",
+
+
+def _not_connected(names: List[str]) -> Dict[str, HostError]:
+    """Those that have no address, and are not under control in time even so; all of them side by side."""
+    states: Dict[str, str] = {}
+
+    def all_connected() -> bool:
+        devices = nmcli.devices() if names else {}
+        found = {name: devices.get(name) or nmcli.gone(name) for name in names}
+        states.clear()
+        states.update({name: device.state for name, device in found.items() if not device.connected})
+        return not states
+
+    wait_for(all_connected, _ACTIVATION_SECONDS)
+    return {
+        name: HostError(
+            f"It did not come up even without an address; NetworkManager says: {state}.",
             "Look at `journalctl -u NetworkManager` on the engine host.",
         )
+        for name, state in states.items()
+    }
 
 
-def _require_kept(entry: Plan, before: snapshot.Snapshot) -> None:
-    """What the interface had, and those on top of it, it must have; IPv6 may take a moment to arrive."""
-    lost: List[str] = []
-    names = [entry.name, *before["uppers"][entry.name]]
-    had = {name: kernel_state.substance(before["kernel"][name]) for name in names if name in before["kernel"]}
-    if entry.keeps and entry.name in before["kernel"]:
-        had[entry.name] = before["kernel"][entry.name]
+def _not_kept(plans: List[Plan], before: snapshot.Snapshot) -> Dict[str, HostError]:
+    """What interfaces had, and those on top of them, they must have; IPv6 may take a moment to arrive."""
+    had = {entry.name: _to_be_kept(entry, before) for entry in plans}
+    troubles: Dict[str, HostError] = {}
 
     def kept() -> bool:
-        present = kernel_state.read([entry.name, *had])
-        if entry.name not in present:
-            raise HostError(_GONE, "")
-        there = [name for name in had if name in present]  # one on top of it may go by itself
-        lost[:] = [word for name in there for word in kernel_state.missing(had[name], present[name])]
-        return not lost
+        present = kernel_state.read([name for name, states in had.items() for name in [name, *states]])
+        troubles.clear()
+        for entry in plans:
+            states = had[entry.name]
+            there = [name for name in states if name in present]  # one on top of it may go by itself
+            lost = [word for name in there for word in kernel_state.missing(states[name], present[name])]
+            if entry.name not in present:
+                troubles[entry.name] = HostError(_GONE, "")
+            elif lost:
+                troubles[entry.name] = HostError(
+                    f"NetworkManager did not keep what it had: {', '.join(lost)}.",
+                    "Look at `journalctl -u NetworkManager` on the engine host.",
+                )
+        return not troubles
 
-    if not wait_for(kept, _ARRIVAL_SECONDS):
-        raise HostError(
-            f"NetworkManager did not keep what it had: {', '.join(lost)}.",
-            "Look at `journalctl -u NetworkManager` on the engine host.",
-        )
+    wait_for(kept, _ARRIVAL_SECONDS)
+    return troubles
+
+
+def _to_be_kept(entry: Plan, before: snapshot.Snapshot) -> Dict[str, kernel_state.State]:
+    names = [entry.name, *before["uppers"][entry.name]]
+    states = {name: kernel_state.substance(before["kernel"][name]) for name in names if name in before["kernel"]}
+    if entry.keeps and entry.name in before["kernel"]:
+        states[entry.name] = before["kernel"][entry.name]
+    return states
 
 
 def _undo(entry: Plan, uuid: str, before: snapshot.Snapshot, error: HostError) -> str:

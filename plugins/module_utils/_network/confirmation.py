@@ -5,7 +5,7 @@
 
 import os
 import time
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
@@ -39,8 +39,7 @@ def confirm(token: str) -> Result:
             _refuse_stale_connection(status)
             _refuse_late(status)
             try:
-                for step in status["steps"]:
-                    _make_lasting(step)
+                _make_lasting(status["steps"])
             except FleetError as error:
                 _refuse(token, error)
             transaction.advance(token, [transaction.APPLIED], transaction.CONFIRMED)
@@ -78,16 +77,22 @@ def _refuse(token: str, error: FleetError) -> None:
     raise HostError(why, "The host is putting everything back.", state=transaction.RESTORING) from error
 
 
-def _make_lasting(step: Dict[str, Any]) -> None:
-    if step.get("returned"):
-        history.forget(step["name"])
+def _make_lasting(steps: List[Dict[str, Any]]) -> None:
+    adopted = [step for step in steps if not step.get("returned")]
+    for step in steps:
+        if step not in adopted:
+            history.forget(step["name"])
+    if not adopted:
         return
-    nmcli.require_sign_of_life()  # while it is waited for, nothing can be put back
-    history.remember(step)
-    nmcli.modify(step["uuid"], {"connection.autoconnect": "yes"}, temporary=False)
-    path = nmcli.profile_paths().get(step["uuid"], "")
-    if not path or path.startswith("/run/") or not os.path.exists(path):
-        raise HostError(
-            f"NetworkManager did not write the profile of {step['name']} to disk (it is in {path or 'no file'}).",
-            "Look at `journalctl -u NetworkManager` on the engine host.",
-        )
+    for step in adopted:
+        history.remember(step)
+        # While it is waited for, nothing can be put back.
+        nmcli.modify(step["uuid"], {"connection.autoconnect": "yes"}, False, nmcli.SIGN_OF_LIFE_SECONDS)
+    paths = nmcli.profile_paths()
+    for step in adopted:
+        path = paths.get(step["uuid"], "")
+        if not path or path.startswith("/run/") or not os.path.exists(path):
+            raise HostError(
+                f"NetworkManager did not write the profile of {step['name']} to disk (it is in {path or 'no file'}).",
+                "Look at `journalctl -u NetworkManager` on the engine host.",
+            )

@@ -119,8 +119,9 @@ def routes() -> List[Dict[str, Any]]:
     found: List[Dict[str, Any]] = []
     more: Dict[str, Any]
     for family, option in (("inet", "-4"), ("inet6", "-6")):
-        locked = _locked(option)
-        for route in ip_json("-N", option, "route", "show", "table", "all"):
+        shown = ip_json("-N", option, "route", "show", "table", "all")
+        locked = _locked(option) if any("metrics" in route for route in shown) else []
+        for route in shown:
             if "type" not in route or route.get("protocol") != _OF_THE_KERNEL:
                 more = {"lock": True} if route.get("dst") in locked else {}
                 if "type" in route:

@@ -249,7 +249,7 @@ def link_commands(name: str, before: State, now: State) -> List[List[str]]:
 def _address_commands(name: str, before: List[Dict[str, Any]], now: List[Dict[str, Any]]) -> List[List[str]]:
     """Both oldest first. Those whose order or nature cannot be changed in place are taken away first."""
     present = {_address_key(address): address for address in now}
-    there = [address for address in before if _address_key(address) in present and address.get("scope") != "link"]
+    there = [address for address in before if _address_key(address) in present and not _made_by_ipv6(address)]
     order = [_address_key(address) for address in now]
     places = [order.index(_address_key(address)) for address in there]
     rigid = any(_nature(address) != _nature(present[_address_key(address)]) for address in there)
@@ -263,6 +263,10 @@ def _address_commands(name: str, before: List[Dict[str, Any]], now: List[Dict[st
         elif _marks(address) != _marks(present[_address_key(address)]):
             commands.append(["address", "replace", *_address_words(name, address)])
     return commands
+
+
+def _made_by_ipv6(address: Dict[str, Any]) -> bool:
+    return bool(address["family"] == "inet6" and address.get("scope") == "link")
 
 
 def _nature(address: Dict[str, Any]) -> List[Any]:

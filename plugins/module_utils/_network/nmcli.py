@@ -12,7 +12,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _ANSWER_SECONDS = 20
-_SIGN_OF_LIFE_SECONDS = 8
+SIGN_OF_LIFE_SECONDS = 8
 _DELETION_SECONDS = 10
 _NOT_RUNNING = 8
 _OLDEST = [1, 22]  # from then on the configuration can be reloaded, and a profile be kept in memory
@@ -58,18 +58,13 @@ def devices() -> Dict[str, Device]:
     return found
 
 
-def device(name: str) -> Device:
-    """One of them, also where it has vanished. Raises HostError."""
-    return devices().get(name) or gone(name)
-
-
 def gone(name: str) -> Device:
     return Device(name, "gone", None, None)
 
 
 def require_sign_of_life() -> None:
     """Raises NoAnswerError where NetworkManager does not even say within a few seconds that it runs."""
-    query(["-f", "RUNNING", "general"], _SIGN_OF_LIFE_SECONDS - _ANSWER_SECONDS)
+    query(["-f", "RUNNING", "general"], SIGN_OF_LIFE_SECONDS - _ANSWER_SECONDS)
 
 
 def require() -> List[int]:
@@ -214,10 +209,10 @@ def delete(uuids: List[str]) -> None:
         command(["--wait", str(_DELETION_SECONDS), "connection", "delete", *doomed], _DELETION_SECONDS)
 
 
-def modify(uuid: str, settings: Dict[str, str], temporary: bool) -> None:
-    """Changes a profile: in memory only, or on disk."""
+def modify(uuid: str, settings: Dict[str, str], temporary: bool, patience: float = _ANSWER_SECONDS) -> None:
+    """Changes a profile: in memory only, or on disk. ``patience``: seconds. Raises HostError."""
     option = ["--temporary"] if temporary else []
-    command(["connection", "modify", *option, "uuid", uuid, *_words(settings)])
+    command(["connection", "modify", *option, "uuid", uuid, *_words(settings)], patience - _ANSWER_SECONDS)
 
 
 def up(uuid: str, interface: str, wait: int) -> None:

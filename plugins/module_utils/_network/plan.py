@@ -226,7 +226,7 @@ def _notes(name: str, obstacle: Optional[str], lifted: bool, returns: bool) -> L
         remedy = (
             "this NetworkManager is too old to be told otherwise, take that away"
             if lifted
-            else "slb_lift_unmanaged: true changes that"
+            else "O(lift_unmanaged): true changes that"
         )
         if not can_be_written(name):
             remedy = UNWRITABLE

@@ -73,9 +73,9 @@ def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
     if kinds.of(nic) is not kinds.ETHERNET and nic.name.lower() not in [item.lower() for item in wanted]:
         return f"it is a {nic.kind}; name it exactly in slb_interfaces if it is to be adopted"
     if not wanted and not nic.physical:
-        return "it is no physical device; name it in slb_interfaces if it is to be adopted"
+        return "it is no physical device; name it in O(interfaces) if it is to be adopted"
     if wanted and not any(_meets(item, interface) for item in wanted):
-        return "slb_interfaces does not name it"
+        return "O(interfaces) does not name it"
     return None
 
 
@@ -111,7 +111,7 @@ def _reason_of_manager(interface: Interface, lift_unmanaged: bool) -> Optional[s
     if lift_unmanaged and not can_be_written(interface.nic.name):
         return f"NetworkManager must leave it alone: {cause.sentence}; {UNWRITABLE}"
     if not lift_unmanaged:
-        return f"NetworkManager must leave it alone: {cause.sentence}; slb_lift_unmanaged: true lifts that"
+        return f"NetworkManager must leave it alone: {cause.sentence}; O(lift_unmanaged): true lifts that"
     return None
 
 

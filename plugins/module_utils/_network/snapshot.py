@@ -133,7 +133,7 @@ def put_lost_back(snapshot: Snapshot) -> None:
         ip_commands.run(_rule_commands(snapshot.get("rules")))
         # In this order: a route needs rules by which its gateway is found, a link that is up, and an address.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
-            todo = _todo(states, ways, commands_of)
+            todo = _todo(states, ways, commands_of, kernel_state.read(list(states)))
             ip_commands.run([command for wanted in todo.values() for command in wanted])
 
 
@@ -365,10 +365,14 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
     words: List[str] = []
     while stable < _STABLE_LOOKS and time.monotonic() < deadline:
         former = (names, words)
-        names, words = _put_settings_back(states, ways)
+        present = kernel_state.read(list(states))
+        names, words = _put_settings_back(states, ways, present)
+        changed = bool(names)
         # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
         for commands_of in (kernel_state.link_commands, kernel_state.route_commands, kernel_state.addition_commands):
-            todo = _todo(states, ways, commands_of)
+            present = kernel_state.read(list(states)) if changed else present
+            todo = _todo(states, ways, commands_of, present)
+            changed = bool(todo)
             names += [name for name in todo if name not in names]
             words += ip_commands.run([command for wanted in todo.values() for command in wanted])
         stable = 0 if names else stable + 1
@@ -377,12 +381,13 @@ def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]
     return [f"{', '.join(names)} is not as it was: {'; '.join(words)}"] if names else []
 
 
-def _put_settings_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> Tuple[List[str], List[str]]:
+def _put_settings_back(
+    states: Dict[str, kernel_state.State], ways: Dict[str, Any], present: Dict[str, kernel_state.State]
+) -> Tuple[List[str], List[str]]:
     """First of all: on them depends which addresses an interface may have. Which were not right, and what failed."""
-    present = kernel_state.read([name for name in states if name not in ways])
     names: List[str] = []
     words: List[str] = []
-    for name, now in present.items():
+    for name, now in [(name, now) for name, now in present.items() if name not in ways]:
         changes = kernel_state.settings_changes(states[name], now)
         names += [name] if changes else []
         for family, setting, value in changes:
@@ -404,9 +409,13 @@ def _rule_commands(before: Optional[List[List[str]]]) -> List[List[str]]:
     ]
 
 
-def _todo(states: Dict[str, kernel_state.State], ways: Dict[str, Any], commands_of: Any) -> Dict[str, List[List[str]]]:
+def _todo(
+    states: Dict[str, kernel_state.State],
+    ways: Dict[str, Any],
+    commands_of: Any,
+    present: Dict[str, kernel_state.State],
+) -> Dict[str, List[List[str]]]:
     todo = {}
-    present = kernel_state.read(list(states))
     for name in [name for name in states if name in present]:
         former = kernel_state.aged(states[name], present[name])
         wanted = ways[name](former, present[name]) if name in ways else former

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 Dump = dict[str, str]
 
@@ -81,12 +82,22 @@ def named(key: str, before: Dump, after: Dump) -> list[str]:
 
 
 def kind_of(key: str) -> str:
+    """What a thing is, whichever it is."""
     what, *rest = key.split()
     if what == "route":
         text = key.split(" ", 2)[2]
         route, end = json.JSONDecoder().raw_decode(text)
         attribute = text[end:].replace("again", "").strip()
         return f"route {route['type']} {attribute}".strip()
-    if what in ("address", "neighbour", "rule", "tc", "proxy", "multicast", "file"):
-        return " ".join([what, *rest[1:]])
+    if what in ("tc", "proxy", "multicast", "locked"):
+        return f"{what} {rest[0]}"
+    if what in ("address", "neighbour", "rule"):
+        return " ".join([what, *([] if what == "rule" else rest[1:])])
     return key
+
+
+def reason_of(sentence: str) -> str:
+    """A reason without what is this case's alone: names, addresses and numbers."""
+    short = re.sub(r"(what it had): .*", r"\1", sentence.split(". ")[0])
+    short = re.sub(r"(?<![\w-])(?!IPv[46]\b)[\w.:/%-]*\d[\w.:/%-]*", "…", short)
+    return re.sub(r"…(,? …)+", "…", short)

@@ -1,7 +1,8 @@
 """Everything that can be asked of a host's interfaces, in one go, as iproute2, the kernel and NetworkManager tell it.
 
 Runs on the host: names as arguments, JSON on standard output. What belongs to one interface is under its name, all
-else under "": one line for each thing, by what it is. Nothing here knows how an adoption works.
+else under "": one line for each thing, by what it is. Nothing here knows how an adoption works. With "--settled" it
+looks until nothing moves any more, with "--kernel" it does not ask NetworkManager.
 """
 
 from __future__ import annotations
@@ -22,7 +23,29 @@ KEY = ("type", "dst", "from", "gateway", "via", "table", "metric", "tos")
 GENERATED = "nm-generated=true"
 
 
-def main(names: list[str]) -> None:
+LONGEST_SECONDS = 60
+PAUSE_SECONDS = 0.7
+
+
+def main(options: set[str], names: list[str]) -> None:
+    look = kernel if "--kernel" in options else everything
+    last, found = None, look(names)
+    deadline = time.monotonic() + LONGEST_SECONDS
+    while "--settled" in options and still(found) != last and time.monotonic() < deadline:
+        time.sleep(PAUSE_SECONDS)
+        last, found = still(found), look(names)
+    json.dump(found, sys.stdout)
+
+
+def still(found: dict) -> dict:
+    """Without what passes."""
+    return {
+        name: {key: value for key, value in things.items() if not value.startswith("until ")}
+        for name, things in found.items()
+    }
+
+
+def kernel(names: list[str]) -> dict:
     found: dict[str, dict[str, str]] = {name: {} for name in ["", *names]}
     links(found)
     routes(found)
@@ -31,9 +54,14 @@ def main(names: list[str]) -> None:
     neighbours(found)
     settings(found)
     traffic_control(found)
+    return found
+
+
+def everything(names: list[str]) -> dict:
+    found = kernel(names)
     networkmanager(found)
     files(found)
-    json.dump(found, sys.stdout)
+    return found
 
 
 def run(*command: str) -> str:
@@ -132,10 +160,12 @@ def neighbours(found: dict) -> None:
 
 def settings(found: dict) -> None:
     for name in found:
-        for path in Path("/proc/sys/net").glob(f"ipv[46]/*/{name}/*") if name else []:
-            family, kind, _name, setting = path.parts[4:]
-            with contextlib.suppress(OSError):  # such as a secret that is not set
-                found[name][f"{family} {'' if kind == 'conf' else kind + ' '}{setting}"] = path.read_text().strip()
+        for folder in Path("/proc/sys/net").glob(f"ipv[46]/*/{name}") if name else []:
+            family, kind = folder.parts[4:6]
+            for setting in folder.iterdir():
+                with contextlib.suppress(OSError):  # such as a secret that is not set
+                    key = f"{family} {'' if kind == 'conf' else kind + ' '}{setting.name}"
+                    found[name][key] = setting.read_text().strip()
 
 
 def traffic_control(found: dict) -> None:
@@ -160,13 +190,15 @@ def files(found: dict) -> None:
     folders = ("/etc/NetworkManager", "/run/NetworkManager/system-connections", "/var/lib/slb-fleet/interfaces")
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("*")) if path.is_file()]
     for path in [*paths, Path("/etc/resolv.conf")]:
-        text = path.read_text(errors="replace")
+        name, text = str(path), path.read_text(errors="replace")
         text = "\n".join(line for line in text.splitlines() if not line.startswith("timestamp="))
         if GENERATED in text or path.parts[1] == "run":
             text = re.sub(r"^uuid=.*$", "uuid=made anew each time", text, flags=re.M)
-        owners = [name for name in found if name and re.search(rf"\b{re.escape(name)}\b", f"{path} {text}")]
-        found[owners[0] if len(owners) == 1 else ""][f"file {path}"] = text
+            # It is part of the name where a file of the plain name was left by one that was killed.
+            name = re.sub(r"-[0-9a-f-]{36}", "", name)
+        owners = {*re.findall(r"\w+", f"{name} {text}")} & found.keys()
+        found[owners.pop() if len(owners) == 1 else ""][f"file {name}"] = text
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main({word for word in sys.argv[1:] if word[0] == "-"}, [word for word in sys.argv[1:] if word[0] != "-"])

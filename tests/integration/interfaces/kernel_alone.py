@@ -27,9 +27,7 @@ def shell(script: str) -> None:
 
 
 def dump(name: str) -> dict[str, str]:
-    found: dict[str, dict[str, str]] = {"": {}, name: {}}
-    for part in ("links", "routes", "locks", "rules", "neighbours", "settings", "traffic_control"):
-        getattr(dumped, part)(found)
+    found = dumped.kernel([name])
     return {**found[""], **found[name]}
 
 

@@ -105,7 +105,7 @@ def test_what_is_left_alone_has_its_reason(adoption: Run, host: Host) -> None:
     assert set(reasons) == {"lo", "eth0", "docker0", "veth5d0c2f1", "vethb81e6a9", "ens16", "ens18", "ens19"}
     assert "ifupdown has it in /etc/network/interfaces.d/ens16" in reasons["ens16"]
     assert "unmanaged-devices=interface-name:ens19" in reasons["ens19"]
-    assert "slb_lift_unmanaged" in reasons["ens19"]
+    assert "; lift_unmanaged: true lifts that" in reasons["ens19"]
     assert "under NetworkManager's control already" in reasons["ens18"]
 
 

@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import confirmation, guard, ssh_connection, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    confirmation,
+    guard,
+    history,
+    nmcli,
+    ssh_connection,
+    transaction,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._network.ssh_connection import Session
 from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 
@@ -20,12 +27,13 @@ TOKEN = "f00dface"
 # However short ago this machine was booted.
 BEFORE = time.monotonic() - 1000.0
 THEN = Session("192.0.2.1", 40000, "192.0.2.9", BEFORE)
+make_lasting = confirmation._make_lasting
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(transaction, "FOLDER", str(tmp_path))
-    monkeypatch.setattr(confirmation, "_make_lasting", lambda step: (tmp_path / step["name"]).touch())
+    monkeypatch.setattr(confirmation, "_make_lasting", lambda steps: (tmp_path / steps[0]["name"]).touch())
     return tmp_path
 
 
@@ -178,3 +186,19 @@ def test_the_session_is_found_behind_an_empty_environment() -> None:
     environment = dict(os.environ, SSH_CONNECTION="2001:db8::1 40000 ::ffff:192.0.2.9 22")
     answer = subprocess.run([sys.executable, "-c", parent], env=environment, capture_output=True, text=True, check=True)
     assert "client='2001:db8::1', client_port=40000, server='192.0.2.9'" in answer.stdout
+
+
+def test_however_many_there_are_networkmanager_is_asked_once_for_each_and_once_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    written = tmp_path / "profile"
+    written.touch()
+    paths = {"u1": str(written), "u2": str(written), "u3": "/run/NetworkManager/system-connections/ens3"}
+    monkeypatch.setattr(nmcli, "modify", lambda uuid, settings, temporary, patience: asked.append(f"{uuid} {patience}"))
+    monkeypatch.setattr(nmcli, "profile_paths", lambda: asked.append("paths") or paths)
+    monkeypatch.setattr(history, "remember", lambda step: asked.append(f"note {step['name']}"))
+    make_lasting([{"name": "ens1", "uuid": "u1"}, {"name": "ens2", "uuid": "u2"}])
+    assert asked == ["note ens1", "u1 8", "note ens2", "u2 8", "paths"]
+    with pytest.raises(HostError, match="did not write the profile of ens3"):
+        make_lasting([{"name": "ens1", "uuid": "u1"}, {"name": "ens3", "uuid": "u3"}])

@@ -27,7 +27,9 @@ def test_tokens_are_the_same_however_they_are_written(monkeypatch: pytest.Monkey
 
 def test_routes_of_any_type_are_seen_but_for_those_that_the_kernel_makes_of_addresses(monkeypatch) -> None:
     plain = {"dst": "10.1.0.0/16", "dev": "ens9", "protocol": "3"}
-    typed = {"type": "multicast", "dst": "239.0.0.0/8", "dev": "ens9", "protocol": "3"}
+    typed = {
+        "type": "multicast", "dst": "239.0.0.0/8", "dev": "ens9", "protocol": "3", "metrics": [{"mtu": 1300}],
+    }  # fmt: skip
     of_address = {"type": "local", "dst": "10.9.0.2", "dev": "ens9", "protocol": "2"}
     nowhere = {"type": "6", "dst": "10.2.0.0/16", "protocol": "3"}
     monkeypatch.setattr(kernel, "ip_json", lambda *words: [plain, typed, of_address, nowhere] if "-4" in words else [])

@@ -217,6 +217,15 @@ def test_who_made_an_address_is_said_again():
     assert lines(kernel_state.link_commands(NAME, state([had]), now)) == [expected]
 
 
+def test_an_ipv4_address_of_the_link_is_made_anew_where_networkmanager_still_has_it():
+    had = inet("10.9.0.2/24", scope="link")
+    now = state([inet("10.9.0.2/24", broadcast="10.9.0.255", noprefixroute=True)])
+    assert lines(kernel_state.link_commands(NAME, state([had]), now)) == [
+        "address del 10.9.0.2/24 dev ens9",
+        "address replace 10.9.0.2/24 scope link dev ens9",
+    ]
+
+
 def test_addresses_come_back_in_their_order():
     listed = [inet("fd00::3/64"), inet("fd00::2/64"), inet("fe80::1/64", scope="link")]
     now = state([listed[1], listed[0], listed[2]])

@@ -198,7 +198,7 @@ def test_what_it_has_goes_into_a_profile_that_keeps_its_name_servers():
 @pytest.mark.parametrize(
     ("lift", "version", "returns", "word"),
     [
-        (False, (1, 42), False, "slb_lift_unmanaged: true changes that"),
+        (False, (1, 42), False, "O(lift_unmanaged): true changes that"),
         (True, (1, 42), True, None),
         (True, (1, 30), False, "too old"),
     ],

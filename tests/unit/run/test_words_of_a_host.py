@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.action import interface
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import engine_container, sockets
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction
@@ -19,8 +20,6 @@ ROLE = ROOT / "roles" / "host_preparation" / "tasks" / "leftover.yml"
 _DOCUMENTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 # Results, files, hosts and calls that have such a name; no variables.
 _NO_VARIABLES = {"slb_host", "slb_fate", "slb_fleet", "slb_fleet_answer", "slb_engine"}
-# The reasons why an interface is left alone are words of the playbook adopt_interfaces still.
-_NOT_YET = ROOT / "plugins" / "module_utils" / "_network"
 
 
 def texts_of(path: Path) -> set[str]:
@@ -43,7 +42,6 @@ def test_module_code_names_no_variable_of_the_roles() -> None:
     named = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in files
-        if _NOT_YET not in path.parents
         for text in texts_of(path)
         for name in re.findall(r"(?<![\w/.])slb_[a-z_]+", text)
         if name not in _NO_VARIABLES
@@ -76,6 +74,40 @@ class Answering(OnHostAction):
 def test_it_is_said_in_the_words_of_whoever_asked(path: Path | str, words: str) -> None:
     answer = Answering(path).on_host("slb.fleet.engine_container", {}, 60, {})
     assert answer["msg"] == f"O(evil) carries connections. {words}"
+
+
+class Adopting(interface.ActionModule):
+    """Its host leaves one interface alone, and has a note on another."""
+
+    _connection = SimpleNamespace(_load_name="ssh")
+
+    def __init__(self, path: Path | str) -> None:
+        self._discovered_interpreter_key = None
+        self._task = SimpleNamespace(delegate_to=None, get_path=lambda: f"{path}:2")
+        self._templar = None
+
+    def _execute_module(self, **given: Any) -> dict[str, Any]:
+        notes = ["after a reboot, it is left alone; O(lift_unmanaged): true changes that"]
+        adopted = {"name": "ens1", "mac": "52:54:00:00:00:01", "profile": "ens1", "notes": notes}
+        alone = {"name": "ens2", "reason": "O(interfaces) does not name it, nor does O(nobody)"}
+        plan = {"ens1": {"profile": "ens1", "notes": notes}}
+        values = {"adopted": [adopted], "left_alone": [alone], "pending": [], "diff": {"before": {}, "after": plan}}
+        return {"changed": True, **values}
+
+
+@pytest.mark.parametrize(
+    ("path", "option", "interfaces"),
+    [
+        ("/home/me/play.yml", "lift_unmanaged", "'interfaces'"),
+        (ROOT / "roles" / "interface_adoption" / "tasks" / "main.yml", "slb_lift_unmanaged", "slb_interfaces"),
+    ],
+)
+def test_so_are_the_reasons_and_notes_of_interfaces(path: Path | str, option: str, interfaces: str) -> None:
+    result = Adopting(path)._module({}, {})
+    (adopted,), (alone,) = result["adopted"], result["left_alone"]
+    assert adopted["notes"] == [f"after a reboot, it is left alone; {option}: true changes that"]
+    assert alone["reason"] == f"{interfaces} does not name it, nor does O(nobody)"
+    assert result["diff"]["after"]["ens1"]["notes"] == adopted["notes"]
 
 
 def test_a_refusal_marks_the_options_that_allow_it(monkeypatch: pytest.MonkeyPatch) -> None:
