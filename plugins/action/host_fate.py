@@ -49,6 +49,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "measure_motd": {"type": "bool", "default": False},
     "max_reading_age": {"type": "float"},
     "wait": {"type": "bool", "default": False},
+    "confirm": {"type": "bool", "default": False},
     "unlisted": {"type": "bool", "default": False},
     "report_only": {"type": "bool", "default": False},
     "must_be_proven": {"type": "bool", "default": False},
@@ -77,10 +78,11 @@ class ActionModule(OnHostAction):
         asked, objection = _asked(self._task.args)
         if objection:
             return {"failed": True, "msg": objection}
+        noted: dict[str, Any] = {}
         try:
             refuse_facts(task_vars or {})
             with task_environment(self._task, task_vars or {}, self._templar):
-                result = _Door(self, asked, task_vars or {}).result()
+                result = _Door(self, asked, task_vars or {}, noted).result()
         except FleetError as error:
             result = {"failed": True, "msg": in_variables(error)}
         except AnsibleConnectionFailure:
@@ -88,7 +90,7 @@ class ActionModule(OnHostAction):
             raise
         if result.get("failed"):
             self._note_trouble(task_vars or {})
-        return result
+        return {**result, **noted}
 
     @staticmethod
     def _note_trouble(task_vars: Mapping[str, Any]) -> None:
@@ -108,11 +110,13 @@ def _asked(given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 class _Door:
-    """One host in one task. ``asked``: the task's options."""
+    """One host in one task. ``asked``: the task's options. ``noted``: is told what was noted in the host's record."""
 
-    def __init__(self, action: ActionModule, asked: dict[str, Any], task_vars: dict[str, Any]) -> None:
+    def __init__(
+        self, action: ActionModule, asked: dict[str, Any], task_vars: dict[str, Any], noted: dict[str, Any]
+    ) -> None:
         folder = Path(constants.DEFAULT_LOCAL_TMP)
-        self._action, self._asked, self._task_vars = action, asked, task_vars
+        self._action, self._asked, self._task_vars, self._noted = action, asked, task_vars, noted
         self._is_check = bool(action._task.check_mode)
         self._host = str(task_vars.get("inventory_hostname"))
         self._settings = settings_of(task_vars, action._templar, action._task)
@@ -126,6 +130,10 @@ class _Door:
 
     def result(self) -> dict[str, Any]:
         before = self._asked["so_far"]
+        if before and self._asked["confirm"] and before["fate"]["action"] == "confirm":
+            trouble = self._confirm(before["fate"]["verified_by"], before["slb_host"])
+            if trouble:
+                return {"failed": True, "msg": trouble}
         if before and self._is_check and self._asked["look"]:
             # What was not done is not looked at again.
             return {**before, "changed": False}
@@ -135,9 +143,37 @@ class _Door:
         while True:
             slb_host = self._look() if self._asked["look"] else before["slb_host"]
             decision = self._decide(slb_host, progress)
-            if decision.action != "wait" or not self._asked["wait"] or self._is_check:
+            is_here = decision.action in ("wait", "confirm") and self._asked[decision.action]
+            if not is_here or self._is_check:
                 return self._told(decision, slb_host, progress)
-            progress = self._wait(decision, slb_host, progress)
+            if decision.action == "wait":
+                progress = self._wait(decision, slb_host, progress)
+                continue
+            self._say(decision, progress)
+            trouble = self._confirm(decision.verified_by, slb_host)
+            if trouble:
+                return {"failed": True, "msg": trouble}
+            progress = progress.after("confirm", {}, awake_or_asleep())
+
+    def _confirm(self, verified_by: str | None, slb_host: Mapping[str, Any]) -> str:
+        """Notes in the host's record that the engine runs. Says why that has failed; empty where it has not."""
+        engine = self._engine
+        arguments = {
+            "state": "confirmed",
+            "name": engine.name,
+            "manage_ip": engine.manage_ip,
+            "base_url": engine.base_url,
+            "container_id": slb_host["engine_container"]["id"],
+            "verified_by": verified_by,
+        }
+        answer = self._action.on_host("slb.fleet.engine_record", arguments, STEP_SECONDS, self._task_vars)
+        if answer.get("failed"):
+            return str(answer.get("msg") or f"The host says {_NO_WORD}.")
+        if answer.get("changed"):
+            self._noted.update(changed=True, confirmed=True)
+        if "diff" in answer:
+            self._noted["diff"] = answer["diff"]
+        return ""
 
     def _identity(self) -> EngineIdentity:
         settings = self._settings
@@ -332,7 +368,7 @@ class _Door:
         # At a terminal that shows changes alone, what is changed is told when it is.
         if constants.DEFAULT_STDOUT_CALLBACK == "slb.fleet.fleet" and not Display().verbosity:
             return
-        words = f"{decision.action.replace('_', ' ')}: {decision.reason}"
+        words = _in_one_line(f"{decision.action.replace('_', ' ')}: {decision.reason}")
         if decision.action == "nothing":
             words = f"{decision.reason} Verified by: {decision.verified_by}." if progress.rounds else ""
         if words and decision.action != "fail" and self._store.is_news(words, self._host):

@@ -29,7 +29,7 @@ from ansible import context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import may_have_done, seen
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import is_own, module_of, told
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import arguments_of, is_own, module_of, told
 
 
 class CallbackModule(DefaultCallback):  # type: ignore[misc]
@@ -77,7 +77,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             super().v2_playbook_on_stats(stats)
 
     def _tell_a_change(self, result: Any) -> None:
-        if not may_have_done(module_of(result)):
+        if not may_have_done(module_of(result), arguments_of(result)):
             return
         each = told(result)
         deed = seen(each.module, each.values, bool(context.CLIARGS.get("check"))).deed

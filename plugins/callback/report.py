@@ -86,10 +86,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._watcher.begin(host.get_name(), identity(task))
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        self._watcher.end("ok", told(result))
+        self._watcher.end("ok", told(result, is_well=True))
 
     def v2_runner_on_skipped(self, result: Any) -> None:
-        self._watcher.skip(told(result))
+        self._watcher.skip(told(result, is_well=True))
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         self._watcher.end("ok" if ignore_errors else "failed", told(result))
@@ -98,7 +98,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._watcher.end("unreachable", told(result))
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
-        self._watcher.item(told(result))
+        self._watcher.item(told(result, is_well=True))
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         self._watcher.finish("finished")

@@ -10,7 +10,7 @@ short_description: Decide what is to be done about the engine of a host, and say
 version_added: 1.0.0
 description:
   - Looks at the engine host, in one round trip, compares it with the console's list of engines where that is described,
-    and decides. It changes nothing.
+    and decides. It changes nothing, unless O(confirm) asks it to note what is proven.
   - The list is read once a run and management node, and shared by all hosts. Before a container is stopped or an install
     is asked for, a reading is not older than O(max_reading_age).
   - Before it says V(add) or V(replace), it is known that the install can be asked for. The request is valid, the login
@@ -28,8 +28,8 @@ attributes:
     support: full
     details: With O(so_far) and O(look), check mode returns O(so_far) as it is, because nothing was done since.
   diff_mode:
-    support: none
-    details: Nothing is ever changed.
+    support: full
+    details: Of the record, with O(confirm).
   where:
     description: Looks at the engine host by M(slb.fleet.host_info); decides in the controller's own process.
     support: full
@@ -56,6 +56,12 @@ options:
     type: float
   wait:
     description: Where waiting is what is to be done, wait, look again and decide again.
+    type: bool
+    default: false
+  confirm:
+    description:
+      - Where the decision is V(confirm), note in the host's record that the engine runs, as M(slb.fleet.engine_record) does,
+        look again and decide again. Also where O(so_far) says so.
     type: bool
     default: false
   unlisted:
@@ -87,6 +93,7 @@ options:
 seealso:
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_info
+  - module: slb.fleet.engine_record
 """
 
 EXAMPLES = r"""
@@ -154,6 +161,10 @@ recorded:
     - What the host's record said, C(state), C(name), C(manage_ip), C(base_url) and C(proven_before), as far as there is one.
   returned: where the variables of the host can be used, also where the task fails
   type: dict
+confirmed:
+  description: It was noted in the host's record that the engine runs.
+  returned: with O(confirm), where the record said something else before
+  type: bool
 unknown_engines:
   description: The engines that the console's list shows and no host of the run wants, told for one host of the run.
   returned: with O(must_be_proven=true)

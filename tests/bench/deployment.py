@@ -3,7 +3,8 @@
 slb.fleet.rollout over hosts that all need an engine, without SSH: each remembers what was done to it, and its engine
 comes up so many seconds after the request. The management node counts. Printed are CPU time of the controller (user and
 system, all processes) a deployed host, the memory of its largest process, how long all of it took and how long hosts
-waited, the logins, and how often the console's list was read.
+waited, the logins, and how often the console's list was read; and what one ansible.builtin.ping task costs on the same
+hosts, as a measure of what Ansible itself takes for a task on that machine.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
@@ -24,7 +27,7 @@ from certificates import Authority  # noqa: E402
 from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session  # noqa: E402
 from rollouts import environment, inventory  # noqa: E402
 
-from playbooks import Controller  # noqa: E402
+from playbooks import Controller, play  # noqa: E402
 
 GOAL = 0.5
 LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
@@ -56,27 +59,42 @@ def main() -> None:
             hosts = inventory(
                 server, folder / "hosts", options.hosts, stateful_seconds=options.seconds, slb_engine_listing=LISTING
             )
-            command = controller.command([{"ansible.builtin.import_playbook": "slb.fleet.rollout"}], hosts)
             settings = {**environment(folder / "reports"), "ANSIBLE_FORKS": str(options.forks)}
-            with (folder / "output").open("wb") as output:
-                begin = time.monotonic()
-                run = subprocess.Popen(
-                    command, env=controller.environment(**settings), cwd=folder, stdout=output, stderr=subprocess.STDOUT
-                )
-                _, status, used = os.wait4(run.pid, 0)
-                wall = time.monotonic() - begin
-            if status:
-                sys.exit((folder / "output").read_text()[-5000:])
+            used, wall = played(controller, [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}], hosts, settings)
+            pinged, _ = played(controller, [play({"ansible.builtin.ping": {}})], hosts, settings)
             document = json.loads((folder / "reports" / "report.json").read_text())
             waited = sum(host["seconds"].get("wait", 0) for host in document["hosts"])
-            cpu = (used.ru_utime + used.ru_stime) / options.hosts
+            cpu, ping = ((each.ru_utime + each.ru_stime) / options.hosts for each in (used, pinged))
             print(f"{options.hosts} hosts, deployments of {options.seconds:.0f} s, {options.forks} forks")
-            print(f"CPU a deployed host: {cpu:.2f} s (goal: at most {GOAL})")
+            print(
+                f"CPU a deployed host: {cpu:.2f} s (goal: at most {GOAL}), {cpu / ping:.1f} times a ping's {ping:.3f} s"
+            )
             print(f"wall: {wall:.0f} s; memory of the largest process: {used.ru_maxrss / 1024:.0f} MB")
             print(f"waited: {waited:.0f} s of all hosts together, {waited / options.hosts:.1f} s a host")
             print(
                 f"logins: {server.seen[LOGIN]}; installs: {server.seen[INSTALL]}; list read: {server.seen['/engines']}"
             )
+
+
+def played(
+    controller: Controller, plays: list[dict[str, Any]], hosts: dict[str, Any], settings: dict[str, str]
+) -> tuple[resource.struct_rusage, float]:
+    """What a run that ends well has used, and how long it took."""
+    command = controller.command(plays, hosts)
+    with (controller.folder / "output").open("wb") as output:
+        begin = time.monotonic()
+        run = subprocess.Popen(
+            command,
+            env=controller.environment(**settings),
+            cwd=controller.folder,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        _, status, used = os.wait4(run.pid, 0)
+        wall = time.monotonic() - begin
+    if status:
+        sys.exit((controller.folder / "output").read_text()[-5000:])
+    return used, wall
 
 
 if __name__ == "__main__":

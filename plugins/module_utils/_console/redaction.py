@@ -9,7 +9,7 @@ import base64
 import html
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, quote_plus
 
 if TYPE_CHECKING:
@@ -35,6 +35,18 @@ _SHORTEST = 6
 """Fewer letters of Base64, or digits, than that may well stand in a text that holds no secret."""
 
 
+class _Pattern(NamedTuple):
+    """``signs``: all of them, or for an escape one of them, are in any text that has a match."""
+
+    pattern: str
+    signs: frozenset[str]
+    is_escape: bool = False
+
+    def may_be_among(self, signs: set[str]) -> bool:
+        """``signs``: of a text, in small letters."""
+        return bool(signs & self.signs) if self.is_escape else self.signs <= signs
+
+
 class Redactor:
     """Masks the secrets that it was told, in every form in which HTML, JSON, URLs and Python write them, and mail; in
     hexadecimal digits; and in Base64, of the secret alone or of what holds it.
@@ -46,7 +58,7 @@ class Redactor:
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets: set[str] = set()
         self._forms: list[str] | None = None
-        self._patterns: list[re.Pattern[str]] = []
+        self._patterns: list[_Pattern] = []
         self.learn(*secrets)
 
     def learn(self, *secrets: str) -> None:
@@ -58,11 +70,14 @@ class Redactor:
         if self._forms is None:
             forms = {form for secret in self._secrets for form in _forms(secret)}
             self._forms = sorted(forms, key=len, reverse=True)
-            self._patterns = [re.compile(pattern) for secret in self._secrets for pattern in _patterns(secret)]
+            self._patterns = [pattern for secret in self._secrets for pattern in _patterns(secret)]
         for form in self._forms:
             text = text.replace(form, _MASK)
+        signs = set(text.lower())
         for encoded in self._patterns:
-            text = encoded.sub(_MASK, text)
+            # To compile them takes longer than all else that is done about an answer, and most can be in none.
+            if encoded.may_be_among(signs):
+                text = re.sub(encoded.pattern, _MASK, text)
         for pattern in (_COOKIE, _QUOTED_PASSWORD, _BARE_PASSWORD):
             text = pattern.sub(rf"\g<1>{_MASK}", text)
         return text
@@ -96,14 +111,15 @@ def _in_both_cases(encoded: str) -> Iterator[str]:
     yield _HEXADECIMAL.sub(lambda digits: digits.group().lower(), encoded)
 
 
-def _patterns(secret: str) -> Iterator[str]:
+def _patterns(secret: str) -> Iterator[_Pattern]:
     """Encodings in which a character or a byte has many spellings."""
-    yield _BROKEN.join(_spelled(character) for character in secret)
+    # Without any of these signs it is the secret itself, which is masked by now.
+    yield _Pattern(_BROKEN.join(_spelled(character) for character in secret), frozenset("%=&\\"), is_escape=True)
     # As it stands in a body of JSON or of a form.
     inner = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], quote_plus(secret)}
     for raw in sorted(text.encode("utf-8", "surrogatepass") for text in inner):
         if len(raw) * 2 >= _SHORTEST:
-            yield f"(?i:{_BETWEEN_DIGITS.join(f'{byte:02x}' for byte in raw)})"
+            yield _Pattern(f"(?i:{_BETWEEN_DIGITS.join(f'{byte:02x}' for byte in raw)})", frozenset(raw.hex()))
         for before in range(3):
             yield from _in_base64(raw, before)
 
@@ -120,7 +136,7 @@ def _spelled(character: str) -> str:
     return f"(?:{'|'.join(ways)})"
 
 
-def _in_base64(raw: bytes, before: int) -> Iterator[str]:
+def _in_base64(raw: bytes, before: int) -> Iterator[_Pattern]:
     """Where so many bytes stand before it, of the three that become four letters: what others have no part in."""
     encoded = base64.b64encode(bytes(before) + raw).decode().rstrip("=")
     is_shared = (before + len(raw)) % 3 != 0
@@ -129,8 +145,10 @@ def _in_base64(raw: bytes, before: int) -> Iterator[str]:
         return
     spelled = {"+": "[+-]", "/": "[/_]"}
     shared = "[A-Za-z0-9+/_-]"
-    yield (
+    yield _Pattern(
         (f"{shared}?{_BETWEEN_LETTERS}" if before else "")
         + _BETWEEN_LETTERS.join(spelled.get(letter, letter) for letter in letters)
-        + (f"(?:{_BETWEEN_LETTERS}{shared}={{0,2}})?" if is_shared else "")
+        + (f"(?:{_BETWEEN_LETTERS}{shared}={{0,2}})?" if is_shared else ""),
+        # The two that have another spelling in addresses are left out.
+        frozenset(letters.lower()) - set(spelled),
     )

@@ -13,8 +13,8 @@ from typing import Any, Literal
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import PREFIX
 
-_PREFIX = "slb.fleet."
 _LONGEST_SENTENCE, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
 
 
@@ -55,25 +55,25 @@ def seen(module: str, result: Mapping[str, Any], would: bool = False) -> Seen:
     """``module``: the full name of the task's module. ``would``: what it calls changed was only foretold."""
     # An include that fails gives its reason under another name.
     message = _sentence(result.get("msg") or result.get("reason") or "It gave no reason.")
-    if not module.startswith(_PREFIX):
+    if not module.startswith(PREFIX):
         return Seen(message)
-    if module == f"{_PREFIX}host_fate":
-        return _of_a_decision(message, result)
-    return Seen(message, deed=_deed(module.removeprefix(_PREFIX), result, would))
+    if module == f"{PREFIX}host_fate":
+        return _of_a_decision(message, result, would)
+    return Seen(message, deed=_deed(module.removeprefix(PREFIX), result, would))
 
 
-def may_have_done(module: str) -> bool:
+def may_have_done(module: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a result of that module may tell of a deed."""
-    return module.startswith(_PREFIX) and module != f"{_PREFIX}host_fate"
+    return module.startswith(PREFIX) and (module != f"{PREFIX}host_fate" or bool(arguments.get("confirm")))
 
 
 def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phase | None:
     """Which phase of a host's story a task belongs to; None for those that take no time of their own."""
-    if module == f"{_PREFIX}host_fate":
+    if module == f"{PREFIX}host_fate":
         return "prove" if rounds else "look"
-    if module == f"{_PREFIX}engine_record":
+    if module == f"{PREFIX}engine_record":
         return "prove" if _mapping(_mapping(result).get("record")).get("state") == "confirmed" else "ask"
-    return _PHASES.get(module.removeprefix(_PREFIX)) if module.startswith(_PREFIX) else None
+    return _PHASES.get(module.removeprefix(PREFIX)) if module.startswith(PREFIX) else None
 
 
 _PHASES: Mapping[str, Phase] = {
@@ -86,7 +86,7 @@ _PHASES: Mapping[str, Phase] = {
 }
 
 
-def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
+def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen:
     fate, progress = _mapping(result.get("fate")), _mapping(result.get("progress"))
     container = _mapping(_mapping(result.get("slb_host")).get("engine_container"))
     engine = _mapping(result.get("engine"))
@@ -110,6 +110,8 @@ def _of_a_decision(message: str, result: Mapping[str, Any]) -> Seen:
             _phrase(fate.get("action")), _phrase(engine.get("name")), _phrase(engine.get("manage_ip")), container
         ),
         record=_record(_mapping(result.get("recorded")), engine),
+        # Also where it fails afterwards.
+        deed=_told_deed("record_confirmed", would) if result.get("confirmed") is True else None,
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
 
@@ -130,7 +132,11 @@ def _deed(module: str, result: Mapping[str, Any], would: bool) -> Deed | None:
     code = _code(module, result) if is_done else ""
     if not code:
         return None
-    return Deed(code, _DEEDS[code][would].format(_detail(module, result)).rstrip())
+    return _told_deed(code, would, _detail(module, result))
+
+
+def _told_deed(code: str, would: bool, detail: str = "") -> Deed:
+    return Deed(code, _DEEDS[code][would].format(detail).rstrip())
 
 
 def _code(module: str, result: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+PREFIX = "slb.fleet."
 _PLAYBOOKS = Path(__file__).resolve().parents[3] / "playbooks"
 
 
@@ -25,21 +26,31 @@ class Told:
     """Not where the task's option ``look`` says that it decides by an earlier look."""
 
 
-def told(result: Any) -> Told:
+def told(result: Any, *, is_well: bool = False) -> Told:
+    """``is_well``: it has not failed. Then the values of modules of others say nothing, and are not looked at: Ansible
+    makes another copy of them for each callback that does.
+    """
     task = _named(result, "task")
-    values = _named(result, "result")
+    module = _module(task)
+    values = _named(result, "result") if module.startswith(PREFIX) or not is_well else {}
     return Told(
         _named(result, "host").get_name(),
         identity(task),
-        _module(task),
+        module,
         values if isinstance(values, Mapping) else {},
         str(task.args.get("look", True)).lower() not in ("false", "no", "0"),
     )
 
 
 def module_of(result: Any) -> str:
-    """Without the result's values, of which Ansible makes another copy for each callback that looks at them."""
+    """Without the result's values."""
     return _module(_named(result, "task"))
+
+
+def arguments_of(result: Any) -> Mapping[str, Any]:
+    """As the task states them."""
+    arguments: Mapping[str, Any] = _named(result, "task").args
+    return arguments
 
 
 def identity(task: Any) -> str:

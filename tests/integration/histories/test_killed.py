@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 from estate import Dump, Estate, History
-from sites import RECORD
+from sites import RECORD, wait_until
 
 ASK = "ask the management node to install the engine"
+PROVE = "Wait where a deployment is under way, look again, decide again"
 # Killed when the request is noted on the host, and not yet made.
 NOTED = ("h1", "h2")
 # The step before which each other host's run is killed.
 MOMENTS = {
     "h3": ASK,
-    "h4": "Note in the record that the engine runs",
-    "h5": "Wait where a deployment is under way, look again, decide again",
+    "h4": PROVE,
+    "h5": PROVE,
     "h6": "Put the container back as it was",
 }
 # Their live engines are hidden by a filter.
@@ -41,6 +42,8 @@ def killed(estate: Estate) -> tuple[Dump, Dump]:
             for name, step in MOMENTS.items()
         )
     )
+    # Its run was killed when the engine was asked for and not yet noted as proven.
+    wait_until(lambda: estate["h4"].containers == {"slb": "running"}, "the engine")
     estate.kill_in(ASK, "slb.fleet.rollout", *NOTED, slb_max_replaced=1)
     return before, estate.dump()
 

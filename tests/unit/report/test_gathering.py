@@ -142,6 +142,18 @@ def test_the_last_decision_counts_and_what_was_done_is_told() -> None:
     assert host.seconds == {"look": 6.0, "clear": 3.0, "ask": 1.0, "wait": 60.0}
 
 
+@pytest.mark.parametrize("ending", ["ok", "failed"])
+def test_what_the_last_look_has_noted_is_told_also_where_it_fails(ending: Any) -> None:
+    run = Happenings()
+    run.play("deploy", "edge-1")
+    run.look("edge-1", ABSENT)
+    noted = {"changed": True, "confirmed": True, "msg": "The host could not be looked at."}
+    run.task("edge-1", LOOK, decided(PROVEN, rounds=2, **noted), ending=ending)
+    host = of(run.ended(), "edge-1")
+    assert [deed.sentence for deed in host.done] == ["noted in the host's record that the engine runs"]
+    assert host.verdict == ("proven" if ending == "ok" else "failed")
+
+
 def test_check_mode_has_done_nothing() -> None:
     run = Happenings(check=True)
     run.play("deploy", "edge-1", "edge-2")
