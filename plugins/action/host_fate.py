@@ -345,7 +345,10 @@ class _Door:
         else:
             told.update(
                 slb_host=slb_host,
-                settings={key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
+                settings={
+                    **{key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
+                    "throttle": self._settings["slice"].at_once(self._settings["throttle"]),
+                },
             )
         return told
 

@@ -38,6 +38,10 @@ class Slice:
         whole, rest = divmod(limit, self.count)
         return whole + (self.number is not None and self.number <= rest)
 
+    def at_once(self, most: int) -> int:
+        """Of so many at the same time, at least one; 0 is no limit."""
+        return max(1, most // self.count) if most else 0
+
 
 def is_exceeded(limit: int | str, failed: int, hosts: int) -> bool:
     """``limit``: a number of hosts, or a percentage of the run's."""

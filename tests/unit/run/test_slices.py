@@ -51,3 +51,8 @@ def test_what_is_no_slice(text: object) -> None:
 )
 def test_a_budget_is_exceeded_by_one_more(limit: int | str, failed: int, hosts: int, exceeded: bool) -> None:
     assert is_exceeded(limit, failed, hosts) == exceeded
+
+
+@pytest.mark.parametrize(("most", "share"), [(10, 2), (4, 1), (2, 1), (0, 0)])
+def test_what_is_at_the_node_at_once_is_shared_too(most: int, share: int) -> None:
+    assert Slice.read("?/4").at_once(most) == share
