@@ -71,7 +71,7 @@ def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
     nic = interface.nic
     # A pattern for devices, or the MAC address that it shares with the one below it, is no statement about it.
     if kinds.of(nic) is not kinds.ETHERNET and nic.name.lower() not in [item.lower() for item in wanted]:
-        return f"it is a {nic.kind}; name it exactly in slb_interfaces if it is to be adopted"
+        return f"it is a {nic.kind}; name it exactly in O(interfaces) if it is to be adopted"
     if not wanted and not nic.physical:
         return "it is no physical device; name it in O(interfaces) if it is to be adopted"
     if wanted and not any(_meets(item, interface) for item in wanted):

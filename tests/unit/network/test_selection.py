@@ -50,7 +50,7 @@ def test_a_vlan_has_to_be_named_exactly(wanted):
     """Not by the MAC address either, which is that of the device below it."""
     found = interface("ens9.5", nic=VLAN)
     assert chosen(found, wanted) == []
-    assert "vlan; name it exactly in slb_interfaces" in reason_of("ens9.5", found, wanted)
+    assert "vlan; name it exactly in O(interfaces)" in reason_of("ens9.5", found, wanted)
     assert chosen(found, ("ens9.5",)) == ["ens9.5"]
 
 
