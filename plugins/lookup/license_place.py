@@ -71,13 +71,21 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return [told]
         place = LicensePlace(str(node), dest, host or "")
         try:
-            # The controller's own name is known without the inventory.
-            is_here = place.host in constants.LOCALHOST or _connects_here(known["hostvars"].get(place.host))
-            place.refuse(known["inventory_hostname"], known["groups"], known["hostvars"], is_here, lost_with_job)
+            place.refuse(
+                known["inventory_hostname"],
+                known["groups"],
+                known["hostvars"],
+                _is_here(place.host, known),
+                lost_with_job,
+            )
         except FleetError as error:
             told["trouble"] = str(error)
         return [{**told, "group": place.group}]
 
 
-def _connects_here(host: Mapping[str, Any] | None) -> bool:
-    return str((host or {}).get("ansible_connection", "")).endswith("local")
+def _is_here(host: str, known: Mapping[str, Any]) -> bool:
+    """The controller's own name is known without the inventory."""
+    if host in constants.LOCALHOST:
+        return True
+    is_known = bool(host) and host in known["hostvars"]
+    return is_known and str(known["hostvars"][host].get("ansible_connection", "")).endswith("local")

@@ -144,13 +144,15 @@ def test_elsewhere_it_is_not(tmp_path: Path) -> None:
     assert not lost_with_job("/dev/shm/license", {"JOB_ID": "7"}, root), "a file system that was mounted"
 
 
+@pytest.mark.parametrize("kept_on", ["", "localhost", "edge-1"])
 def test_a_job_that_would_lose_it_says_so_before_it_downloads(
-    start: Callable[..., Any], controller: Controller
+    start: Callable[..., Any], controller: Controller, kept_on: str
 ) -> None:
     """``AWX_PRIVATE_DATA_DIR`` lies here; the mark of a container is made where there is none."""
     server = start()
     dest = controller.folder / "license"
-    inventory = fleet(1, **of(server, PASSWORD), slb_license_dest=str(dest))
+    place = {"slb_license_dest": str(dest), "slb_license_host": kept_on, "ansible_connection": "local"}
+    inventory = fleet(1, **of(server, PASSWORD), **place)
     pretend = controller.folder / "sitecustomize.py"
     pretend.write_text(
         "import pathlib\nreal = pathlib.Path.exists\n"
