@@ -133,11 +133,6 @@ def schedule(
         ({"password": ""}, "slb_awx_password is not set"),
         ({"mail_to": "a@example.com"}, "slb_awx_mail_from and slb_awx_mail_host"),
         ({"mail_to": "nobody"}, "slb_awx_mail_to has the value 'nobody': it is not a list of mail addresses"),
-        ({"mail_host": "mail.example"}, "slb_awx_mail_host is for mails, and slb_awx_mail_to is not set"),
-        (
-            {"webhook_headers": {"a": "b"}},
-            "slb_awx_webhook_headers is for a webhook, and slb_awx_webhook_url is not set",
-        ),
         (
             {"execution_environment": "ee"},
             "slb_awx_image makes an execution environment, and slb_awx_execution_environment",

@@ -250,15 +250,11 @@ def check_for_content(settings: Mapping[str, Any]) -> None:
             *((each, settings[each] and settings["credential"],
                f"is for the credential that is made, and {PREFIX}credential names one that AWX has")
               for each in ("base_url", "username", "password", "ca", "tls_fingerprint")),
-            ("webhook_headers", settings["webhook_headers"] and not settings["webhook_url"],
-             f"is for a webhook, and {PREFIX}webhook_url is not set"),
-            *((each, settings[each] and not settings["mail_to"], f"is for mails, and {PREFIX}mail_to is not set")
-              for each in ("mail_from", "mail_host")),
         )
         if is_there
     ]  # fmt: skip
     if contradictions:
         raise FleetError(
             f"Variables of AWX's content contradict each other: {'; '.join(contradictions)}.",
-            f"Leave one of them out, or set the other, too. {_NOTHING_CHANGED}",
+            f"Leave one of the two out. {_NOTHING_CHANGED}",
         )
