@@ -129,7 +129,7 @@ def schedule(
     [
         ({"image": ""}, "slb_awx_image (of the execution environment)"),
         ({"project_url": ""}, "slb_awx_project_url (of the git repository"),
-        ({"username": ""}, "slb_awx_base_url and username"),
+        ({"username": ""}, "slb_awx_base_url and slb_awx_username"),
         ({"password": ""}, "slb_awx_password is not set"),
         ({"mail_to": "a@example.com"}, "slb_awx_mail_from and slb_awx_mail_host"),
         ({"mail_to": "nobody"}, "slb_awx_mail_to has the value 'nobody': it is not a list of mail addresses"),
@@ -247,7 +247,10 @@ def test_an_awx_that_is_not_there_is_told(operator: Operator) -> None:
     [
         ({"organization": "Defualt"}, "AWX has no organization 'Defualt', which slb_awx_organization names"),
         ({"machine_credential": "hosts"}, "AWX has no credential 'hosts', which slb_awx_machine_credential names"),
-        ({"execution_environment": "ee"}, "AWX has no execution environment 'ee', which slb_awx_execution_environment"),
+        (
+            {"execution_environment": "ee", "image": ""},
+            "AWX has no execution environment 'ee', which slb_awx_execution",
+        ),
         ({"approvers": ["ops", "opps"]}, "AWX has no team 'opps', which slb_awx_approvers names"),
         ({"machine_credential": "twice"}, "AWX has 2 objects that slb_awx_machine_credential can mean"),
     ],
