@@ -51,8 +51,7 @@ LABS = (
     Stage("host", "pytest tests/integration/host"),
     Stage("examples", "pytest tests/integration/test_examples.py"),
     Stage("foretold", "pytest tests/integration/foretold"),
-    # Two files side by side: each has its own lab, and mostly waits.
-    Stage("interfaces", "pytest --numprocesses 2 --dist loadfile tests/integration/interfaces"),
+    Stage("interfaces", "pytest tests/integration/interfaces"),
 )
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment"),
