@@ -5,12 +5,12 @@
 
 from typing import Any, Dict, List, Tuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_commands import neighbour_words
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
     FOREVER,
     PASSING_FLAGS,
     PROTOCOL_RA,
     State,
-    neighbour_words,
     settings_changes,
 )
 
@@ -27,6 +27,9 @@ def between(before: State, now: State) -> List[str]:
     found = [
         f"{family} {key} is {now[family][key]} (was {value})" for family, key, value in settings_changes(before, now)
     ]
+    # Below an MTU of 1280 there is none.
+    if "ipv6" in before and bool(before["ipv6"]) != bool(now["ipv6"]):
+        found.append("IPv6 is there (was not)" if now["ipv6"] else "IPv6 is gone, and its settings with it")
     if before["up"] != now["up"]:
         found.append(f"the link is {_UP[now['up']]} (was {_UP[before['up']]})")
     found += [

@@ -37,14 +37,15 @@ def absent(wish: Wish, check_mode: bool) -> Result:
         "before": dict.fromkeys(notes, "under NetworkManager's control"),
         "after": {name: _former(name, note) for name, note in notes.items()},
     }
+    remarks = selection.on_missing(seen.interfaces, wish.interfaces)
     given_back = [dict(_former(name, note), name=name) for name, note in sorted(notes.items())]
     if check_mode or not notes:
-        return Result(bool(notes), _values(given_back, skipped, []), diff)
+        return Result(bool(notes), _values(given_back, skipped, [], remarks), diff)
     files = [path for note in notes.values() for path in note["before"]["files"]]
     uuids = [note["uuid"] for note in notes.values()]
     with change.guarded(wish.token, sorted(notes), uuids, files, _SECONDS_EACH * len(notes)) as present:
         _put_back(notes, present)
-        result = Result(True, _values(given_back, skipped, sorted(notes)), diff)
+        result = Result(True, _values(given_back, skipped, sorted(notes), remarks), diff)
         steps = [{"name": name, "returned": True} for name in notes]
         change.applied(wish.token, result, steps, wish.confirm_timeout)
     return result
@@ -62,7 +63,8 @@ def _put_back(notes: Dict[str, Dict[str, Any]], present: snapshot.Snapshot) -> N
 def _resolver(notes: List[Dict[str, Any]], present: Optional[str]) -> Optional[str]:
     """What resolv.conf is to hold: what was there before, step by step, as far as it is ours.
 
-    What somebody has written since is theirs and stays; None where it is left to NetworkManager.
+    What somebody has written since is theirs and stays; None where that is NetworkManager. What it wrote for these
+    interfaces alone it does not always take back: from 1.42 on it leaves the last name server there.
     """
     content, left = present, list(notes)
     while content is not None:
@@ -71,7 +73,7 @@ def _resolver(notes: List[Dict[str, Any]], present: Optional[str]) -> Optional[s
             break
         left.remove(ours[0])
         content = ours[0]["before"]["resolver"]
-    return None if content is not None and resolver.is_generated(content) else content
+    return None if content == present and content is not None and resolver.is_generated(content) else content
 
 
 def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:
@@ -82,5 +84,7 @@ def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:
     }
 
 
-def _values(given_back: List[Any], skipped: List[Dict[str, str]], pending: List[str]) -> Dict[str, Any]:
-    return dict(change.values([], skipped, pending, []), given_back=given_back)
+def _values(
+    given_back: List[Any], skipped: List[Dict[str, str]], pending: List[str], remarks: List[str]
+) -> Dict[str, Any]:
+    return dict(change.values([], skipped, pending, remarks), given_back=given_back)

@@ -16,7 +16,8 @@ _CLASS = "/sys/class/net"
 _SETTINGS = "/proc/sys/net/{}/conf/{}"
 _NO_SETTINGS = ("stable_secret",)  # it cannot be taken back once it is set
 _ANSWER_SECONDS = 10
-_OF_THE_KERNEL = "2"
+# Protocol and table.
+_OF_THE_KERNEL = ("2", "255")
 # Whoever asks for numbers gets them for types, too, and cannot add a route by them.
 _TYPES = {
     **{"2": "local", "3": "broadcast", "4": "anycast", "5": "multicast", "6": "blackhole", "7": "unreachable"},
@@ -113,7 +114,7 @@ def routes() -> List[Dict[str, Any]]:
     """The routes of every table, as ``ip -json -N`` shows them, with their ``family``: inet or inet6.
 
     Protocols, scopes and tables are numbers, in text; the main table's is left out, and so is the type unicast.
-    Those of other types that the kernel makes of addresses are not there.
+    Those of other types that the kernel makes of addresses, in a table of their own, are not there.
     ``lock``: its metrics are not to be changed, which it says in words alone.
     """
     found: List[Dict[str, Any]] = []
@@ -122,7 +123,7 @@ def routes() -> List[Dict[str, Any]]:
         shown = ip_json("-N", option, "route", "show", "table", "all")
         locked = _locked(option) if any("metrics" in route for route in shown) else []
         for route in shown:
-            if "type" not in route or route.get("protocol") != _OF_THE_KERNEL:
+            if "type" not in route or (route.get("protocol"), route.get("table")) != _OF_THE_KERNEL:
                 more = {"lock": True} if route.get("dst") in locked else {}
                 if "type" in route:
                     more["type"] = _TYPES.get(route["type"], route["type"])

@@ -3,23 +3,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """NetworkManager through its command line: machine-readable, in the C locale, with bounded waits."""
 
+import contextlib
 import os
 import re
-from typing import Dict, List, NamedTuple, Optional
+from typing import Callable, Dict, List, NamedTuple, Optional, TypeVar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
+Result = TypeVar("Result")
+
 _ANSWER_SECONDS = 20
 SIGN_OF_LIFE_SECONDS = 8
 _DELETION_SECONDS = 10
-_NOT_RUNNING = 8
+_NOT_RUNNING, _NOT_FOUND = 8, 10
+_TRIES = 5
 _OLDEST = [1, 22]  # from then on the configuration can be reloaded, and a profile be kept in memory
 
 
 class NoAnswerError(HostError):
     """NetworkManager is not there, does not run or does not answer: it is of no use to ask it anything else."""
+
+
+class NotFoundError(HostError):
+    """One of what it was asked for is not there, or no more."""
 
 
 class Device(NamedTuple):
@@ -104,9 +112,13 @@ class Profile(NamedTuple):
     autoconnect: bool
 
     @property
+    def in_memory(self) -> bool:
+        return self.path.startswith("/run/")
+
+    @property
     def fleeting(self) -> bool:
         """Neither does it outlast a reboot, nor does NetworkManager make it again."""
-        return self.path.startswith("/run/") and not self.autoconnect
+        return self.in_memory and not self.autoconnect
 
 
 _OWN_FIELDS = tuple(
@@ -138,6 +150,10 @@ def profile_paths() -> Dict[str, str]:
 
 def profiles() -> List[Profile]:
     """Every profile of an interface of a kind that is known."""
+    return _anew_where_one_is_gone(_profiles)
+
+
+def _profiles() -> List[Profile]:
     paths = profile_paths()
     if not paths:
         return []
@@ -176,6 +192,14 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
     )
 
 
+def _anew_where_one_is_gone(step: Callable[[], Result]) -> Result:
+    """Profiles of interfaces that are merely watched come and go, also between their list and what is asked of them."""
+    for _try in range(_TRIES - 1):
+        with contextlib.suppress(NotFoundError):
+            return step()
+    return step()
+
+
 def add(interface: str, kind: str, settings: Dict[str, str]) -> str:
     """Makes a profile that is in memory only and does not connect by itself; returns its UUID."""
     answer = command(
@@ -203,6 +227,10 @@ def add(interface: str, kind: str, settings: Dict[str, str]) -> str:
 
 def delete(uuids: List[str]) -> None:
     """Removes profiles, those of them that are there. Raises HostError."""
+    _anew_where_one_is_gone(lambda: _delete(uuids))
+
+
+def _delete(uuids: List[str]) -> None:
     present = profile_paths()
     doomed = [word for uuid in uuids if uuid in present for word in ("uuid", uuid)]
     if doomed:
@@ -247,10 +275,9 @@ def query(arguments: List[str], wait: float = 0) -> List[str]:
             "Start it there: systemctl enable --now NetworkManager.",
         )
     if completed.rc != 0:
-        raise HostError(
-            f"nmcli {' '.join(arguments)} ended with status {completed.rc}: {completed.words}.",
-            "Run it on the engine host to see more.",
-        )
+        ended = f"nmcli {' '.join(arguments)} ended with status {completed.rc}: {completed.words}."
+        remedy = "Run it on the engine host to see more."
+        raise NotFoundError(ended, remedy) if completed.rc == _NOT_FOUND else HostError(ended, remedy)
     return completed.stdout.splitlines()
 
 

@@ -5,7 +5,13 @@
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import kernel, kernel_state, kinds, profile
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    kernel,
+    kernel_commands,
+    kernel_state,
+    kinds,
+    profile,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces import Interface
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import Nic
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import State
@@ -175,7 +181,7 @@ def _name_servers(interface: Interface, host: Host) -> Resolver:
 def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
     """Why what the interface has, or what is on top of it, could not be kept or brought back."""
     trouble = profile.unrepresentable(state)
-    lost = kernel_state.unreplayable(name, host.routes)
+    lost = kernel_commands.unreplayable(name, host.routes)
     if lost:
         trouble = f"its route to {', '.join(lost)} is of a kind that could not be brought back"
     for route in state["routes"]:
@@ -190,7 +196,7 @@ def _trouble_with_kernel(name: str, state: State, host: Host) -> Optional[str]:
                 f"the route to {route['dst']} by way of another interface goes with its address {route['prefsrc']}"
             )
     for upper in kernel.uppers([name], host.nics):
-        for destination in kernel_state.unreplayable(upper, host.routes):
+        for destination in kernel_commands.unreplayable(upper, host.routes):
             trouble = f"the route to {destination} of {upper}, which is on top of it, could not be brought back"
     return f"what it has could not be kept: {trouble}" if trouble else None
 

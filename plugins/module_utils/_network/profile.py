@@ -46,16 +46,16 @@ def keeping(mac: str, state: State, resolver: Resolver, backwards: bool = False)
 def by_dhcp(state: State, timeout: float, around: Surroundings) -> Settings:
     """The profile that asks DHCP, without taking over a way out or name servers that the host has.
 
-    Where it has its way out, no other route either: a few of them together may be a way out as well.
+    Where it has its way out, nothing but an address and its subnet: a few routes together may be a way out as well.
     """
     settings = _both_families_empty()
-    settings[f"{WIRED}.mtu"] = str(state["mtu"]) if state["mtu"] != _ORDINARY_MTU else ""
+    settings[f"{WIRED}.mtu"] = str(state["mtu"]) if around.has_way_out or state["mtu"] != _ORDINARY_MTU else ""
     settings["ipv4.dhcp-timeout"] = str(max(_ORDINARY_DHCP_TIMEOUT, int(timeout) + _MARGIN_SECONDS))
     for family in ("ipv4", "ipv6"):
         settings[family + ".method"] = "auto"
         settings[family + ".never-default"] = "yes" if around.has_way_out else "no"
         settings[family + ".ignore-auto-routes"] = "yes" if around.has_way_out else "no"
-        settings[family + ".ignore-auto-dns"] = "yes" if around.has_name_servers else "no"
+        settings[family + ".ignore-auto-dns"] = "yes" if any(around) else "no"
     return settings
 
 

@@ -4,12 +4,16 @@
 """NetworkManager's profiles as they lie in files, for when it cannot be asked itself."""
 
 import os
-from typing import Dict, Iterator, List, NamedTuple, Optional
+import re
+from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
 
 ON_DISK = "/etc/NetworkManager/system-connections"
 IN_MEMORY = "/run/NetworkManager/system-connections"
+
+_RULE = re.compile(r"routing-rule\d+=priority (\d+) ")
+_FAMILIES = {"[ipv4]": "-4", "[ipv6]": "-6"}
 
 
 class ProfileFile(NamedTuple):
@@ -26,6 +30,19 @@ def present() -> List[ProfileFile]:
     """One profile may have two: what is changed in memory only lies before what is on disk."""
     found = [_read(path) for folder in (ON_DISK, IN_MEMORY) for path in _files(folder)]
     return [profile for profile in found if profile is not None]
+
+
+def rules_of(content: str) -> List[Tuple[str, str]]:
+    """The family, -4 or -6, and the priority of each rule that a profile with this content asks for."""
+    found = []
+    family = None
+    for line in content.splitlines():
+        if line.startswith("["):
+            family = _FAMILIES.get(line.strip())
+        rule = _RULE.match(line)
+        if rule and family:
+            found.append((family, rule.group(1)))
+    return found
 
 
 def _files(folder: str) -> Iterator[str]:

@@ -11,14 +11,14 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.interfaces impo
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import UNWRITABLE, can_be_written
 
 _NEVER = ("lo", "docker*", "veth*")
+_SHOWN = 10
 
 
 class Selection(NamedTuple):
-    """``chosen``: the candidates. ``skipped``: the reason for each other one. ``missing``: asked for, not there."""
+    """``chosen``: the candidates. ``skipped``: the reason for each other one."""
 
     chosen: List[Interface]
     skipped: Dict[str, str]
-    missing: List[str]
 
 
 def choose(
@@ -46,13 +46,20 @@ def choose(
             chosen.append(interface)
         else:
             skipped[interface.nic.name] = reason
-    missing = [item for item in wanted if not any(_meets(item, interface) for interface in interfaces)]
-    return Selection(chosen, skipped, missing)
+    return Selection(chosen, skipped)
 
 
 def named(interfaces: List[Interface], wanted: List[str]) -> List[Interface]:
     """Those that an item of ``wanted`` meets."""
     return [interface for interface in interfaces if any(_meets(item, interface) for item in wanted)]
+
+
+def on_missing(interfaces: List[Interface], wanted: List[str]) -> List[str]:
+    """What is asked for and not there: one sentence, however many there are."""
+    items = [item for item in wanted if not any(_meets(item, interface) for interface in interfaces)]
+    shown = ", ".join(repr(item) for item in items[:_SHOWN])
+    more = f" or any of {len(items) - _SHOWN} others" if len(items) > _SHOWN else ""
+    return [f"There is no interface that {shown}{more} names."] if items else []
 
 
 def _reason_of_kind(interface: Interface) -> Optional[str]:

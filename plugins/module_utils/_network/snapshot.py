@@ -5,19 +5,20 @@
 
 import contextlib
 import os
-import time
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
-    ip_commands,
     kernel,
+    kernel_again,
     kernel_state,
+    kernel_way_back,
     nmcli,
     profile_files,
     resolver,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 Snapshot = Dict[str, Any]
 """Plain data: ``kernel``, ``uppers``, ``rules``, ``devices``, ``profiles``, ``uuids``, ``files``, ``notes`` and
@@ -27,14 +28,13 @@ Snapshot = Dict[str, Any]
 its routes when the link below it goes down. ``rules`` is None where they are none of its business.
 """
 
-_ACTIVATION_SECONDS = 15
+_BEGINNING_SECONDS = 15
+# It may wait half a minute for a router.
+_ACTIVATION_SECONDS = 40
+_GETS_ADDRESSES = "connecting (getting IP configuration)"
 _RELEASE_SECONDS = 10
-_SETTLE_SECONDS = 30
-_STABLE_LOOKS = 4
-_LOOK_SECONDS = 0.3
 _FILE_MODE = 0o644
 _PRIVATE_MODE = 0o600
-_OF_NETWORKMANAGER = (["proto", "4"], ["proto", "static"])
 
 
 def take(names: List[str], uuids: List[str], files: List[str], notes: List[str]) -> Snapshot:
@@ -47,6 +47,9 @@ def take(names: List[str], uuids: List[str], files: List[str], notes: List[str])
     active = {devices[name].uuid for name in names if name in devices}
     # One that is bound by MAC address names no interface.
     kept = [profile for profile in profiles if profile.interface in names or profile.uuid in active | set(uuids)]
+    # NetworkManager makes it anew when it watches the interface again. Brought back, it would be one that stays.
+    watched = [device.uuid for device in devices.values() if device.external]
+    kept = [profile for profile in kept if not (profile.uuid in watched and profile.in_memory)]
     nics = kernel.nics()
     above = kernel.uppers(names, nics)
     states = kernel_state.read(names + above)
@@ -117,24 +120,11 @@ def made_since(snapshot: Snapshot) -> List[str]:
 def put_lost_back(snapshot: Snapshot) -> None:
     """At once, the addresses and routes that are gone: all that a host needs to be reached. Never raises.
 
-    Nothing is taken away, and NetworkManager is not asked: it may need long, or never answer. What fails here is tried
-    again with the rest, and said then.
+    Nothing is taken away but NetworkManager's new rules, and it is not asked itself: it may need long, or never answer.
+    What fails here is tried again with the rest, and said then.
     """
     with _noted([]):
-        states, above = snapshot["kernel"], _above(snapshot)
-        ways = {}
-        for name in states:
-            own = name not in above and (snapshot["devices"].get(name) or {}).get("uuid") is not None
-            ways[name] = kernel_state.with_lost_for_good if own else kernel_state.with_lost
-        for name, now in kernel_state.read(list(states)).items():
-            if ("ipv6", "disable_ipv6", "0") in kernel_state.settings_changes(states[name], now):
-                with _noted([]):
-                    kernel.set_setting(name, "ipv6", "disable_ipv6", "0")
-        ip_commands.run(_rule_commands(snapshot.get("rules")))
-        # In this order: a route needs rules by which its gateway is found, a link that is up, and an address.
-        for commands_of in (kernel_state.link_commands, kernel_state.route_commands):
-            todo = _todo(states, ways, commands_of, kernel_state.read(list(states)))
-            ip_commands.run([command for wanted in todo.values() for command in wanted])
+        kernel_way_back.put_lost_back(snapshot["kernel"], snapshot.get("rules"), _rules_of_profiles(snapshot))
 
 
 def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str]:
@@ -145,29 +135,42 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
     back, and has to be told the rest when it has returned. Returns what could not be put back, in sentences.
     """
     troubles: List[str] = []
-    ways: Dict[str, Any] = dict.fromkeys(_above(snapshot), kernel_state.with_lost)
+    ways: Dict[str, Any] = dict.fromkeys(_above(snapshot), kernel_again.with_lost)
+    begun: List[str] = []
     with _noted(troubles):
         _put_files_back(snapshot["files"])
     with _noted(troubles):
         _put_notes_back(snapshot)
     try:
         nmcli.require_sign_of_life()
-        ways.update(_put_networkmanager_back(snapshot, doomed, troubles))
+        begun = _put_networkmanager_back(snapshot, doomed, troubles)
+        ways.update(dict.fromkeys(begun, kernel_again.with_what_came_since))
     except nmcli.NoAnswerError as error:
         troubles.append(f"NetworkManager was not told that this change is undone. {error}")
         with _noted(troubles):
             _put_profile_files_back(snapshot, doomed)
     with _noted(troubles):
-        troubles += ip_commands.run(_rule_commands(snapshot.get("rules")))
+        troubles += kernel_way_back.put_rules_back(snapshot.get("rules"), _rules_of_profiles(snapshot))
+    words: List[str] = []
     with _noted(troubles):
-        troubles += _put_kernel_back(snapshot["kernel"], ways)
+        words = kernel_way_back.put_back(snapshot["kernel"], ways)
+    with _noted(troubles):
+        coming = _not_connected([name for name in begun if snapshot["devices"][name]["state"] == "connected"])
+        if coming:
+            # Not before that is it done with the addresses.
+            wait_for(lambda: not _not_connected(coming), _ACTIVATION_SECONDS)
+            troubles += [
+                f"NetworkManager does not take {name} back: it is not connected." for name in _not_connected(coming)
+            ]
+            words = kernel_way_back.put_back(snapshot["kernel"], ways)
+    troubles += words
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
     return troubles
 
 
-def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], troubles: List[str]) -> Dict[str, Any]:
-    """Raises NoAnswerError as soon as it does not answer. Returns the interfaces that it gives their addresses."""
+def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], troubles: List[str]) -> List[str]:
+    """Raises NoAnswerError as soon as it does not answer. Returns the interfaces that it has again, or is about to."""
     with _noted_of_networkmanager(troubles):
         if snapshot["files"]:  # they may have come back while it was away
             nmcli.command(["general", "reload", "conf"])
@@ -177,11 +180,16 @@ def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], tr
     with _noted_of_networkmanager(troubles):
         touched = _put_profiles_back(snapshot["profiles"])
     above = _above(snapshot)
-    ways = {}
-    for name in [name for name in snapshot["kernel"] if name not in above]:
-        if _put_device_back(name, snapshot["devices"].get(name), touched, troubles):
-            ways[name] = kernel_state.with_lost_for_good
-    return ways
+    return [
+        name
+        for name in snapshot["kernel"]
+        if name not in above and _put_device_back(name, snapshot["devices"].get(name), touched, troubles)
+    ]
+
+
+def _rules_of_profiles(snapshot: Snapshot) -> kernel_way_back.OfProfiles:
+    contents = [profile["content"] or "" for profile in snapshot["profiles"].values()]
+    return [rule for content in contents for rule in profile_files.rules_of(content)]
 
 
 def _above(snapshot: Snapshot) -> Set[str]:
@@ -325,7 +333,7 @@ def _write_or_remove(path: str, content: Optional[str], mode: int) -> None:
 
 
 def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[str], troubles: List[str]) -> bool:
-    """Whether NetworkManager has it under control again and so gives it its addresses."""
+    """Whether NetworkManager has it under control again, or is about to."""
     if former is None:
         return False
     try:
@@ -336,15 +344,10 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[
             unchanged = (present.uuid, present.state) == (former["uuid"], former["state"])
             if unchanged and former["uuid"] not in touched:
                 return True  # activating it again would take away what others have added, such as a virtual address
-            wait = _ACTIVATION_SECONDS if former["state"] == "connected" else 0
-            nmcli.up(former["uuid"], name, wait)
+            nmcli.up(former["uuid"], name, 0)
+            wait_for(lambda: _has_begun(name, former), _BEGINNING_SECONDS)
             return True
-        if former["state"] == "unmanaged" and not present.unmanaged:
-            nmcli.command(["device", "set", name, "managed", "no"])
-        elif former["state"] in ("disconnected", "unavailable", "connected (externally)") and present.active:
-            # Otherwise NetworkManager would give it its addresses again when the lease is renewed. What it then finds
-            # on it makes it watch it again.
-            nmcli.command(["--wait", str(_RELEASE_SECONDS), "device", "disconnect", name], _RELEASE_SECONDS)
+        _have_it_released(name, former["state"], present)
     except nmcli.NoAnswerError:
         raise
     except Exception as error:
@@ -352,72 +355,27 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[
     return False
 
 
-def _put_kernel_back(states: Dict[str, kernel_state.State], ways: Dict[str, Any]) -> List[str]:
-    """Until it has stayed so for a second: NetworkManager may still be taking addresses away.
-
-    ``ways``: by interface, what makes of its state before and its state now the one that it is to have, where that is
-    not just the state before: what NetworkManager has under its control gets from it what its profile says, and here
-    only what others had added; what is on top of another gets only what it lost with that.
-    """
-    deadline = time.monotonic() + _SETTLE_SECONDS
-    stable = 0
-    names: List[str] = []
-    words: List[str] = []
-    while stable < _STABLE_LOOKS and time.monotonic() < deadline:
-        former = (names, words)
-        present = kernel_state.read(list(states))
-        names, words = _put_settings_back(states, ways, present)
-        changed = bool(names)
-        # Each in a pass of its own: what is refused to one, such as an MTU, must not keep routes from another.
-        for commands_of in (kernel_state.link_commands, kernel_state.route_commands, kernel_state.addition_commands):
-            present = kernel_state.read(list(states)) if changed else present
-            todo = _todo(states, ways, commands_of, present)
-            changed = bool(todo)
-            names += [name for name in todo if name not in names]
-            words += ip_commands.run([command for wanted in todo.values() for command in wanted])
-        stable = 0 if names else stable + 1
-        if not names or (names, words) == former:
-            time.sleep(_LOOK_SECONDS)
-    return [f"{', '.join(names)} is not as it was: {'; '.join(words)}"] if names else []
+def _has_begun(name: str, former: Dict[str, Any]) -> bool:
+    """First of all it takes away what is there, and from then on nothing any more."""
+    present = nmcli.devices().get(name)
+    states = ("connected", _GETS_ADDRESSES, former["state"])
+    return present is None or (present.uuid == former["uuid"] and present.state in states)
 
 
-def _put_settings_back(
-    states: Dict[str, kernel_state.State], ways: Dict[str, Any], present: Dict[str, kernel_state.State]
-) -> Tuple[List[str], List[str]]:
-    """First of all: on them depends which addresses an interface may have. Which were not right, and what failed."""
-    names: List[str] = []
-    words: List[str] = []
-    for name, now in [(name, now) for name, now in present.items() if name not in ways]:
-        changes = kernel_state.settings_changes(states[name], now)
-        names += [name] if changes else []
-        for family, setting, value in changes:
-            try:
-                kernel.set_setting(name, family, setting, value)
-            except OSError as error:
-                words.append(f"{name}: {family} {setting} {value}: {error.strerror}")
-    return names, words
+def _not_connected(names: List[str]) -> List[str]:
+    present = nmcli.devices() if names else {}
+    return [name for name in names if name in present and not present[name].connected]
 
 
-def _rule_commands(before: Optional[List[List[str]]]) -> List[List[str]]:
-    """Those that are gone come back. Of those that are new only NetworkManager's go, which a profile may have had."""
-    if before is None:
-        return []
-    now = kernel.rules()
-    new = [words for words in now if words not in before and words[-2:] in _OF_NETWORKMANAGER]
-    return [[family, "rule", "add", *words] for family, *words in before if [family, *words] not in now] + [
-        [family, "rule", "del", *words] for family, *words in new
-    ]
-
-
-def _todo(
-    states: Dict[str, kernel_state.State],
-    ways: Dict[str, Any],
-    commands_of: Any,
-    present: Dict[str, kernel_state.State],
-) -> Dict[str, List[List[str]]]:
-    todo = {}
-    for name in [name for name in states if name in present]:
-        former = kernel_state.aged(states[name], present[name])
-        wanted = ways[name](former, present[name]) if name in ways else former
-        todo[name] = commands_of(name, wanted, present[name])
-    return {name: arguments for name, arguments in todo.items() if arguments}
+def _have_it_released(name: str, former: str, present: nmcli.Device) -> None:
+    """Raises HostError."""
+    if former == "unmanaged" and not present.unmanaged:
+        nmcli.command(["device", "set", name, "managed", "no"])
+    elif former in ("disconnected", "unavailable", "connected (externally)") and present.active:
+        # Otherwise NetworkManager would give it its addresses again when the lease is renewed. What it then finds
+        # on it makes it watch it again.
+        nmcli.command(["--wait", str(_RELEASE_SECONDS), "device", "disconnect", name], _RELEASE_SECONDS)
+    if former == "unavailable" and present.state != former:
+        # It does not look for a carrier again by itself, and would not connect it when the cable is back.
+        for managed in ("no", "yes"):
+            nmcli.command(["device", "set", name, "managed", managed])

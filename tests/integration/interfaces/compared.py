@@ -10,6 +10,7 @@ Dump = dict[str, str]
 # What was asked for: control, and what it is written down in.
 WISHED = ("networkmanager state", "file ")
 LATE_SECONDS = 20
+RESOLVER = "/etc/resolv.conf"
 ALIASES = {"address": "mac", "preferred_life_time": "lifetime", "valid_life_time": "lifetime"}
 
 
@@ -49,8 +50,35 @@ def unsaid(before: Dump, after: Dump, sentences: list[str]) -> dict[str, str]:
         for key, change in differences(before, after).items()
         if not key.startswith(WISHED)
         and not any(_of(key, thing) for thing in come_or_gone)
+        and not (_of_ipv6_as_a_whole(key, before, after) and any("IPv6 is " in sentence for sentence in sentences))
         and not any(all(word in sentence for word in named(key, before, after)) for sentence in sentences)
     }
+
+
+def _of_ipv6_as_a_whole(key: str, before: Dump, after: Dump) -> bool:
+    """Below an MTU of 1280 there is none, and no setting of it."""
+    had, has = before.get(key), after.get(key)
+    return None in (had, has) and (key.startswith("ipv6 ") or (key == "token" and "::" in (had, has)))
+
+
+def of_the_host_unsaid(before: Dump, after: Dump, remarks: list[str]) -> dict[str, str]:
+    """A profile that was there may have rules and name servers; all else of the host is nobody's business here."""
+    return {
+        key: change
+        for key, change in differences(before, after).items()
+        if not (key.startswith("rule ") and unsaid({}, {key: "there"}, remarks) == {})
+        and not (key == f"file {RESOLVER}" and _resolver_said(before.get(key, ""), after.get(key, ""), remarks))
+    }
+
+
+def _resolver_said(had: str, has: str, remarks: list[str]) -> bool:
+    """Each word that came or went, with what it is for. Who wrote the file is in a comment of it."""
+    first, second = ([line.split() for line in text.splitlines() if line[:1] != "#"] for text in (had, has))
+    told = " ".join(remark for remark in remarks if RESOLVER in remark)
+    changed = {(what, word) for what, *words in first for word in words} ^ {
+        (what, word) for what, *words in second for word in words
+    }
+    return all(f"{what} {word}" in told for what, word in changed) and bool(changed or first == second)
 
 
 def _of(key: str, thing: str) -> bool:
@@ -61,6 +89,8 @@ def _of(key: str, thing: str) -> bool:
 def named(key: str, before: Dump, after: Dump) -> list[str]:
     """The words by which anybody would look for it."""
     what, *rest = key.split()
+    if what == "order":
+        return [f"order of its {rest[-1]} "]
     if what == "address":
         return [rest[0].split("/")[0], *(ALIASES.get(word, word) for word in rest[1:])]
     if what == "route":
@@ -68,7 +98,7 @@ def named(key: str, before: Dump, after: Dump) -> list[str]:
         route, end = json.JSONDecoder().raw_decode(text)
         return [route["dst"], *text[end:].replace("again", "").split()]
     if what == "rule":
-        return [str(json.loads(key.split(" ", 2)[2])["priority"])]
+        return ["priority {priority} ".format(**json.loads(key.split(" ", 2)[2]))]
     if what == "link" and rest == ["flags"]:
         had, has = (set(json.loads(dump.get(key, "[]"))) for dump in (before, after))
         return sorted((had ^ has) - {"LOWER_UP", "NO-CARRIER"})  # which follow from UP

@@ -20,7 +20,7 @@ from pathlib import Path
 PASSING = ("ifindex", "link_index", "link_netnsid", "addr_info", "linkinfo", "stats", "operstate")
 # What makes one route another.
 KEY = ("type", "dst", "from", "gateway", "via", "table", "metric", "tos")
-GENERATED = "nm-generated=true"
+GENERATED, WATCHED = "nm-generated=true", "connected (externally)"
 
 
 LONGEST_SECONDS = 60
@@ -31,7 +31,7 @@ def main(options: set[str], names: list[str]) -> None:
     look = kernel if "--kernel" in options else everything
     last, found = None, look(names)
     deadline = time.monotonic() + LONGEST_SECONDS
-    while "--settled" in options and still(found) != last and time.monotonic() < deadline:
+    while "--settled" in options and (still(found) != last or connecting(found)) and time.monotonic() < deadline:
         time.sleep(PAUSE_SECONDS)
         last, found = still(found), look(names)
     json.dump(found, sys.stdout)
@@ -43,6 +43,11 @@ def still(found: dict) -> dict:
         name: {key: value for key, value in things.items() if not value.startswith("until ")}
         for name, things in found.items()
     }
+
+
+def connecting(found: dict) -> bool:
+    """NetworkManager waits half a minute for a router."""
+    return any(things.get("networkmanager state", "").startswith("connecting") for things in found.values())
 
 
 def kernel(names: list[str]) -> dict:
@@ -136,14 +141,16 @@ def locks(found: dict) -> None:
         for line in run("ip", family, "-N", "route", "show", "table", "all").splitlines():
             if " lock " in line:
                 dev = line.partition(" dev ")[2].split(" ")[0]
-                found.get(dev, found[""])[f"locked route {family} {line.strip()}"] = "there"
+                lasting = re.sub(r" expires \d+sec", " expires", line.strip())
+                found.get(dev, found[""])[f"locked route {family} {lasting}"] = "there"
 
 
 def rules(found: dict) -> None:
     for family in ("-4", "-6"):
-        for number, rule in enumerate(shown("ip", family, "-N", "-details", "-json", "rule", "show")):
-            of = found.get(rule.get("iif") or rule.get("oif"), found[""])
-            of[f"rule {family} {words(rule)}"] = "there" if of is not found[""] else str(number)
+        listed = shown("ip", family, "-N", "-details", "-json", "rule", "show")
+        for rule in listed:
+            found.get(rule.get("iif") or rule.get("oif"), found[""])[f"rule {family} {words(rule)}"] = "there"
+        found[""][f"order of rules {family}"] = " ".join(words(rule).replace(" ", "") for rule in listed)
 
 
 def neighbours(found: dict) -> None:
@@ -179,25 +186,67 @@ def traffic_control(found: dict) -> None:
             found[name]["tc filter"] = run("tc", "filter", "show", "dev", name)
 
 
+def devices() -> list[list[str]]:
+    """Name, UUID of the profile in use, and state of each."""
+    fields = "DEVICE,CON-UUID,STATE"
+    return [line.rsplit(":", 2) for line in run("nmcli", "-t", "-f", fields, "device").splitlines()]
+
+
 def networkmanager(found: dict) -> None:
-    for line in run("nmcli", "-t", "-f", "DEVICE,STATE", "device").splitlines():
-        name, state = line.rsplit(":", 1)
+    for name, _uuid, state in devices():
         if name in found and name:
-            found[name]["networkmanager state"] = state
+            alike = state in ("unavailable", WATCHED) and unplugged(found[name])
+            found[name]["networkmanager state"] = "left to others" if alike else state
+
+
+def unplugged(things: dict[str, str]) -> bool:
+    """One that has addresses and no carrier: it is called unavailable by who saw it lose that, else watched.
+
+    test_watched.py shows that, too.
+    """
+    return "NO-CARRIER" in things.get("link flags", "") and any(key.startswith("address ") for key in things)
+
+
+def of_a_watched_one(text: str) -> str:
+    """NetworkManager's memory of an interface that it merely watches, without what hangs on when it looked.
+
+    test_watched.py shows what it by itself says now so, now otherwise of an interface on which nothing has changed.
+    """
+    lines = [line for line in text.partition("[.nmmeta]")[0].splitlines() if line]
+    lines = [re.sub(r"^(address)\d+=", r"\1=", line) for line in lines]
+    family = lines.index("[ipv6]") if "[ipv6]" in lines else len(lines)
+    ipv6 = [line for line in lines[family:] if line != "dns-priority=100"]
+    ipv6 = [re.sub(r"^method=(ignore|disabled)$", "method=not NetworkManager's", line) for line in ipv6]
+    return "\n".join(each for part in (lines[:family], ipv6) for each in in_any_order(part))
+
+
+def in_any_order(lines: list[str]) -> list[str]:
+    """Addresses are, for the interface's own order is seen by itself."""
+    addresses = sorted(line for line in lines if line.startswith("address="))
+    return [addresses.pop(0) if line.startswith("address=") else line for line in lines]
 
 
 def files(found: dict) -> None:
+    watched = {uuid: name for name, uuid, state in devices() if state == WATCHED}
     folders = ("/etc/NetworkManager", "/run/NetworkManager/system-connections", "/var/lib/slb-fleet/interfaces")
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("*")) if path.is_file()]
     for path in [*paths, Path("/etc/resolv.conf")]:
         name, text = str(path), path.read_text(errors="replace")
         text = "\n".join(line for line in text.splitlines() if not line.startswith("timestamp="))
-        if GENERATED in text or path.parts[1] == "run":
+        of_run = path.parts[1] == "run"
+        owner = next((name for uuid, name in watched.items() if of_run and f"uuid={uuid}" in text), None)
+        if owner in found and unplugged(found[owner]):
+            continue
+        text = of_a_watched_one(text) if owner else text
+        if GENERATED in text or of_run:
             text = re.sub(r"^uuid=.*$", "uuid=made anew each time", text, flags=re.M)
             # It is part of the name where a file of the plain name was left by one that was killed.
             name = re.sub(r"-[0-9a-f-]{36}", "", name)
         owners = {*re.findall(r"\w+", f"{name} {text}")} & found.keys()
-        found[owners.pop() if len(owners) == 1 else ""][f"file {name}"] = text
+        of = found[owners.pop() if len(owners) == 1 else ""]
+        while f"file {name}" in of:
+            name += " again"
+        of[f"file {name}"] = text
 
 
 if __name__ == "__main__":

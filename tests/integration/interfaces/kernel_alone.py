@@ -15,9 +15,10 @@ from made_up import Case, case
 from runs import wait_until
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
-    ip_commands,
     kernel,
+    kernel_commands,
     kernel_state,
+    kernel_way_back,
     snapshot,
 )
 
@@ -32,10 +33,11 @@ def dump(name: str) -> dict[str, str]:
 
 
 def still(name: str) -> None:
-    """Addresses are probed for."""
+    """Addresses are probed for, but on a link that is down or has no carrier only once it has one."""
 
     def is_still() -> bool:
-        return not any("tentative" in each for each in kernel.ip_json("address", "show", "dev", name)[0]["addr_info"])
+        (link,) = kernel.ip_json("address", "show", "dev", name)
+        return link["operstate"] != "UP" or not any("tentative" in each for each in link["addr_info"])
 
     wait_until(is_still, name, 20)
 
@@ -60,17 +62,39 @@ def losses(chance: random.Random, name: str) -> list[str]:
     return chance.sample(everything, chance.randrange(1, 5))
 
 
-def play(made: Case) -> dict[str, object]:
+def always() -> list[Case]:
+    """One address of the link that IPv6 makes of its secret, and a newer one; it has it made so still, or no more. And
+    an address that is the source of a route over another interface.
+    """
+    peer = "ip link add {0} type veth peer name p{0} netns lan; ip -n lan link set p{0} up"
+    made = (
+        "echo 3 > /proc/sys/net/ipv6/conf/{0}/addr_gen_mode; ip link set {0} up",
+        "ip address add fe80::39/64 nodad dev {0}",
+    )
+    no_more = "ip link set {0} addrgenmode eui64"
+    source = (
+        "ip link set {0} up; ip address add fd88::23/128 nodad dev {0}",
+        "ip -6 route append blackhole fd88:1::/80 metric 2329 table 300 proto 99 src fd88::23",
+    )
+    return [
+        Case(number, name, "", (peer.format(name),), tuple(each.format(name) for each in things))
+        for number, name, things in ((-1, "secret", made), (-2, "nomore", (*made, no_more)), (-4, "source", source))
+    ]
+
+
+def play(made: Case, lost: list[str]) -> dict[str, object]:
     name = made.name
     without_networkmanager = [each for each in (*made.making, *made.things) if not each.startswith("nmcli")]
     shell("\n".join(without_networkmanager))
     still(name)
-    if kernel_state.unreplayable(name, kernel.routes()):
+    if kernel_commands.unreplayable(name, kernel.routes()):
         return {}  # it is left alone
     states, rules, before = kernel_state.read([name]), kernel.rules(), dump(name)
-    lost = losses(random.Random(-made.number), name)
     shell("\n".join(lost))
-    troubles = ip_commands.run(snapshot._rule_commands(rules)) + snapshot._put_kernel_back(states, {})
+    if made.number % 2:
+        # As the guard does, which does not wait for what else is to be done.
+        snapshot.put_lost_back({"kernel": states, "devices": {}, "profiles": {}, "rules": rules})
+    troubles = kernel_way_back.put_rules_back(rules, []) + kernel_way_back.put_back(states, {})
     still(name)
     changed = differences(before, dump(name))
     return {"case": made.number, "lost": lost, "troubles": troubles, "changed": changed} if troubles or changed else {}
@@ -78,9 +102,11 @@ def play(made: Case) -> dict[str, object]:
 
 def main(first: int, end: int) -> None:
     shell("ip netns add lan; ip link set lo up")
-    for number in range(first, end):
-        made = case(number)
-        found = play(made)
+    drawn = [case(number) for number in range(first, end)]
+    each_lost = {made: losses(random.Random(-made.number), made.name) for made in drawn}
+    each_lost.update({made: [f"ip address flush dev {made.name}"] for made in always()})
+    for made, lost in each_lost.items():
+        found = play(made, lost)
         if found:
             print(found, flush=True)
         script = [f"ip link del {made.name}"]

@@ -16,7 +16,7 @@ KINDS = {
     "iu": "ifupdown",
     "no": "no connection",
 }
-TOGETHER = 20
+TOGETHER = 25
 # So many have addresses of their own.
 _NETS = 100
 

@@ -19,11 +19,11 @@ NICS: dict[str, dict[str, Any]] = {
 }
 NICS[WATCHED] = {"kind": "external"}
 DHCP_SECONDS = 20
-# An address, a default route, both halves of one in classless routes, and a name server.
+# An address, a default route, both halves of one in classless routes, a name server and an MTU.
 DHCP = """
 setsid dnsmasq --conf-file=/dev/null --port=0 --bind-interfaces --interface={nic} --except-interface=lo --user=root \
     --dhcp-range={net}.50,{net}.60,1h --dhcp-leasefile=/run/{nic}.leases --pid-file=/run/{nic}.pid \
-    --dhcp-option=3,{net}.1 --dhcp-option=6,192.0.2.53 \
+    --dhcp-option=3,{net}.1 --dhcp-option=6,192.0.2.53 --dhcp-option=26,1300 \
     --dhcp-option=121,0.0.0.0/1,{net}.1,128.0.0.0/1,{net}.1,0.0.0.0/0,{net}.1,10.123.0.0/16,{net}.1
 """
 
@@ -54,15 +54,20 @@ def ways(host: Host) -> list[str]:
 
 def test_where_the_host_has_its_way_out_dhcp_brings_an_address_and_its_subnet_and_nothing_else(fleet: Fleet) -> None:
     def scenario(host: Host) -> None:
-        before, resolver = ways(host), shell(host, "cat /etc/resolv.conf")
+        resolver = shell(host, "cat /etc/resolv.conf")
+        shell(host, "echo '# no name server' > /etc/resolv.conf")
+        before, mtu = ways(host), shell(host, f"cat /sys/class/net/{HALVES}/mtu")
         net = serve_dhcp(host, HALVES)
         adopted = adopt(fleet, host, HALVES)
+        nameless = shell(host, "cat /etc/resolv.conf")
+        shell(host, f"cat > /etc/resolv.conf <<'EOF'\n{resolver}EOF")
         assert names(adopted["adopted"]) == [HALVES], adopted
         assert any(each.startswith(f"{net}.") for each in addresses(host, HALVES)), addresses(host, HALVES)
         ours = [each.split()[0] for each in routes(host, HALVES) if "." in each.split()[0]]
         assert ours == [f"{net}.0/24"]
         assert ways(host) == before
-        assert shell(host, "cat /etc/resolv.conf") == resolver
+        assert "nameserver" not in nameless
+        assert shell(host, f"cat /sys/class/net/{HALVES}/mtu") == mtu
 
     everywhere(fleet, scenario)
 

@@ -75,12 +75,14 @@ def test_an_interface_without_a_cable_does_not_wait(fleet: Fleet, host: Host) ->
     events = json.loads(shell(host, "cat /run/slb-fleet/interfaces/status.json"))
     assert events["applied_at"] - events["armed_at"] < 30
     assert UNPLUGGED in offered(fleet, host)
+    fleet.module(HOST, "interface", interfaces=[UNPLUGGED], state="absent")
+    assert devices(host)[UNPLUGGED] == "unavailable"
 
 
 def test_host_info_says_what_is_offered_and_what_depends_on_what(fleet: Fleet, host: Host) -> None:
     seen = fleet.module(HOST, "host_info", subset=["interfaces"])["slb_host"]["interfaces"]
     by_name = {each["name"]: each for each in seen}
-    assert {name for name, each in by_name.items() if each["offered"]} == set(NICS)
+    assert {name for name, each in by_name.items() if each["offered"]} == set(EIGHT), "and not what was given back"
     assert [name for name, each in by_name.items() if each["carries_ssh"]] == ["eth0"]
     assert [name for name, each in by_name.items() if each["carries_default_route"]] == ["eth0"]
     assert by_name["docker0"]["kind"] == "bridge"

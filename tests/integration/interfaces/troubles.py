@@ -12,7 +12,8 @@ from nic_hosts import adopting, eventually, kill, shell, status, wait_for
 from slb_lab.lab import Host
 
 CONFIRM_SECONDS = 8
-_LEFT = "cat /run/slb-fleet/interfaces/status.json"
+_STATUS = "/run/slb-fleet/interfaces/status.json"
+_LEFT = f"cat {_STATUS}"
 _NETWORKMANAGER = "$(pgrep -x NetworkManager)"
 # As NetworkManager sees it: it may have mounts of its own.
 _INSIDE = f"nsenter --mount --target {_NETWORKMANAGER}"
@@ -56,6 +57,8 @@ class Trouble:
                 options = {"interfaces": names, "confirm_timeout": 60, "dhcp_timeout": 4, "lift_unmanaged": lift}
                 failed = fleet.module(host.name, "interface", **options)
                 assert failed["failed"] or not failed["adopted"], failed
+                if not failed["failed"]:
+                    shell(host, f"rm {_STATUS}")  # none of them was to be adopted
             yield
 
 

@@ -67,7 +67,7 @@ def route(dst: str, gateway: str | None = None, **known: Any) -> dict[str, Any]:
 def state(
     addresses: list[dict[str, Any]] | None = None, routes: list[dict[str, Any]] | None = None, **known: Any
 ) -> Any:
-    return dict({"up": True, "mtu": 1500, "addresses": addresses or [], "routes": routes or []}, **known)
+    return dict({"up": True, "mtu": 1500, "mac": MAC, "addresses": addresses or [], "routes": routes or []}, **known)
 
 
 def profile(uuid: str, interface: str = "ens9", **known: Any) -> Profile:

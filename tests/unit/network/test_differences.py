@@ -6,6 +6,14 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import differen
 from ansible_collections.slb.fleet.tests.unit.network.shown import inet, route, state
 
 
+def test_it_is_said_whether_there_is_ipv6_at_all():
+    with_it, without = state(mtu=1500, ipv6={"accept_ra": "1"}), state(mtu=1000, ipv6={})
+    there, gone = "IPv6 is there (was not)", "IPv6 is gone, and its settings with it"
+    assert differences.between(without, with_it) == [there, "the mtu is 1500 (was 1000)"]
+    assert differences.between(with_it, without) == [gone, "the mtu is 1000 (was 1500)"]
+    assert differences.between(without, without) == differences.between(with_it, with_it) == []
+
+
 def test_whatever_is_not_as_it_was_is_said_together_where_it_is_alike():
     had = state(
         [inet("10.9.0.2/24", label="ens9:1"), inet("10.9.0.3/24", preferred_life_time=0), inet("10.9.0.4/24")],

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._network import giving_back
+from ansible_collections.slb.fleet.plugins.module_utils._network import giving_back, history, interfaces, nmcli
+from ansible_collections.slb.fleet.plugins.module_utils._network.adoption import Wish
+from ansible_collections.slb.fleet.tests.unit.network.shown import interface
 
 OWN, FIRST, SECOND = (
     "nameserver 192.0.2.1\n",
@@ -26,7 +28,7 @@ def note(before: str | None, after: str | None) -> dict[str, Any]:
         ([note(OWN, FIRST), note(OWN, FIRST)], FIRST, OWN),  # adopted together
         ([note(OWN, FIRST), note(FIRST, SECOND)], SECOND, OWN),  # one after the other
         ([note(FIRST, SECOND), note(OWN, FIRST)], SECOND, OWN),
-        ([note(FIRST, SECOND)], SECOND, None),  # the other one has name servers in its profile
+        ([note(FIRST, SECOND)], SECOND, FIRST),  # the other one has name servers in its profile
         ([note(OWN, FIRST)], OWN, OWN),  # the other one was given back before
         ([note(OWN, FIRST)], "nameserver 192.0.2.9\n", "nameserver 192.0.2.9\n"),  # somebody's, and stays
         ([note(OWN, FIRST)], SECOND, None),
@@ -38,3 +40,13 @@ def test_it_holds_what_it_held_before_as_far_as_it_is_ours(
     notes: list[dict[str, Any]], present: str | None, wanted: str | None
 ) -> None:
     assert giving_back._resolver(notes, present) == wanted
+
+
+def test_a_name_that_nothing_has_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as that of an interface that is no longer there, which cannot be given back."""
+    monkeypatch.setattr(nmcli, "require", lambda: [1, 42])
+    monkeypatch.setattr(interfaces, "look", lambda: interfaces.Look([interface()], [], None))
+    monkeypatch.setattr(history, "of", lambda name: None)
+    values = giving_back.absent(Wish(["ens9", "esn9"], 15, 60, False, False, "t" * 8), check_mode=False).values
+    assert values["remarks"] == ["There is no interface that 'esn9' names."]
+    assert [each["name"] for each in values["left_alone"]] == ["ens9"]

@@ -30,15 +30,19 @@ def test_routes_of_any_type_are_seen_but_for_those_that_the_kernel_makes_of_addr
     typed = {
         "type": "multicast", "dst": "239.0.0.0/8", "dev": "ens9", "protocol": "3", "metrics": [{"mtu": 1300}],
     }  # fmt: skip
-    of_address = {"type": "local", "dst": "10.9.0.2", "dev": "ens9", "protocol": "2"}
+    of_address = {"type": "local", "dst": "10.9.0.2", "dev": "ens9", "protocol": "2", "table": "255"}
+    by_hand = {"type": "9", "dst": "10.3.0.0/16", "protocol": "2", "prefsrc": "10.9.0.2"}
     nowhere = {"type": "6", "dst": "10.2.0.0/16", "protocol": "3"}
-    monkeypatch.setattr(kernel, "ip_json", lambda *words: [plain, typed, of_address, nowhere] if "-4" in words else [])
+    monkeypatch.setattr(
+        kernel, "ip_json", lambda *words: [plain, typed, of_address, by_hand, nowhere] if "-4" in words else []
+    )
     monkeypatch.setattr(
         kernel, "_ip_lines", lambda *_: [["multicast", "239.0.0.0/8", "dev", "ens9", "mtu", "lock", "1300"]]
     )
     assert kernel.routes() == [
         dict(plain, family="inet"),
         dict(typed, family="inet", lock=True),
+        dict(by_hand, family="inet", type="throw"),
         dict(nowhere, family="inet", type="blackhole"),
     ]
 

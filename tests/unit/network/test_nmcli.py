@@ -68,6 +68,36 @@ def test_profiles_are_read_at_once(answers) -> None:
     assert len(asked) == 2
 
 
+def test_profiles_that_are_gone_before_they_are_shown_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of interfaces that are merely watched come and go."""
+    block = "connection.uuid:{}\nconnection.id:a\nconnection.type:802-3-ethernet\n"
+    block += "connection.autoconnect-priority:0\nconnection.timestamp:0\n"
+    there = ["u1", "u2", "u3"]
+
+    def run(argv: list[str], timeout: float) -> Completed:
+        if "UUID,FILENAME" in argv:
+            return Completed(argv, 0, "".join(f"{uuid}:/run/{uuid}\n" for uuid in there), "")
+        asked = [uuid for uuid in ("u1", "u2", "u3") if uuid in argv]
+        if len(there) > 1:
+            there.pop()
+        if asked != there:
+            return Completed(argv, 10, "", "no such connection profile")
+        return Completed(argv, 0, "\n".join(block.format(uuid) for uuid in asked), "")
+
+    monkeypatch.setattr(commands, "run", run)
+    monkeypatch.setattr(commands, "find", lambda name: f"/usr/bin/{name}")
+    assert [profile.uuid for profile in nmcli.profiles()] == ["u1"]
+    there = ["u1", "u2"]
+    nmcli.delete(["u1", "u2", "u4"])
+    assert there == ["u1"]
+
+
+def test_profiles_that_are_never_there_when_they_are_shown_are_told(answers) -> None:
+    answers(**{"UUID,FILENAME": (0, "u1:/etc/a\n"), "uuid": (10, "")})
+    with pytest.raises(HostError, match="ended with status 10"):
+        nmcli.profiles()
+
+
 @pytest.mark.parametrize(
     ("path", "autoconnect", "fleeting"),
     [

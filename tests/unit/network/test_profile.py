@@ -136,6 +136,15 @@ def test_dhcp_takes_over_neither_the_default_route_nor_the_name_servers():
     beside = profiles.by_dhcp(state(), 15, Surroundings(True, True))
     assert beside["ipv4.never-default"] == beside["ipv6.never-default"] == "yes"
     assert beside["ipv4.ignore-auto-dns"] == "yes"
+    silent = profiles.by_dhcp(state(), 15, Surroundings(has_name_servers=True, has_way_out=False))
+    assert silent["ipv4.ignore-auto-dns"] == silent["ipv6.ignore-auto-dns"] == "yes"
+    assert silent["ipv4.never-default"] == "no"
+
+
+def test_where_the_host_has_its_way_out_no_lease_brings_name_servers_or_an_mtu():
+    beside = profiles.by_dhcp(state(), 15, Surroundings(has_name_servers=False, has_way_out=True))
+    assert beside["ipv4.ignore-auto-dns"] == beside["ipv6.ignore-auto-dns"] == "yes"
+    assert beside["802-3-ethernet.mtu"] == "1500"
 
 
 def test_networkmanager_waits_longer_for_dhcp_than_we_do():

@@ -74,7 +74,7 @@ def test_named_by_name_mac_or_pattern(item):
 
 
 def test_an_item_that_names_nothing_is_reported():
-    assert selection.choose([interface()], ["ens9", "ens77"], False).missing == ["ens77"]
+    assert selection.on_missing([interface()], ["ens9", "ens77"]) == ["There is no interface that 'ens77' names."]
 
 
 @pytest.mark.parametrize("carries", ["carries_ssh", "carries_default_route"])

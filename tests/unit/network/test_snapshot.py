@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     ip_commands,
     kernel,
     kernel_state,
+    kernel_way_back,
     nmcli,
     profile_files,
     resolver,
@@ -58,9 +59,12 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setattr(nmcli, "command", lambda arguments, wait=0: host.asked.append(" ".join(arguments)))
     monkeypatch.setattr(nmcli, "up", lambda uuid, name, wait: host.asked.append(f"up {uuid} {name}"))
     monkeypatch.setattr(resolver, "read", lambda: None)
-    monkeypatch.setattr(snapshot, "_SETTLE_SECONDS", 0.5)
-    monkeypatch.setattr(snapshot, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(kernel_way_back, "_SETTLE_SECONDS", 0.5)
+    monkeypatch.setattr(kernel_way_back, "_LOOK_SECONDS", 0.01)
     return host
+
+
+LOOKED_AT_ANEW = ["device set ens9 managed no", "device set ens9 managed yes"]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +72,9 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     [
         ("unmanaged", "connected", ["device set ens9 managed no"]),
         ("disconnected", "connecting (getting IP configuration)", ["--wait 10 device disconnect ens9"]),
-        ("unavailable", "connected", ["--wait 10 device disconnect ens9"]),
+        ("unavailable", "connected", ["--wait 10 device disconnect ens9", *LOOKED_AT_ANEW]),
+        ("unavailable", "disconnected", LOOKED_AT_ANEW),
+        ("unavailable", "unavailable", []),
         ("disconnected", "disconnected", []),
         ("connected (externally)", "connected (externally)", []),
     ],
@@ -164,9 +170,83 @@ def test_what_others_had_added_comes_back_after_an_activation(
     monkeypatch.setattr(snapshot, "_put_profiles_back", lambda _: ["u1"] if present == "u1" else [])
 
     def up(uuid: str, name: str, wait: int) -> None:
+        host.devices = {"ens9": Device("ens9", "connected", "ens9", uuid)}
         host.kernel = {"ens9": state([inet("10.9.0.2/24"), inet("10.9.0.7/24")], [route("default", "10.9.0.1")])}
 
     monkeypatch.setattr(nmcli, "up", up)
+    assert snapshot.put_back(dict(before(ens9=VIRTUAL), **CONNECTED), []) == []
+    assert host.asked == ["address replace 10.9.0.100/32 scope global dev ens9"]
+
+
+def test_what_was_added_does_not_wait_for_networkmanager_to_be_done(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may wait long for a router, and may come to nothing."""
+    monkeypatch.setattr(snapshot, "_ACTIVATION_SECONDS", 0)
+    host.kernel = {"ens9": state()}
+    host.devices = {"ens9": Device("ens9", "connecting (getting IP configuration)", "ens9", "u1")}
+    troubles = snapshot.put_back(dict(before(ens9=VIRTUAL), **CONNECTED), [])
+    assert host.asked[0] == "up u1 ens9"
+    assert "address replace 10.9.0.100/32 scope global dev ens9" in host.asked
+    assert troubles == ["NetworkManager does not take ens9 back: it is not connected."]
+
+
+def test_what_the_kernel_refused_is_told_though_networkmanager_is_gone_by_then(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(names: list[str]) -> list[str]:
+        raise nmcli.NoAnswerError("It is gone.", "Start it.")
+
+    monkeypatch.setattr(snapshot, "_not_connected", gone)
+    monkeypatch.setattr(kernel_way_back, "put_back", lambda states, ways: ["ens9 is not as it was."])
+    troubles = snapshot.put_back(dict(before(ens9=VIRTUAL), **CONNECTED), [])
+    assert any("It is gone." in trouble for trouble in troubles)
+    assert "ens9 is not as it was." in troubles
+
+
+def test_it_is_waited_for_until_networkmanager_has_taken_away_what_is_there(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.kernel = {"ens9": VIRTUAL}
+    states = ["connected", "deactivating", "connecting (getting IP configuration)"]
+
+    def devices() -> dict[str, Device]:
+        if len(states) == 1:
+            host.kernel = {"ens9": state()}
+        return {"ens9": Device("ens9", states[0] if len(states) == 1 else states.pop(0), "ens9", "u1")}
+
+    monkeypatch.setattr(nmcli, "devices", devices)
+    was = {"devices": {"ens9": {"state": "connecting (getting IP configuration)", "uuid": "u1"}}}
+    assert snapshot.put_back(dict(before(ens9=VIRTUAL), **was), []) == []
+    assert "address replace 10.9.0.100/32 scope global dev ens9" in host.asked
+
+
+def test_settings_and_neighbours_come_back_after_an_activation(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    neighbour = {"dst": "10.9.0.7", "lladdr": "52:54:00:00:00:07", "dev": "ens9"}
+    had = state(ipv6={"mtu": "1300"}, neighbours=[neighbour])
+    host.kernel = {"ens9": state(ipv6={"mtu": "1500"}, neighbours=[])}
+    host.devices = {"ens9": Device("ens9", "connected", "ens9", "u1")}
+    monkeypatch.setattr(kernel, "set_setting", lambda *words: host.kernel.update(ens9=had) or host.asked.append(words))
+    assert snapshot.put_back(dict(before(ens9=had), **CONNECTED), []) == []
+    assert host.asked == [
+        ("ens9", "ipv6", "mtu", "1300"),
+    ]
+
+
+def test_when_networkmanager_is_done_with_the_addresses_they_are_looked_at_again(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.kernel = {"ens9": state()}
+    host.devices = {"ens9": Device("ens9", "connecting (getting IP configuration)", "ens9", "u1")}
+
+    def waited(*_: Any) -> bool:
+        if any("address replace" in asked for asked in host.asked):
+            host.devices = {"ens9": Device("ens9", "connected", "ens9", "u1")}
+            host.kernel = {"ens9": state([inet("10.9.0.2/24")], [route("default", "10.9.0.1")])}
+            host.asked.clear()
+        return True
+
+    monkeypatch.setattr(snapshot, "wait_for", waited)
     assert snapshot.put_back(dict(before(ens9=VIRTUAL), **CONNECTED), []) == []
     assert host.asked == ["address replace 10.9.0.100/32 scope global dev ens9"]
 
@@ -180,6 +260,21 @@ def test_a_profile_that_is_bound_by_mac_is_kept_as_well(host: Host, monkeypatch:
     kept = snapshot.take(["ens9"], ["by-mac"], [], [])["profiles"]
     assert set(kept) == {"by-name", "by-mac"}
     assert kept["by-mac"]["content"] == "content"
+
+
+def test_what_networkmanager_remembers_of_an_interface_that_it_watches_is_not_kept(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A profile on disk is somebody's all the same."""
+    memory = "/run/NetworkManager/system-connections/ens9.nmconnection"
+    monkeypatch.setattr(kernel, "nics", lambda: [nic()])
+    monkeypatch.setattr(snapshot, "_content", lambda path: "content")
+    host.kernel = {"ens9": state()}
+    host.devices = {"ens9": Device("ens9", "connected (externally)", "ens9", "watched")}
+    for path, expected in ((memory, {"own"}), ("/etc/NetworkManager/ens9", {"own", "watched"})):
+        there = [profile("own", path=memory), profile("watched", path=path)]
+        monkeypatch.setattr(nmcli, "profiles", lambda there=there: there)
+        assert set(snapshot.take(["ens9"], [], [], [])["profiles"]) == expected
 
 
 def before(**kernel: Any) -> dict[str, Any]:
@@ -280,6 +375,28 @@ def test_what_is_lost_comes_back_at_once_and_nothing_is_taken_away(host: Host) -
     ]
 
 
+def test_ipv6_that_was_switched_off_is_on_again_before_its_addresses_are_set(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel refuses them until then. Where it cannot be switched on, the others are put back all the same."""
+
+    def set_setting(name: str, family: str, setting: str, value: str) -> None:
+        host.asked.append(f"{name} {family} {setting} {value}")
+        if name == "ens9":
+            raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(kernel, "set_setting", set_setting)
+    was = state([inet("10.9.0.2/24")], ipv6={"disable_ipv6": "0"})
+    host.kernel = {name: state(ipv6={"disable_ipv6": "1"}) for name in ("ens9", "ens10")}
+    snapshot.put_lost_back(before(ens9=was, ens10=was))
+    assert host.asked == [
+        "ens9 ipv6 disable_ipv6 0",
+        "ens10 ipv6 disable_ipv6 0",
+        "address replace 10.9.0.2/24 scope global dev ens9",
+        "address replace 10.9.0.2/24 scope global dev ens10",
+    ]
+
+
 def test_an_interface_that_has_vanished_keeps_nothing_from_the_others(host: Host) -> None:
     host.kernel = {"ens9": state()}
     was = before(ens9=state([inet("10.9.0.2/24")]), ens10=state([inet("10.9.1.2/24")]))
@@ -321,14 +438,41 @@ def test_rules_that_are_gone_come_back_and_only_networkmanagers_new_ones_go(host
     def rule(priority: int, *more: str) -> list[str]:
         return ["-4", "priority", str(priority), "from", "all", "lookup", "100", *more]
 
-    now = [rule(0), rule(3, "proto", "4"), rule(4, "proto", "186"), rule(5)]
+    now = [rule(0), rule(3, "proto", "4"), rule(4, "proto", "186"), rule(5), rule(6), rule(7), rule(8, "proto", "186")]
     monkeypatch.setattr(kernel, "rules", lambda: now)
     host.asked.clear()
     ran: list[list[str]] = []
     monkeypatch.setattr(ip_commands, "run", lambda wanted: ran.extend(wanted) or [])
-    had = {"kernel": {}, "uppers": {}, "rules": [rule(0), rule(1)], "devices": {}, "profiles": {}, "uuids": []}
+    content = "".join(
+        f"[{family}]\n" + "".join(f"routing-rule{n}=priority {n} from 10.0.0.0/8 table 100\n" for n in priorities)
+        for family, priorities in (("ipv4", (6, 8)), ("ipv6", (7,)))
+    )
+    profiles = {"u1": {"path": "one", "content": content}, "u2": {"path": "two", "content": None}}
+    had = {"kernel": {}, "uppers": {}, "rules": [rule(0), rule(1)], "devices": {}, "profiles": profiles, "uuids": []}
     snapshot.put_lost_back(dict(had, files={}, notes={}, resolver=None))
     assert [" ".join(words) for words in ran] == [
         "-4 rule add priority 1 from all lookup 100",
         "-4 rule del priority 3 from all lookup 100 proto 4",
+        # NetworkManager 1.30 does not say that it is its own.
+        "-4 rule del priority 6 from all lookup 100",
     ]
+
+
+def test_an_address_that_ipv6_makes_of_a_secret_is_made_by_it_again(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By hand it would lack the mark. Where IPv6 does not make it, it is set all the same."""
+    own = inet("fe80::7/64", scope="link")
+    host.kernel = {name: state([own], ipv6={"addr_gen_mode": "3"}) for name in ("ens9", "ens10")}
+
+    def set_setting(name: str, family: str, setting: str, value: str) -> None:
+        host.asked.append(f"{name} {setting} {value}")
+        if name == "ens9" and value == "3":
+            host.kernel[name]["addresses"] = [{**own, "stable-privacy": True}]
+
+    monkeypatch.setattr(kernel, "set_setting", set_setting)
+    was = state([{**own, "stable-privacy": True}], ipv6={"addr_gen_mode": "3"})
+    assert snapshot.put_back(before(ens9=was, ens10=was), []) == []
+    once = ["address del fe80::7/64 dev {}", "{} addr_gen_mode 1", "{} addr_gen_mode 3"]
+    assert [line for line in host.asked if "ens9" in line] == [line.format("ens9") for line in once]
+    assert [line for line in host.asked if "ens10" in line] == 2 * [line.format("ens10") for line in once]

@@ -1,0 +1,73 @@
+"""What NetworkManager had under its control, it has again; and what others had added to it then is there as well."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import dumped
+import pytest
+from compared import differences
+from fleet import Fleet
+from nic_hosts import HOSTS, adopting, devices, eventually, everywhere, kill, shell, status, wait_for
+from slb_lab.lab import Host
+
+WAITING = "connecting (getting IP configuration)"
+DUMP = Path(dumped.__file__).read_text()
+ADDED = """
+    cd /proc/sys/net/ipv6/conf/{name}
+    echo 1300 > mtu
+    echo 5 > router_solicitations
+    echo 1 > accept_redirects
+    ip address add fd66:66::20/128 nodad preferred_lft 0 dev {name}
+    ip address add fd66:66::8/64 nodad valid_lft 3000 preferred_lft 2000 dev {name}
+    ip address add 10.66.0.2/24 brd + dev {name}
+    ip address add 10.66.0.3/24 label {name}:3 preferred_lft 0 dev {name}
+    ip route add 10.67.0.0/24 via 10.66.0.1 dev {name} proto static metric 7
+    ip neighbor add 10.66.0.60 lladdr 02:00:00:00:00:60 dev {name} nud permanent
+"""
+
+
+@pytest.fixture(scope="module")
+def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+    fleet = make_fleet("nic-taken", {"hosts": {host: {"release": release} for release, host in HOSTS.items()}})
+    for host in fleet.lab.hosts.values():
+        shell(host, "ip netns add lan")  # out of NetworkManager's sight
+    return fleet
+
+
+def make(host: Host, name: str) -> None:
+    shell(host, f"ip link add {name} type veth peer name p-{name} netns lan; ip -n lan link set p-{name} up")
+    eventually(lambda: name in devices(host), 30, "NetworkManager sees it")
+
+
+def seen(host: Host, name: str) -> dict[str, str]:
+    return json.loads(host.exec(["python3", "-", "--kernel", name], stdin=DUMP, timeout=180).stdout)[name]
+
+
+def require_as_before(fleet: Fleet, host: Host, name: str) -> None:
+    before = seen(host, name)
+    with adopting(fleet, host, names=[name], confirm_timeout=6) as controller:
+        wait_for(host, "applied")
+        kill(controller)
+        eventually(lambda: status(host) == "restored", 120, f"restored; it is {status(host)}")
+    assert json.loads(shell(host, "cat /run/slb-fleet/interfaces/status.json"))["troubles"] == []
+    changed = differences(before, seen(host, name))
+    assert changed == {}, changed
+
+
+def test_one_that_waits_for_an_address_goes_on_waiting_with_what_it_had_been_given_by_hand(fleet: Fleet) -> None:
+    name = "waiting"
+
+    def scenario(host: Host) -> None:
+        make(host, name)
+        wish = "ipv4.method auto ipv4.dhcp-timeout 2147483647 ipv6.method ignore autoconnect no"
+        shell(host, f"nmcli connection add type ethernet ifname {name} con-name {name} {wish}")
+        shell(host, f"nmcli --wait 0 connection up {name}")
+        eventually(lambda: devices(host)[name] == WAITING, 30, WAITING)
+        shell(host, ADDED.format(name=name))
+        require_as_before(fleet, host, name)
+        assert devices(host)[name] == WAITING
+
+    everywhere(fleet, scenario)
