@@ -31,6 +31,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "validate_certs": {"type": "bool", "default": True, "fallback": (from_environment, ["CONTROLLER_VERIFY_SSL"])},
 }
 _ONE_OF = [("reports", "awx_jobs")]
+_TOO_MANY = (
+    "There is no file retry: a job had more hosts for a next run than it can name in its artifact. Its report.json, "
+    "where SLB_REPORT_DIR kept one, has them all."
+)
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]
@@ -45,6 +49,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if validation.error_messages:
             return {"failed": True, "msg": "; ".join(validation.error_messages)}
         options = validation.validated_parameters
+        if not options["dest"].strip():
+            return {"failed": True, "msg": "No folder is named for the one report. Set dest (slb_merged_dir)."}
         try:
             return self._of_reports(options) if options.get("reports") else self._of_jobs(options)
         except FleetError as error:
@@ -76,9 +82,13 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             files = {"summary.json": json.dumps(summary) + "\n"}
             if again is not None:
                 files["retry"] = "".join(f"{host}\n" for host in again)
+            else:
+                # What is there is the list of another report.
+                (into / "retry").unlink(missing_ok=True)
             with Folder.opened(into, missing=FOLDER_MODE) as opened:
                 for name, text in files.items():
                     with opened.new_file() as (descriptor, temporary):
                         write_file(descriptor, text.encode())
                         opened.put(descriptor, temporary, name)
-        return {"changed": True, "dest": str(into), "counts": summary["counts"], "retry": again or []}
+        told = {"changed": True, "dest": str(into), "counts": summary["counts"], "retry": again or []}
+        return told if again is not None else {**told, "warnings": [_TOO_MANY]}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import s
 _MOST_BYTES = 4 << 20
 _SECONDS = 30
 _NOT_FOUND = 404
+_UNDER_WAY = ("new", "pending", "waiting", "running")
 
 
 class AwxError(FleetError):
@@ -30,21 +32,37 @@ class Awx:
 
     def summaries(self, jobs: Sequence[int]) -> list[dict[str, Any]]:
         """Of these jobs; of a job that was sliced, which AWX calls a workflow job, those of its slices."""
-        return [summary for job in jobs for summary in self._of(job)]
+        found = {summary["awx_job_id"]: summary for job in dict.fromkeys(jobs) for summary in self._of(job)}
+        return list(found.values())
 
     def _of(self, number: int) -> Iterator[dict[str, Any]]:
         job = self._get(f"/api/v2/jobs/{number}/")
         if job is not None:
             yield self._summary(number, job)
             return
-        nodes = self._get(f"/api/v2/workflow_jobs/{number}/workflow_nodes/?page_size=200")
-        if nodes is None:
-            raise AwxError(f"{self._url} has no job {number}.", "Give the numbers that its page of jobs shows.")
-        for node in nodes.get("results", ()):
-            if slice_ := (node.get("summary_fields") or {}).get("job"):
-                yield from self._of(int(slice_["id"]))
+        for node in self._nodes(number):
+            slice_ = (node.get("summary_fields") or {}).get("job")
+            if not slice_:
+                raise AwxError(
+                    f"A slice of the job {number} of {self._url} has not run, and its hosts would be missing.",
+                    "Wait until the whole job has ended, or give the numbers of the slices that ran.",
+                )
+            yield from self._of(int(slice_["id"]))
+
+    def _nodes(self, number: int) -> Iterator[Mapping[str, Any]]:
+        for page in itertools.count(1):
+            nodes = self._get(f"/api/v2/workflow_jobs/{number}/workflow_nodes/?page_size=200&page={page}")
+            if nodes is None:
+                raise AwxError(f"{self._url} has no job {number}.", "Give the numbers that its page of jobs shows.")
+            yield from nodes.get("results", ())
+            if not nodes.get("next"):
+                return
 
     def _summary(self, number: int, job: Mapping[str, Any]) -> dict[str, Any]:
+        if job.get("status") in _UNDER_WAY:
+            raise AwxError(
+                f"Job {number} of {self._url} has not ended: its status is {job['status']}.", "Wait until it has."
+            )
         found = (job.get("artifacts") or {}).get(f"slb_fleet_{number}")
         if found is None:
             raise AwxError(

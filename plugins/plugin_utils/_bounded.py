@@ -9,6 +9,7 @@ import contextlib
 import os
 import resource
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,11 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import Host
 _TICK_SECONDS = 0.25
 _MOST_MEMORY = 96 << 20
 """What one answer may cost the controller. A module is packed in a tenth of it."""
+_MOST_MEMORY_UNHEARD = 32 << 20
+"""While it still comes: Ansible's ssh copies all of it with each part, in a time that grows with its square."""
 _LONGEST_ANSWER = 4 << 20
+
+_ceiling = sys.maxsize
 
 
 @contextlib.contextmanager
@@ -31,7 +36,8 @@ def heard_in_bounds(connection: Any) -> Iterator[None]:
     plain = connection.exec_command
 
     def exec_command(*given: Any, **named: Any) -> Any:
-        status, *streams = plain(*given, **named)
+        with _growing_by(_MOST_MEMORY_UNHEARD):
+            status, *streams = plain(*given, **named)
         if any(isinstance(stream, (bytes, str)) and len(stream) > _LONGEST_ANSWER for stream in streams):
             raise _too_much()
         return (status, *streams)
@@ -48,6 +54,10 @@ def _too_much() -> HostAnswerError:
         f"The host's answer cannot be used: it is larger than {_LONGEST_ANSWER >> 20} MB, or does not end.",
         "Nothing was taken from it. Somebody else may rule this host: look at it before you trust it again.",
     )
+
+
+class NoAnswer(AnsibleConnectionFailure):  # type: ignore[misc]
+    """The host did not answer in time."""
 
 
 class _GiveUp(BaseException):
@@ -69,24 +79,25 @@ def bounded(seconds: float) -> Iterator[None]:
     Connection plugins keep all that a host says until it ends, and it need not end. The memory is looked at, not
     limited: a limit would be that of ssh as well, or of whatever else a plugin runs.
     """
-    begin, memory = time.monotonic(), _memory()
+    begin = time.monotonic()
 
     def look(number: int, frame: FrameType | None) -> None:
         if time.monotonic() - begin >= seconds:
             raise _TimeIsUp
-        if _memory() - memory > _MOST_MEMORY:
+        if _memory() > _ceiling:
             raise _MemoryIsUp
 
     handler = signal.signal(signal.SIGALRM, look)
     outer, _interval = signal.setitimer(signal.ITIMER_REAL, _TICK_SECONDS, _TICK_SECONDS)
     try:
-        yield
+        with _growing_by(_MOST_MEMORY):
+            yield
     except _MemoryIsUp:
         _end_children()
         raise _too_much() from None
     except _TimeIsUp:
         _end_children()
-        raise AnsibleConnectionFailure(
+        raise NoAnswer(
             f"The host did not answer within {seconds:.0f} seconds: it is frozen, overloaded, or its network is gone. "
             "What was begun there may still be done. Look at the host, then run again."
         ) from None
@@ -95,6 +106,17 @@ def bounded(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, handler)
         if outer:
             signal.setitimer(signal.ITIMER_REAL, max(0.001, outer - (time.monotonic() - begin)))
+
+
+@contextlib.contextmanager
+def _growing_by(most: int) -> Iterator[None]:
+    """This process may come to have so much more than it has now."""
+    global _ceiling  # noqa: PLW0603 (of the process, as the signal is)
+    outer, _ceiling = _ceiling, min(_ceiling, _memory() + most)
+    try:
+        yield
+    finally:
+        _ceiling = outer
 
 
 def _memory() -> int:

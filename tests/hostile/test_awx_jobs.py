@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import yaml
 from hostile_server import answer
 
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from playbooks import Controller
 
 TOKEN = "t0ken-of-the-bench"
+OF_A_JOB = "/api/v2/workflow_jobs/{}/workflow_nodes/?page_size=200&page="
 
 
-def job(number: int, failed: list[str]) -> Callable[[Exchange], None]:
+def job(number: int, failed: list[str], status: str = "failed", is_named: bool = True) -> Callable[[Exchange], None]:
     counts = {
         "hosts": 10, "changed": 0, "proven": 10 - len(failed), "done": 0, "planned": 0, "needs_you": 0,
         "failed": len(failed), "unreachable": 0, "unfinished": 0, "not_attempted": 0,
@@ -33,9 +35,9 @@ def job(number: int, failed: list[str]) -> Callable[[Exchange], None]:
     summary = {
         "format": "slb.fleet.report", "version": 1, "playbook": "slb.fleet.rollout", "check": False,
         "began": "2026-11-20T12:00:00Z", "updated": "2026-11-20T12:10:00Z", "awx_job_id": number, "counts": counts,
-        "groups": [group], "again": ",".join(failed),
+        "groups": [group], "again": ",".join(failed) if is_named else None,
     }  # fmt: skip
-    return for_the_token(json.dumps({"id": number, "artifacts": {f"slb_fleet_{number}": summary}}))
+    return for_the_token(json.dumps({"id": number, "status": status, "artifacts": {f"slb_fleet_{number}": summary}}))
 
 
 def for_the_token(text: str) -> Callable[[Exchange], None]:
@@ -49,13 +51,20 @@ def for_the_token(text: str) -> Callable[[Exchange], None]:
 def merged(
     start: Callable[..., Any], controller: Controller, jobs: list[int], token: str = TOKEN, into: str = "whole"
 ) -> Run:
-    nodes = {"results": [{"summary_fields": {"job": {"id": 8}}}, {"summary_fields": {"job": {"id": 9}}}, {}]}
+    first = {"results": [{"summary_fields": {"job": {"id": 8}}}], "next": "/api/v2/the/next/page/"}
+    last = {"results": [{"summary_fields": {"job": {"id": 9}}}], "next": None}
+    ended_early = {"results": [*first["results"], {"summary_fields": {}}]}
     awx = start(
         {
             "/api/v2/jobs/8/": [job(8, ["edge-1"])],
             "/api/v2/jobs/9/": [job(9, ["edge-4", "edge-5"])],
             "/api/v2/jobs/10/": [for_the_token('{"id": 10, "artifacts": {}}')],
-            "/api/v2/workflow_jobs/7/workflow_nodes/?page_size=200": [for_the_token(json.dumps(nodes))],
+            "/api/v2/jobs/12/": [job(12, ["edge-7"], status="running")],
+            "/api/v2/jobs/13/": [job(13, ["edge-8"], is_named=False)],
+            "/api/v2/jobs/14/": [job(14, ["edge-1"])],
+            f"{OF_A_JOB.format(7)}1": [for_the_token(json.dumps(first))],
+            f"{OF_A_JOB.format(7)}2": [for_the_token(json.dumps(last))],
+            f"{OF_A_JOB.format(6)}1": [for_the_token(json.dumps(ended_early))],
         }
     )
     plays = [{"ansible.builtin.import_playbook": "slb.fleet.merge_reports"}]
@@ -71,6 +80,41 @@ def test_a_sliced_job_stands_for_its_slices(start: Callable[..., Any], controlle
     assert (whole["jobs"], whole["counts"]["hosts"], whole["counts"]["failed"]) == ([8, 9], 20, 3)
     assert (controller.folder / "whole" / "retry").read_text() == "edge-1\nedge-4\nedge-5\n"
     assert TOKEN not in run.output
+
+
+@pytest.mark.parametrize(
+    ("jobs", "words"),
+    [
+        ([6], "A slice of the job 6 of"),
+        ([8, 12], "has not ended: its status is running"),
+        ([8, 14], "The host edge-1 is in the jobs 8 and 14"),
+    ],
+)
+def test_what_would_be_missing_or_counted_twice_is_said(
+    start: Callable[..., Any], controller: Controller, jobs: list[int], words: str
+) -> None:
+    run = merged(start, controller, jobs)
+    assert words in " ".join(run.output.split())
+    assert (run.status != 0, (controller.folder / "whole").exists()) == (True, False)
+
+
+def test_a_list_that_cannot_be_made_leaves_none_of_another_report(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    merged(start, controller, [8, 8]).assert_ok()
+    assert (controller.folder / "whole" / "retry").read_text() == "edge-1\n", "a number that is given twice is one"
+    run = merged(start, controller, [13])
+    run.assert_ok()
+    assert not (controller.folder / "whole" / "retry").exists()
+    assert "There is no file retry" in " ".join(run.output.split())
+
+
+def test_a_folder_that_is_empty_is_none(start: Callable[..., Any], controller: Controller) -> None:
+    plays = [{"ansible.builtin.import_playbook": "slb.fleet.merge_reports"}]
+    settings = json.dumps({"slb_reports": ["."], "slb_merged_dir": ""})
+    run = controller.run(plays, {"all": {"hosts": {"localhost": {}}}}, "-e", settings)
+    assert (run.status != 0, "slb_merged_dir" in run.output) == (True, True)
+    assert not (controller.folder / "retry").exists()
 
 
 def test_nobody_else_may_write_in_the_folders_that_it_makes(start: Callable[..., Any], controller: Controller) -> None:

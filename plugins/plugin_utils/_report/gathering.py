@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from typing import Literal
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Batch,
@@ -20,7 +19,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Plan,
     Reason,
     RunEntry,
-    Since,
     Status,
     Verdict,
     Verified,
@@ -28,50 +26,15 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Record, Seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending, Story
 
-Ending = Literal["ok", "failed", "unreachable"]
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
 _TOLD_OF_NO_CHANGE = ("disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear")
 """Codes of decisions for which an engine that is as it was proven can be the reason, too."""
 _NOT_ITS_TURN = "Nothing was done about it: the run was ended before."
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
-
-
-@dataclass
-class Story:
-    """One host. ``tasks``: those that go on, and since when. ``batch``: of the last play that has come to it."""
-
-    fate: Fate | None = None
-    is_decided: bool = False
-    record: Record | None = None
-    was_good: bool = False
-    has_drifted: bool = False
-    wants: str = ""
-    verified_at: float = 0
-    trouble: Ending = "ok"
-    reason: Reason | None = None
-    deeds: list[Deed] = field(default_factory=list)
-    seconds: dict[Phase, float] = field(default_factory=dict)
-    tasks: dict[str, float] = field(default_factory=dict)
-    waited: float = 0
-    rounds: int = 0
-    play: int = -1
-    has_begun: bool = False
-    batch: int | None = None
-
-    @property
-    def is_proven(self) -> bool:
-        return self.trouble == "ok" and self.fate is not None and self.fate.action == "nothing"
-
-    @property
-    def needs_a_person(self) -> bool:
-        return self.fate is not None and self.fate.action == "fail"
-
-    def spend(self, phase: Phase | None, seconds: float) -> None:
-        if phase and seconds > 0:
-            self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
 
 
 class Gathering:
@@ -255,13 +218,13 @@ class Gathering:
             dict(story.seconds),
             story.batch,
             console=fate.console if fate else "",
-            since=_since(story, verdict),
+            since=story.since(verdict),
         )
         return replace(entry, next=step.of_host(entry, run))
 
     def _reason(self, story: Story, verdict: Verdict) -> Reason | None:
         if verdict == "unfinished":
-            return _unfinished(story)
+            return story.unfinished()
         if verdict == "not_attempted" and story.reason and self._status != "running":
             return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
         return story.reason
@@ -302,20 +265,3 @@ class Gathering:
     def _time(self, now: float) -> str:
         at = self._wall + timedelta(seconds=now - self._began)
         return at.astimezone(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _since(story: Story, verdict: Verdict) -> Since | None:
-    """What has changed since the run whose proof the record holds, told from the first look of this one."""
-    is_good = verdict == "proven"
-    if story.record == "this" and story.has_drifted:
-        return "corrected" if is_good else "drifted"
-    is_new = story.record in ("none", "other") and not story.was_good
-    return "intended" if is_new and is_good else None
-
-
-def _unfinished(story: Story) -> Reason:
-    """What was decided last is not so any more."""
-    if story.fate is None and not story.deeds:
-        return Reason("unfinished", "The host was being looked at, and what the look shows was not yet seen.")
-    done = f"The run {story.deeds[-1].sentence}" if story.deeds else "Something was under way on the host"
-    return Reason("unfinished", f"{done}, and what came of it was not yet seen.")

@@ -77,6 +77,23 @@ def _run(runs: Sequence[RunEntry]) -> RunEntry:
     )
 
 
+def _see_no_host_twice(summaries: Sequence[Mapping[str, Any]]) -> None:
+    jobs: dict[str, int] = {}
+    for each in summaries:
+        for host in _names(each["again"] or ""):
+            job = jobs.setdefault(host, each["awx_job_id"])
+            if job != each["awx_job_id"]:
+                raise NotMergeableError(
+                    f"The host {host} is in the jobs {job} and {each['awx_job_id']}, and what a job publishes does not "
+                    "say of every host what became of it.",
+                    "Merge jobs that share the hosts out; of those that went on after others, give the last.",
+                )
+
+
+def _names(again: str) -> list[str]:
+    return [name for name in again.split(",") if name]
+
+
 def _status(found: set[Status]) -> Status:
     """That of the run which is least at its end."""
     return "running" if "running" in found else "interrupted" if "interrupted" in found else "finished"
@@ -95,11 +112,13 @@ def _unknown(documents: Sequence[Document]) -> tuple[str, ...]:
 def merged_summaries(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Of what jobs of AWX have published: counts, groups by reason, and the hosts for a next run.
 
-    ``again`` is null where one of them had too many to name.
+    ``again`` is null where one of them had too many to name. They do not say which hosts have been proven, so that of a
+    host in several nothing can be said.
     """
     if not summaries:
         raise NotMergeableError("There is no summary to merge.", "Give a job at least.")
     _see_one_kind({(str(each["playbook"]), bool(each["check"])) for each in summaries})
+    _see_no_host_twice(summaries)
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for each in summaries:
         for group in each["groups"]:
@@ -107,7 +126,7 @@ def merged_summaries(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             into["count"] += group["count"]
             into["hosts"] = [*into["hosts"], *group["hosts"]]
     names = [each["again"] for each in summaries]
-    again = None if None in names else [name for text in names for name in text.split(",") if name]
+    again = None if None in names else [name for text in names for name in _names(text)]
     return {
         "playbook": summaries[0]["playbook"],
         "check": summaries[0]["check"],

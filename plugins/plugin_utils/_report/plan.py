@@ -10,18 +10,26 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan
 
-_NO_WORK = ("nothing", "fail", "")
+_ASKED_FOR = ("is_change_hostname", "remove_leftovers", "adopt_interfaces")
+_LONGEST = 1000
 
 
-def work_of(action: str, name: str, manage_ip: str, container: Mapping[str, Any]) -> str:
-    """What is to be done about a host, and what about it: the engine, its address, and the container there. Empty where
-    there is nothing to do.
+def work_of(action: str, engine: EngineIdentity, container: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """What is to be done about a host, in one line: the engine, its address, its management node, the container on the
+    host, the credential, and what else was asked for. Empty where there is nothing to do.
+
+    ``settings``: of the host, by their names without ``slb_``.
     """
-    if action in _NO_WORK:
+    if action == "fail" or (action == "nothing" and not settings["adopt_interfaces"]):
         return ""
-    return " ".join(filter(None, (f"{action}:", name, manage_ip, str(container.get("id") or ""))))
+    asked_for = (name for name in _ASKED_FOR if settings[name])
+    credential = f"credential {settings['user_credential_id']}"
+    words = (f"{action}:", engine.name, engine.manage_ip, engine.base_url, container.get("id"), credential, *asked_for)
+    return in_short(" ".join(" ".join(filter(None, words)).split()), _LONGEST)
 
 
 def plan_of(work: Mapping[str, str]) -> Plan:

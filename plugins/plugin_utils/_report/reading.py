@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -30,6 +32,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan
 _LONGEST, _LONGEST_NAME = 2000, 300
 _MOST = 10_000_000
 _NAME = re.compile(r"[^\s!&@~*?\[\],-][^\s*?\[\],]*")
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _STATUSES, _SINCE = ("running", "finished", "interrupted"), ("intended", "corrected", "drifted")
 
 
@@ -47,8 +50,7 @@ def document_from(text: str, where: str) -> Document:
     """``where``: how its place is called in a message. Raises UnreadableReportError."""
     try:
         values = json.loads(text)
-        if values.get("format") != FORMAT or values.get("version") != VERSION:
-            raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
+        _see_the_format(values)
         run = _run(values["run"])
         hosts = tuple(_host(each) for each in values["hosts"])
         plan = plan_of(_texts(values["plan"]["hosts"])) if values.get("plan") else None
@@ -65,12 +67,12 @@ def summary_from(values: Any, where: str) -> dict[str, Any]:
     Raises UnreadableReportError.
     """
     try:
-        if values.get("format") != FORMAT or values.get("version") != VERSION:
-            raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
+        _see_the_format(values)
         again = values["again"]
         return {
-            **{key: _text(values[key]) for key in ("playbook", "began", "updated")},
-            "check": values["check"] is True,
+            "playbook": _text(values["playbook"]),
+            **{key: _time(values[key]) for key in ("began", "updated")},
+            "check": _truth(values["check"]),
             "awx_job_id": int(values["awx_job_id"]),
             "counts": {key: _count(values["counts"][key]) for key in ("hosts", "changed", *VERDICTS)},
             "groups": [_group(each) for each in values["groups"]],
@@ -80,6 +82,13 @@ def summary_from(values: Any, where: str) -> dict[str, Any]:
         raise UnreadableReportError(where, f"it has no {in_short(str(error), _LONGEST_NAME)}") from None
     except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
+
+
+def _see_the_format(values: Any) -> None:
+    if not isinstance(values, Mapping):
+        raise TypeError("it is no object")
+    if values.get("format") != FORMAT or values.get("version") != VERSION:
+        raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
 
 
 def _group(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,12 +118,12 @@ def _run(values: Mapping[str, Any]) -> RunEntry:
     job = values.get("awx_job_id")
     return RunEntry(
         playbook=_text(values["playbook"]),
-        check=values["check"] is True,
+        check=_truth(values["check"]),
         status=_one_of(_STATUSES, values["status"]),
-        began=_text(values["began"]),
-        updated=_text(values["updated"]),
-        ended=_text_or_none(values.get("ended")),
-        seconds=float(values["seconds"]),
+        began=_time(values["began"]),
+        updated=_time(values["updated"]),
+        ended=_time_or_none(values.get("ended")),
+        seconds=_seconds(values["seconds"]),
         limit=_text_or_none(values.get("limit")),
         slice=_text_or_none(values.get("slice")),
         awx_job_id=None if job is None else int(job),
@@ -129,8 +138,8 @@ def _batch(values: Mapping[str, Any]) -> Batch:
     return Batch(
         _text(values["play"]),
         int(values["hosts"]),
-        _text(values["began"]),
-        _text_or_none(values.get("ended")),
+        _time(values["began"]),
+        _time_or_none(values.get("ended")),
         int(values["troubled"]),
     )
 
@@ -144,10 +153,10 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
         action=_text(values.get("action", "")),
         reason=Reason(_text(reason["code"]), _text(reason["sentence"])) if reason else None,
         evidence=tuple(_text(each) for each in values.get("evidence", ())),
-        verified=Verified(_text(verified["by"]), _text(verified["at"])) if verified else None,
+        verified=Verified(_text(verified["by"]), _time(verified["at"])) if verified else None,
         done=_deeds(values.get("done", ())),
         would_do=_deeds(values.get("would_do", ())),
-        seconds={phase: float(value) for phase, value in values.get("seconds", {}).items() if phase in PHASES},
+        seconds={phase: _seconds(value) for phase, value in values.get("seconds", {}).items() if phase in PHASES},
         batch=None if batch is None else int(batch),
         next=_text(values.get("next", "")),
         console=_text(values.get("console", "")),
@@ -167,6 +176,33 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.60} is not a text")
     return in_short(value, _LONGEST)
+
+
+def _time(value: Any) -> str:
+    """In the one form that reports have, so that the order of texts is that of times."""
+    text = _text(value)
+    if not _TIME.fullmatch(text):
+        raise ValueError(f"{text!r:.60} is no time in UTC")
+    datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return text
+
+
+def _time_or_none(value: Any) -> str | None:
+    return None if value is None else _time(value)
+
+
+def _seconds(value: Any) -> float:
+    """JSON has no word for others, Python's reader has."""
+    seconds = float(value)
+    if not math.isfinite(seconds):
+        raise ValueError(f"{value!r:.60} is no number of seconds")
+    return seconds
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r:.60} is neither true nor false")
+    return value
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import PREFIX
 
 _LONGEST_SENTENCE, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
@@ -88,7 +87,6 @@ _PHASES: Mapping[str, Phase] = {
 
 def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen:
     fate, progress = _mapping(result.get("fate")), _mapping(result.get("progress"))
-    container = _mapping(_mapping(result.get("slb_host")).get("engine_container"))
     engine = _mapping(result.get("engine"))
     decided = None
     if fate:
@@ -106,9 +104,7 @@ def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen
         waited=_number(progress.get("waited")),
         rounds=int(_number(progress.get("rounds")) or 0) if progress else None,
         node=_phrase(engine.get("base_url")),
-        wants=work_of(
-            _phrase(fate.get("action")), _phrase(engine.get("name")), _phrase(engine.get("manage_ip")), container
-        ),
+        wants=_sentence(result.get("work") or ""),
         record=_record(_mapping(result.get("recorded")), engine),
         # Also where it fails afterwards.
         deed=_told_deed("record_confirmed", would) if result.get("confirmed") is True else None,

@@ -32,10 +32,11 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     take_away_what_killed_runs_left,
     write_all,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Ending, Gathering
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen, phase_of, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import Told, own_playbook
@@ -43,7 +44,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_emp
 from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _TICK_SECONDS = 1.0
-_SHARE = 40
+SHARE = 60
 """What is written, and what is shown meanwhile, each takes at most one part in so many of the time."""
 _GRACE_SECONDS = 60.0
 
@@ -199,12 +200,12 @@ class Watcher:
                     document = self._gathering.document(now) if self._gathering else None
                 if document:
                     self._write(document, AT_ANY_MOMENT)
-                next_writing = time.monotonic() + _SHARE * (time.monotonic() - now)
+                next_writing = time.monotonic() + SHARE * (time.monotonic() - now)
             if now >= next_line:
                 begin = time.monotonic()
                 self._show(begin)
                 end = time.monotonic()
-                next_line = max(begin + self._display.seconds, end + _SHARE * (end - begin))
+                next_line = max(begin + self._display.seconds, end + SHARE * (end - begin))
 
     def _show(self, now: float) -> None:
         with self._lock:

@@ -1,19 +1,24 @@
-"""What the report costs at 5,000 hosts: in memory, and in time against what Ansible itself spends on a host."""
+"""What the report costs at 5,000 hosts: in memory, and in time against what Ansible itself spends on them."""
 
 from __future__ import annotations
 
+import resource
+import statistics
 import time
 import tracemalloc
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_ANY_MOMENT, AT_THE_END, write_all
+import yaml
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.watcher import SHARE
+from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings
 
 HOSTS = 5000
-RUN_SECONDS_OF_CPU = HOSTS * 0.025
-"""A task on a host costs Ansible a fork, a connection and an answer: some 25 ms of the processor, and often more."""
+PING = [{"hosts": "engines", "gather_facts": False, "tasks": [{"ansible.builtin.ping": {}}]}]
 
 
 def fleet() -> Happenings:
@@ -28,25 +33,44 @@ def fleet() -> Happenings:
     return run
 
 
-def test_it_takes_at_most_one_twentieth_of_the_runs_time(tmp_path: Path) -> None:
+def seconds_of_a_task(folder: Path) -> float:
+    """What one task on one host takes of the processor, measured now: a machine that is busy is so for all."""
+    used, sizes = [], (20, 120)
+    for size in sizes:
+        place = folder / str(size)
+        place.mkdir()
+        fleet = Canned(place, **{f"edge_{number}": "healthy" for number in range(size)})
+        (place / "ping.yml").write_text(yaml.safe_dump(PING))
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        status, output = fleet.run("ping.yml")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert status == 0, output
+        used.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return (used[1] - used[0]) / (sizes[1] - sizes[0])
+
+
+def share_of_the_report(folder: Path) -> float:
+    """What part of a run's time of the processor the report takes, where a run is one task on each host."""
+    folder.mkdir()
+    run_seconds = HOSTS * seconds_of_a_task(folder)
     begin = time.process_time()
     run = fleet()
     gathering = time.process_time() - begin
-    begin = time.process_time()
-    write_all(tmp_path, run.so_far(), AT_ANY_MOMENT)
-    writing = time.process_time() - begin
     begin = time.process_time()
     line(run.gathering.tally(run.now), [])
     progress = time.process_time() - begin
     begin = time.process_time()
     document = run.ended()
-    write_all(tmp_path, document, AT_THE_END)
+    write_all(folder, document, AT_THE_END)
     list(lines(document))
     ending = time.process_time() - begin
-    # A fortieth of the time at most is spent on writing meanwhile, and one line of progress is made each second.
-    whole = gathering + 2 * ending + RUN_SECONDS_OF_CPU * (1 / 40 + progress)
-    print(f"gathering {gathering:.2f} writing {writing:.2f} progress {progress:.4f} ending {ending:.2f} s")
-    assert whole < RUN_SECONDS_OF_CPU / 20, (gathering, writing, progress, ending)
+    # So much of the time at most is spent on writing meanwhile, and one line of progress is made each second.
+    return (gathering + 2 * ending) / run_seconds + 1 / SHARE + progress
+
+
+def test_it_takes_at_most_one_twentieth_of_the_runs_time(tmp_path: Path) -> None:
+    shares = [share_of_the_report(tmp_path / str(number)) for number in range(5)]
+    assert statistics.median(shares) < 1 / 20, shares
 
 
 def test_it_takes_at_most_60_megabytes(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -107,6 +108,13 @@ def test_summaries_of_jobs_become_one() -> None:
     assert merged_summaries([jobs[0], {**jobs[1], "again": None}])["again"] is None
 
 
+def test_of_a_host_in_several_jobs_nothing_is_made_up() -> None:
+    """A summary does not name the proven: whether the later job has healed a host is not in it."""
+    jobs = [summary(run((), ("edge-1", "edge-2"), awx_job_id=7)), summary(run(("edge-1",), ("edge-2",), awx_job_id=8))]
+    with pytest.raises(NotMergeableError, match="The host edge-2 is in the jobs 7 and 8"):
+        merged_summaries(jobs)
+
+
 def test_a_summary_is_taken_as_it_was_published() -> None:
     published = summary(run(("edge-1",), ("edge-3", "2001:db8::7"), awx_job_id=7))
     taken = summary_from(json.loads(json.dumps(published)), "job 7")
@@ -119,7 +127,7 @@ def test_a_summary_is_taken_as_it_was_published() -> None:
     [
         {"again": "edge-1\nedge-2"}, {"again": "*"}, {"again": "!edge-1"}, {"again": "@/etc/passwd"}, {"again": "all"},
         {"again": 5}, {"again": ["edge-1"]}, {"counts": {}}, {"counts": 5}, {"groups": [5]}, {"awx_job_id": "x"},
-        {"playbook": 5}, {"version": 2},
+        {"playbook": 5}, {"version": 2}, {"check": [{}]}, {"updated": "yesterday"},
     ],
     ids=str,
 )  # fmt: skip
@@ -166,6 +174,24 @@ def test_a_field_that_is_not_of_its_shape_is_refused(key: str) -> None:
         document_from(json.dumps(values), "a file")
 
 
+@pytest.mark.parametrize("seconds", ["NaN", "Infinity", "1e999"])
+def test_a_number_that_is_none_is_refused(seconds: str) -> None:
+    """It would be written as it is, and no other program could read the whole."""
+    values = run(("edge-1",)).as_json()
+    values["hosts"][0]["seconds"] = {"look": "?"}
+    with pytest.raises(UnreadableReportError):
+        document_from(json.dumps(values).replace('"?"', seconds), "a file")
+
+
+@pytest.mark.parametrize("moment", ["yesterday", "2026-99-99T00:00:00Z", "2026-11-22", "2026-11-22T00:00:00+05:00", 5])
+@pytest.mark.parametrize("key", ["began", "updated", "ended"])
+def test_a_time_that_is_none_is_refused(key: str, moment: object) -> None:
+    values = run(("edge-1",)).as_json()
+    values["run"][key] = moment
+    with pytest.raises(UnreadableReportError):
+        document_from(json.dumps(values), "a file")
+
+
 def test_words_of_another_run_forge_no_line() -> None:
     values = run((), ("edge-1",)).as_json()
     values["hosts"][0]["reason"]["sentence"] = "live\nedge-2  verified by console\x1b[2K"
@@ -192,6 +218,36 @@ def test_the_command_needs_no_ansible(tmp_path: Path) -> None:
     assert "2 proven" in done.stdout
     assert (into / "retry").read_text() == "edge-3\n"
     assert {path.name for path in into.iterdir()} >= {"report.json", "retry", "junit.xml", "slb_fleet.prom"}
+
+
+def test_a_page_that_cannot_be_drawn_is_told_and_an_old_one_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.json").write_text(as_text(run(("edge-1",))))
+    into = tmp_path / "whole"
+    assert merge_reports.main(["--into", str(into), str(tmp_path / "one.json")]) == 0
+    assert (into / "report.html").is_file()
+    monkeypatch.setattr(merge_reports, "can_draw", lambda: False)
+    assert merge_reports.main(["--into", str(into), str(tmp_path / "one.json")]) == 0
+    assert "There is no report.html: this Python has no Jinja2." in capsys.readouterr().err
+    assert not (into / "report.html").exists()
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "endless"])
+def test_what_never_ends_is_not_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    report = tmp_path / "report.json"
+    if kind == "pipe":
+        os.mkfifo(report)
+    elif kind == "device":
+        report.symlink_to("/dev/zero")
+    else:
+        monkeypatch.setattr(merge_reports, "_MOST_BYTES", 1 << 20)
+        report.write_bytes(b" " * (1 << 20) + as_text(run(("edge-1",))).encode())
+    assert merge_reports.main(["--into", str(tmp_path / "whole"), str(report)]) == 2
+    words = "it has more than 1 MiB" if kind == "endless" else "it is not a regular file"
+    assert words in capsys.readouterr().err
 
 
 def test_the_command_says_what_it_could_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

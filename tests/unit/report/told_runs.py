@@ -6,9 +6,10 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunEntry, Status
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Ending, Gathering
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import phase_of, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
 
 LOOK, INSTALL, STOP = "slb.fleet.host_fate", "slb.fleet.engine", "slb.fleet.engine_container"
 NODE = "https://console.example"
@@ -32,6 +33,7 @@ def decided(fate: dict[str, Any], host: str = "edge-1", waited: float = 0, round
         "engine": {"name": host, "manage_ip": "192.0.2.11", "base_url": NODE},
         "settings": {"stop_timeout": 10},
         "progress": {"waited": waited, "rounds": rounds},
+        **({} if fate["action"] in ("nothing", "fail") else {"work": f"{fate['action']}: {host} 192.0.2.11 {NODE}"}),
         **more,
     }
 

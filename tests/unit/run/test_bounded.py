@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 
+from ansible_collections.slb.fleet.plugins.plugin_utils import _on_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction, as_seconds
 from ansible_collections.slb.fleet.tests.tools.runs import wait_until
 
@@ -18,12 +19,16 @@ from ansible_collections.slb.fleet.tests.tools.runs import wait_until
 class Frozen(OnHostAction):
     """Its host never answers, and its connection plugin tries again after every error."""
 
-    _connection = SimpleNamespace(_load_name="ssh")
-
     def __init__(self) -> None:
+        self.dropped = 0
+        self._connection = SimpleNamespace(_load_name="ssh", transport="ssh", reset=self._drop)
         self.child: subprocess.Popen[bytes] | None = None
         self._discovered_interpreter_key = None
         self._task, self._templar = SimpleNamespace(delegate_to=None), None
+
+    def _drop(self) -> None:
+        self.dropped += 1
+        time.sleep(60)
 
     def _execute_module(self, **given: Any) -> dict[str, Any]:
         self.child = subprocess.Popen(["sleep", "60"])
@@ -34,11 +39,14 @@ class Frozen(OnHostAction):
                 continue
 
 
-def test_it_ends_in_time_and_takes_its_ssh_with_it() -> None:
+def test_it_ends_in_time_and_takes_its_ssh_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the connection that ssh shares, which may be stuck as well."""
+    monkeypatch.setattr(_on_host, "_RESET_SECONDS", 0.3)
     frozen, begin = Frozen(), time.monotonic()
     with pytest.raises(AnsibleConnectionFailure, match=r"did not answer within 0 seconds.*run again"):
         frozen.on_host("slb.fleet.host_info", {}, 0.3, {})
     assert time.monotonic() - begin < 5
+    assert frozen.dropped == 1
     assert frozen.child is not None
     assert frozen.child.wait(5) == -signal.SIGTERM
 

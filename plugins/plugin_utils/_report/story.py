@@ -1,0 +1,64 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What has happened on one host of a run so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase, Reason, Since, Verdict
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Record
+
+Ending = Literal["ok", "failed", "unreachable"]
+
+
+@dataclass
+class Story:
+    """``tasks``: those that go on, and since when. ``batch``: of the last play that has come to it."""
+
+    fate: Fate | None = None
+    is_decided: bool = False
+    record: Record | None = None
+    was_good: bool = False
+    has_drifted: bool = False
+    wants: str = ""
+    verified_at: float = 0
+    trouble: Ending = "ok"
+    reason: Reason | None = None
+    deeds: list[Deed] = field(default_factory=list)
+    seconds: dict[Phase, float] = field(default_factory=dict)
+    tasks: dict[str, float] = field(default_factory=dict)
+    waited: float = 0
+    rounds: int = 0
+    play: int = -1
+    has_begun: bool = False
+    batch: int | None = None
+
+    @property
+    def is_proven(self) -> bool:
+        return self.trouble == "ok" and self.fate is not None and self.fate.action == "nothing"
+
+    @property
+    def needs_a_person(self) -> bool:
+        return self.fate is not None and self.fate.action == "fail"
+
+    def spend(self, phase: Phase | None, seconds: float) -> None:
+        if phase and seconds > 0:
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
+
+    def since(self, verdict: Verdict) -> Since | None:
+        """What has changed since the run whose proof the record holds, told from the first look of this one."""
+        is_good = verdict == "proven"
+        if self.record == "this" and self.has_drifted:
+            return "corrected" if is_good else "drifted"
+        is_new = self.record in ("none", "other") and not self.was_good
+        return "intended" if is_new and is_good else None
+
+    def unfinished(self) -> Reason:
+        """What was decided last is not so any more."""
+        if self.fate is None and not self.deeds:
+            return Reason("unfinished", "The host was being looked at, and what the look shows was not yet seen.")
+        done = f"The run {self.deeds[-1].sentence}" if self.deeds else "Something was under way on the host"
+        return Reason("unfinished", f"{done}, and what came of it was not yet seen.")
