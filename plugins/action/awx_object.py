@@ -15,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.settings import PREFIX, settings_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.standing import ENDPOINTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import in_words
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import BROKEN_OFF, in_words
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
 
 _LONGEST_WORDS = 1000
@@ -52,7 +52,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         except AnsibleError as error:
             return {"failed": True, "msg": in_words(kind, name, in_short(error.message, _LONGEST_WORDS))}
         if said.get("failed"):
-            return {"failed": True, "msg": in_words(kind, name, in_short(_words(said), _LONGEST_WORDS))}
+            return {"failed": True, "msg": in_words(kind, name, in_short(told(said), _LONGEST_WORDS))}
         result = {"changed": bool(said.get("changed"))}
         return {**result, "id": said["id"]} if isinstance(said.get("id"), int) else result
 
@@ -63,9 +63,17 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             yield place, settings[variable.removeprefix(PREFIX)]
 
 
-def _words(said: Mapping[str, Any]) -> str:
+def told(said: Mapping[str, Any]) -> str:
     """What a module says beside its message is often the part that explains it."""
     response = said.get("response")
     answer = response.get("json") if isinstance(response, Mapping) else None
-    words = str(said.get("msg") or said.get("module_stderr") or "it is not known why")
+    words = str(said.get("msg") or "")
+    if not words or words.startswith("MODULE FAILURE"):
+        return f"{BROKEN_OFF} ({_last_words(said) or 'it is not known why'})"
     return f"{words} {answer}" if answer and "see response" in words else words
+
+
+def _last_words(said: Mapping[str, Any]) -> str:
+    """Of a module that has said nothing itself: the error that ended it, as each ansible-core hands it on."""
+    event = getattr(said.get("exception"), "event", None)
+    return str(getattr(event, "msg", "")) or str(said.get("module_stderr") or "").strip().rpartition("\n")[2]

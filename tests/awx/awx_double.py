@@ -198,7 +198,8 @@ class Awx:
         special = getattr(self, f"check_{resource}", None)
         if special:
             special(row, present)
-        unique = ("name", "organization") if "organization" in row else ("name",)
+        scope = next((field for field in ("unified_job_template", "organization") if field in row), "name")
+        unique = ("name", scope)
         if "name" in row and resource != "workflow_job_template_nodes":
             for other in self.tables.get(resource, {}).values():
                 if other["id"] != number and all(other.get(field) == row.get(field) for field in unique):

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from awx_double import Awx, served
-from operators import PLAYBOOKS, REPOSITORY, Operator
+from awx_double import served
+from operators import Operator, empty_awx
 
 
 @pytest.fixture
 def operator(tmp_path: Path) -> Iterator[Operator]:
-    awx = Awx()
-    awx.repositories[REPOSITORY] = PLAYBOOKS
+    awx = empty_awx()
     with served(awx) as one:
         yield Operator(awx, one, tmp_path)

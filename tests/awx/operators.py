@@ -27,6 +27,13 @@ NEEDED = {
 }
 
 
+def empty_awx() -> Awx:
+    """That reaches the repository of the project."""
+    awx = Awx()
+    awx.repositories[REPOSITORY] = PLAYBOOKS
+    return awx
+
+
 @dataclass(frozen=True)
 class Operator:
     """``python``: of the ansible-core that the playbooks are run with."""

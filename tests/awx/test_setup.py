@@ -89,7 +89,14 @@ def test_from_an_empty_awx_and_back(operator: Operator) -> None:
     # What is no longer asked for goes; what others have beside it stays.
     awx.make("job_templates", {"name": "mine", "project": 0, "playbook": "rollout.yml"})
     awx.make("credentials", {"name": "mine", "credential_type": 0, "inputs": {}})
-    fewer = {**EVERYTHING, "webhook_url": "", "audit_schedule": "", "approval_timeout": 3600, "password": ""}
+    fewer = {
+        **EVERYTHING,
+        "webhook_url": "",
+        "webhook_headers": {},
+        "audit_schedule": "",
+        "approval_timeout": 3600,
+        "password": "",
+    }
     third = operator.set_up(**fewer)
     assert third.status == 0, third.output
     assert awx.names("schedules") == set()

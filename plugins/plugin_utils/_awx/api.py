@@ -60,10 +60,13 @@ class Awx:
         while True:
             if answer["status_code"] != 200:
                 _refuse(msg=f"{endpoint} answered {answer.get('json', answer)}")
-            found += answer["json"]["results"]
-            if not answer["json"]["next"]:
+            page = answer.get("json")
+            if not isinstance(page, Mapping) or not {"results", "next"} <= page.keys():
+                _refuse(msg=f"{endpoint} answered something else than a list")
+            found += page["results"]
+            if not page["next"]:
                 return found
-            answer = self._client.get_endpoint(answer["json"]["next"])
+            answer = self._client.get_endpoint(page["next"])
 
 
 def _from_environment(spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx import messages
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
 
 Settings = Mapping[str, Any]
@@ -206,20 +207,9 @@ def _inventory(settings: Settings) -> Iterator[Object]:
     )
 
 
-_OUTCOME = "{{ job.artifacts|default({})|tojson }}"
-"""Hosts and reasons: the artifact of the job. In this form it stands up to a job without artifacts; others do not, and
-stall every workflow of AWX."""
-_WEBHOOK_BODY = '{"job": {{ job_metadata }}, "outcome": ' + _OUTCOME + "}"
-_APPROVAL_BODY = '{"job": {{ job_metadata }}}'
-_MAIL_SUBJECT = "{{ job_friendly_name }} #{{ job.id }} {{ job.name }}: {{ job.status }}"
-_MAIL_BODY = "{{ url }}\nHosts and reasons: " + _OUTCOME + "\n{{ job_metadata }}"
-_APPROVAL_SUBJECT = "{{ approval_node_name }}: {{ approval_status }}"
-_APPROVAL_MAIL = "{{ workflow_url }}\n{{ job_metadata }}"
-
-
 def _notifications(settings: Settings) -> Iterator[Object]:
     if settings["webhook_url"]:
-        body = {"body": _WEBHOOK_BODY}
+        body = {"body": messages.WEBHOOK_BODY}
         # Whoever has the address may often post there, and the headers hold a token.
         secrets = {"notification_configuration.url": "slb_awx_webhook_url"}
         if settings["webhook_headers"]:
@@ -230,11 +220,11 @@ def _notifications(settings: Settings) -> Iterator[Object]:
             # AWX refuses a webhook without headers.
             {"http_method": "POST", "headers": {"Content-Type": "application/json"}},
             dict.fromkeys(("started", "success", "error"), body),
-            {"body": _APPROVAL_BODY},
+            {"body": messages.APPROVAL_BODY},
             secrets,
         )
     if settings["mail_to"]:
-        message = {"message": _MAIL_SUBJECT, "body": _MAIL_BODY}
+        message = {"message": messages.MAIL_SUBJECT, "body": messages.MAIL_BODY}
         yield _notification(
             settings,
             "email",
@@ -250,7 +240,7 @@ def _notifications(settings: Settings) -> Iterator[Object]:
                 "timeout": 30,
             },
             dict.fromkeys(("started", "success", "error"), message),
-            {"message": _APPROVAL_SUBJECT, "body": _APPROVAL_MAIL},
+            {"message": messages.APPROVAL_SUBJECT, "body": messages.APPROVAL_MAIL},
             {},
         )
 

@@ -25,9 +25,13 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_emp
 PREFIX = "slb_awx_"
 _NOTHING_CHANGED = "Nothing was changed in AWX."
 _NAME = re.compile(r"(?!\d+$)(?=\S)[^,+\x00-\x1f]{0,99}[^\s,+\x00-\x1f]")
-_RRULE = re.compile(r"DTSTART;TZID=([^\s:]+):(\d{8}T\d{6}) RRULE:(\S+)")
+_RRULE = re.compile(r"DTSTART;TZID=([^\s:]+):([0-9]{8}T[0-9]{6}) RRULE:(\S+)")
 _FREQUENCIES = ("MINUTELY", "HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY")
 _MOST_TIMES = 999
+_LONGEST_NAME = 512
+_DIGITS = re.compile(r"[0-9]{1,9}")
+_ADDRESS = re.compile(r"[!-~]+")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _MAIL_ADDRESS = re.compile(r"[^\s@,<>]+@[^\s@,<>]+")
 
 
@@ -54,13 +58,39 @@ def _name(value: Any) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value):
         # The modules take a number for an id, and a plus sign for a part of a path; AWX takes spaces off.
         raise ValueError("a name: at most 100 characters, no commas or plus signs, no spaces around, no mere number")
+    if not value.isprintable():
+        raise ValueError("a name without hidden signs and line breaks")
+    return value
+
+
+def _name_of_theirs(value: Any) -> str:
+    """Of something that AWX has: others may name it as they like, but as the modules can find it."""
+    is_name = isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME and value == value.strip()
+    if not is_name or "++" in value or value.isdecimal():
+        raise ValueError(f"a name of AWX: at most {_LONGEST_NAME} characters, no ++, no spaces around, no mere number")
+    return str(value)
+
+
+def _names_of_theirs(value: Any) -> list[str]:
+    return [_name_of_theirs(each) for each in _texts(value)]
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable() or " " in value:
+        raise ValueError("a text without blanks and line breaks")
+    return value
+
+
+def _line(value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable():
+        raise ValueError("a text of one line")
     return value
 
 
 def _url(*schemes: str) -> Reader:
     def read(value: Any) -> str:
-        if not isinstance(value, str) or not value.startswith(schemes):
-            raise ValueError(f"an address that begins with {' or '.join(schemes)}")
+        if not isinstance(value, str) or not value.startswith(schemes) or not _ADDRESS.fullmatch(value):
+            raise ValueError(f"an address that begins with {' or '.join(schemes)}, of visible ASCII signs")
         return value
 
     return read
@@ -89,7 +119,7 @@ def _truth(value: Any) -> bool:
 
 def _whole(least: int, most: int) -> Reader:
     def read(value: Any) -> int:
-        if isinstance(value, bool) or not str(value).strip().isdecimal() or not least <= int(value) <= most:
+        if isinstance(value, bool) or not _DIGITS.fullmatch(str(value).strip()) or not least <= int(value) <= most:
             raise ValueError(f"a whole number from {least} to {most}")
         return int(value)
 
@@ -115,6 +145,8 @@ def _texts(value: Any) -> list[str]:
 def _headers(value: Any) -> dict[str, str]:
     if not isinstance(value, Mapping) or not all(isinstance(each, str) for pair in value.items() for each in pair):
         raise ValueError("a mapping of texts")
+    if not all(_TOKEN.fullmatch(name) and each.isprintable() for name, each in value.items()):
+        raise ValueError("a mapping of headers, each of one line")
     return {str(name): str(each) for name, each in value.items()}
 
 
@@ -134,7 +166,7 @@ def _certificates(value: Any) -> str:
 def _rrule(value: Any) -> str:
     match = _RRULE.fullmatch(value) if isinstance(value, str) else None
     parts = dict(part.partition("=")[::2] for part in match[3].split(";")) if match else {}
-    if match is None or not parts.get("INTERVAL", "").isdecimal():
+    if match is None or not _DIGITS.fullmatch(parts.get("INTERVAL", "")):
         raise ValueError(
             "a rule with a time zone and an interval, as AWX wants it, such as "
             "DTSTART;TZID=Europe/Berlin:20270101T030000 RRULE:FREQ=DAILY;INTERVAL=1"
@@ -142,7 +174,7 @@ def _rrule(value: Any) -> str:
     _see_that_there_is(match[1], match[2])
     if parts.get("FREQ") not in _FREQUENCIES:
         raise ValueError(f"a rule whose FREQ AWX takes: {', '.join(_FREQUENCIES)}")
-    if not 0 <= int(parts.get("COUNT", "1")) <= _MOST_TIMES:
+    if not _DIGITS.fullmatch(parts.get("COUNT", "1")) or int(parts.get("COUNT", "1")) > _MOST_TIMES:
         raise ValueError(f"a rule that AWX takes: COUNT is at most {_MOST_TIMES}")
     return str(value)
 
@@ -163,16 +195,16 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "collection": (_one_of("awx.awx", "ansible.controller"), "awx.awx"),
     "name": (_name, "slb.fleet"),
     "label": (_name, "slb.fleet"),
-    "organization": (_name, "Default"),
-    "image": (_text, ""),
+    "organization": (_name_of_theirs, "Default"),
+    "image": (_word, ""),
     "pull": (_one_of("always", "missing", "never"), "missing"),
-    "execution_environment": (_name, ""),
-    "project_url": (_text, ""),
-    "project_branch": (_text, ""),
-    "project_credential": (_name, ""),
+    "execution_environment": (_name_of_theirs, ""),
+    "project_url": (_word, ""),
+    "project_branch": (_word, ""),
+    "project_credential": (_name_of_theirs, ""),
     "inventory_source": (_path, "inventory/hosts.yml"),
-    "machine_credential": (_name, ""),
-    "credential": (_name, ""),
+    "machine_credential": (_name_of_theirs, ""),
+    "credential": (_name_of_theirs, ""),
     "base_url": (_of_the_node(normalised_base_url), ""),
     "username": (_text, ""),
     "password": (_text, ""),
@@ -181,18 +213,18 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "tls_fingerprint": (_of_the_node(normalised_fingerprint), ""),
     "become": (_truth, True),
     "slices": (_whole(1, 1000), 1),
-    "approvers": (_texts, []),
+    "approvers": (_names_of_theirs, []),
     "approval_timeout": (_whole(60, 10_000_000), 86_400),
     "audit_schedule": (_rrule, ""),
     "webhook_url": (_url("https://", "http://"), ""),
     "webhook_headers": (_headers, {}),
     "mail_to": (_mail_addresses, []),
-    "mail_from": (_text, ""),
-    "mail_host": (_text, ""),
+    "mail_from": (_line, ""),
+    "mail_host": (_word, ""),
     "mail_port": (_whole(1, 65_535), 25),
     "dest": (_text, ""),
-    "collection_source": (_text, ""),
-    "collection_version": (_text, ""),
+    "collection_source": (_word, ""),
+    "collection_version": (_line, ""),
 }
 """By their names without ``slb_awx_``: what reads them, and what an empty one is."""
 
@@ -232,6 +264,10 @@ def check_for_content(settings: Mapping[str, Any]) -> None:
             ("project_url (of the git repository that AWX syncs)", settings["project_url"]),
             (f"base_url and {PREFIX}username of the management node, or {PREFIX}credential (one that AWX has)",
              settings["credential"] or (settings["base_url"] and settings["username"])),
+            (f"webhook_url (where the headers are sent), or no {PREFIX}webhook_headers",
+             settings["webhook_url"] or not settings["webhook_headers"]),
+            (f"mail_to (who gets a mail), or no {PREFIX}mail_from and no {PREFIX}mail_host",
+             settings["mail_to"] or not (settings["mail_from"] or settings["mail_host"])),
             (f"mail_from and {PREFIX}mail_host, without which AWX sends no mail",
              not settings["mail_to"] or (settings["mail_from"] and settings["mail_host"])),
         )

@@ -5,7 +5,14 @@
 
 from __future__ import annotations
 
+BROKEN_OFF = "its module has broken off"
+
 _MEANINGS = (
+    (
+        BROKEN_OFF,
+        "AWX has answered what its module does not understand: look at AWX, and at what is between here and there, "
+        "and run again.",
+    ),
     # Before what is said of a login, which fails for these reasons, too.
     (
         "timed out",
@@ -24,12 +31,21 @@ _MEANINGS = (
         "AWX has refused the questions, and the template is there without them: nobody should launch it. "
         "Say so to who keeps this collection; take it away with slb_awx_state=absent.",
     ),
+    (
+        "something else than a list",
+        "Look at CONTROLLER_HOST, and at what is between here and there: that is not how AWX answers.",
+    ),
     ("already exists", "Somebody else has made it meanwhile, or another run of this: run again."),
     ("HTTP 401", "Look at CONTROLLER_USERNAME and CONTROLLER_PASSWORD, or CONTROLLER_OAUTH_TOKEN."),
+    ("Failed to get token: HTTP Error 5", "AWX itself has failed: look at its own log, and run again."),
     ("Failed to get token", "Look at CONTROLLER_USERNAME and CONTROLLER_PASSWORD, or CONTROLLER_OAUTH_TOKEN."),
     ("HTTP 403", "The user needs the rights of an administrator of the organization; of AWX, for a credential type."),
     ("Could not establish a secure connection", "Set CONTROLLER_VERIFY_SSL=false only if you know why."),
     ("There was a network error", "Look at CONTROLLER_HOST."),
+    (
+        "unknown error when trying to connect",
+        "The connection was cut: look at AWX, and at what is between here and there, and run again.",
+    ),
     ("sent back a server error", "AWX itself has failed: look at its own log, and run again."),
     ("being used by running jobs", "Run again when its jobs have ended."),
     (

@@ -32,13 +32,6 @@ EVERYTHING = {
     "slb_awx_slices": "3",
     "slb_awx_audit_schedule": "DTSTART;TZID=Europe/Berlin:20261122T030000 RRULE:FREQ=DAILY;INTERVAL=1",
 }
-SAFE = (
-    "{{ job_metadata }}",
-    "{{ job.artifacts|default({})|tojson }}",
-    *("{{ job_friendly_name }}", "{{ job.id }}", "{{ job.name }}", "{{ job.status }}", "{{ url }}"),
-    *("{{ approval_status }}", "{{ approval_node_name }}", "{{ workflow_url }}"),
-)
-"""What an AWX that fails to render does not fail to render."""
 
 
 @pytest.fixture
@@ -103,20 +96,6 @@ def test_every_variable_of_the_connection_comes_from_the_credential() -> None:
     assert not any(name.startswith("ANSIBLE_") for name in injected)
 
 
-def test_no_message_can_stall_awx(objects: list[content.Object]) -> None:
-    def texts(value: Any) -> list[str]:
-        if isinstance(value, dict):
-            return [text for each in value.values() for text in texts(each)]
-        return [value]
-
-    messages = [
-        text for each in objects if each.kind == "notification_template" for text in texts(each.args["messages"])
-    ]
-    assert len(messages) > 10
-    assert {found for text in messages for found in re.findall(r"{{.*?}}", text)} <= set(SAFE)
-    assert not any("{%" in text for text in messages)
-
-
 def test_all_is_off_unless_it_is_asked_for() -> None:
     few = {name: EVERYTHING[name] for name in list(EVERYTHING)[:5]}
     kinds = {each.kind for each in content.content(settings.settings_of(few))}
@@ -172,3 +151,70 @@ def test_the_page_shows_the_execution_environment_as_it_is() -> None:
     assert [yaml.safe_load(each) for each in shown] == [
         yaml.safe_load((ROOT / "execution-environment.yml").read_text())
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"slb_awx_webhook_url": "https://hook.example/a b"}, "of visible ASCII signs"),
+        ({"slb_awx_webhook_url": "https://hook.example/\n"}, "of visible ASCII signs"),
+        ({"slb_awx_webhook_headers": {"X\nY": "a"}}, "a mapping of headers, each of one line"),
+        ({"slb_awx_webhook_headers": {"X": "a\r\nY: b"}}, "a mapping of headers, each of one line"),
+        ({"slb_awx_webhook_headers": {"": "a"}}, "a mapping of headers, each of one line"),
+    ],
+)
+def test_a_webhook_that_cannot_work_is_told(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(FleetError, match=words):
+        settings.settings_of({**EVERYTHING, **given})
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"slb_awx_webhook_url": ""}, "slb_awx_webhook_url (where the headers are sent)"),
+        ({"slb_awx_mail_to": ""}, "slb_awx_mail_to (who gets a mail)"),
+        ({"slb_awx_mail_to": [], "slb_awx_mail_from": None}, "slb_awx_mail_to (who gets a mail)"),
+    ],
+)
+def test_what_would_do_nothing_is_told(given: dict[str, Any], words: str) -> None:
+    all_of_it = settings.settings_of({**EVERYTHING, "slb_awx_webhook_headers": {"X-Key": "k"}})
+    settings.check_for_content(all_of_it)
+    with pytest.raises(FleetError) as raised:
+        settings.check_for_content(
+            settings.settings_of({**EVERYTHING, "slb_awx_webhook_headers": {"X-Key": "k"}, **given})
+        )
+    assert words in str(raised.value)
+    assert "Nothing was changed in AWX." in str(raised.value)
+
+
+OF_OTHERS = ("organization", "execution_environment", "project_credential", "machine_credential", "credential")
+
+
+@pytest.mark.parametrize("variable", [*OF_OTHERS, "approvers"])
+def test_others_have_named_what_they_have_as_they_like(variable: str) -> None:
+    for name in ("R+D, Nord", "x" * 512, "Ünï/cödé? & 'quotes' \"{{ 1 }}\" %41", "1_000 hosts", "A\u00a0B"):
+        given = [name] if variable == "approvers" else name
+        assert settings.settings_of({f"slb_awx_{variable}": given})[variable] == given
+    for name in ("2026", "\u0663", "a++b", "x" * 513):
+        given = [name] if variable == "approvers" else name
+        with pytest.raises(FleetError, match=rf"slb_awx_{variable} has the value .*: it is not a name of AWX"):
+            settings.settings_of({f"slb_awx_{variable}": given})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        *(("name", f"a{sign}b") for sign in "\u2028\u0085\u200b\u202e\x7f"),
+        *(("label", f"a{sign}b") for sign in "\u2028\u0085\u200b\u202e\x7f"),
+        *((each, "a b") for each in ("image", "project_url", "project_branch", "mail_host", "collection_source")),
+        *((each, "a\nb") for each in ("image", "project_url", "mail_host", "mail_from", "collection_version")),
+        *((each, "\u0663") for each in ("slices", "approval_timeout", "mail_port")),
+        *((each, "1e2") for each in ("slices", "approval_timeout", "mail_port")),
+        ("audit_schedule", "DTSTART;TZID=Europe/Berlin:20270101T030000 RRULE:FREQ=DAILY;INTERVAL=\u0663"),
+        ("audit_schedule", "DTSTART;TZID=Europe/Berlin:20270101T030000 RRULE:FREQ=DAILY;INTERVAL=1;COUNT=many"),
+    ],
+)
+def test_what_awx_would_stumble_over_is_told(variable: str, value: str) -> None:
+    with pytest.raises(FleetError, match=rf"The variable slb_awx_{variable} has the value .*: it is not a ") as raised:
+        settings.settings_of({f"slb_awx_{variable}": value})
+    assert "invalid literal" not in str(raised.value)
