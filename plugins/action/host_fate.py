@@ -7,21 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import Engine
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import ApprovedPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import task_environment
 from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
@@ -35,12 +33,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of, unknown_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
+from ansible_collections.slb.fleet.plugins.plugin_utils._telling import Telling
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "so_far": {"type": "dict"},
@@ -54,16 +52,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "report_only": {"type": "bool", "default": False},
     "must_be_proven": {"type": "bool", "default": False},
     "begins": {"type": "bool", "default": False},
+    "held_back": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
 _DEFAULTS = {option: rules.get("default") for option, rules in ARGUMENTS.items()}
 _TYPES: dict[str, Any] = {"dict": dict, "bool": bool, "float": (float, int), "str": str}
-_RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
-_NOT_HANDED_ON = ("engine_listing", "plan", "slice")
 _POLL_SECONDS = 5.0
 _LONGEST_WORDS = 600
-_NOT_NOTED = "But the host's record does not prove it. Run slb.fleet.rollout, which notes it there."
 _NO_WORD = "nothing, its module ended without a word; -vvv shows what it printed"
 
 # In the process from which the workers of a run are forked: each of them would read the shapes anew.
@@ -126,10 +122,15 @@ class _Door:
         listing = self._settings["engine_listing"]
         self._engine = self._identity()
         self._list = SharedList(self._params, listing, folder, patience) if listing is not None else None
-        self._say_unknown_variables()
+        self._telling = Telling(
+            action, asked, task_vars, self._host, self._settings, self._engine, self._store, self._list
+        )
+        self._telling.say_unknown_variables()
 
     def result(self) -> dict[str, Any]:
         before = self._asked["so_far"]
+        if before and self._asked["wait"] and (before["held_back"] or before["fate"]["action"] == "nothing"):
+            return {**before, "changed": False}
         if before and self._asked["confirm"] and before["fate"]["action"] == "confirm":
             trouble = self._confirm(before["fate"]["verified_by"], before["slb_host"])
             if trouble:
@@ -145,11 +146,11 @@ class _Door:
             decision = self._decide(slb_host, progress)
             is_here = decision.action in ("wait", "confirm") and self._asked[decision.action]
             if not is_here or self._is_check:
-                return self._told(decision, slb_host, progress)
+                return self._telling.told(decision, slb_host, progress, self._work(decision, slb_host))
             if decision.action == "wait":
                 progress = self._wait(decision, slb_host, progress)
                 continue
-            self._say(decision, progress)
+            self._telling.say(decision, progress)
             trouble = self._confirm(decision.verified_by, slb_host)
             if trouble:
                 return {"failed": True, "msg": trouble}
@@ -216,7 +217,7 @@ class _Door:
         if (is_act or is_alarm) and self._list is not None and self._list.is_paged:
             decision = self._fate(slb_host, progress, 0.0)
         if decision.console == "unreadable":
-            return self._said_once(decision, decision.console_words)
+            return self._telling.said_once(decision, decision.console_words)
         if decision.action in ("add", "replace") and not self._asked["unlisted"]:
             decision = self._with_a_session(decision)
         # What a run has begun it ends: only the begin is approved.
@@ -224,7 +225,7 @@ class _Door:
 
     def _approved(self, decision: Decision, slb_host: Mapping[str, Any]) -> Decision:
         """Where a plan was approved, nothing else is done."""
-        wants = work_of(decision.action, self._engine.name, self._engine.manage_ip, slb_host["engine_container"])
+        wants = self._work(decision, slb_host)
         self._store.note_work(self._host, wants)
         plan = self._settings["plan"]
         if plan is None or not wants:
@@ -234,6 +235,9 @@ class _Door:
             return decision
         return replace(decision, action="fail", code="not_approved", reason=f"{decision.reason} {objection}")
 
+    def _work(self, decision: Decision, slb_host: Mapping[str, Any]) -> str:
+        return work_of(decision.action, self._engine, slb_host["engine_container"], self._settings)
+
     def _with_a_session(self, decision: Decision) -> Decision:
         """Before anything on a host is touched, it is known that the management node can be asked."""
         try:
@@ -242,15 +246,8 @@ class _Door:
             trouble = in_variables(error)
             words = f"{decision.reason} The install was not begun: {trouble}"
             told = replace(decision, action="fail", code="management_node", reason=words)
-            return self._said_once(told, trouble)
+            return self._telling.said_once(told, trouble)
         return decision
-
-    def _said_once(self, decision: Decision, trouble: str) -> Decision:
-        """What is not this host's own trouble is told in full by the first host that has it."""
-        first = self._store.first_to_say(trouble, self._host)
-        if first == self._host:
-            return decision
-        return replace(decision, reason=decision.reason.replace(trouble, f"{SAME_AS} {first}."))
 
     def _fate(self, slb_host: Mapping[str, Any], progress: Progress, max_age: float | None) -> Decision:
         def excerpt(name: str, manage_ip: str) -> Excerpt | str:
@@ -313,93 +310,6 @@ class _Door:
                 if not isinstance(seen, Excerpt) or "running" in {engine["state"] for engine in seen.here}:
                     break
         return progress.after("wait", {"waited": time.monotonic() - begin}, awake_or_asleep())
-
-    def _told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-        if self._asked["must_be_proven"] and decision.action == "confirm":
-            decision = replace(decision, reason=f"{decision.reason} {_NOT_NOTED}")
-        # The operator's own words are in it, too, and a name may hold what nobody sees.
-        decision = replace(
-            decision,
-            reason=_in_one_line(decision.reason),
-            console_words=_in_one_line(decision.console_words),
-            evidence=tuple(map(_in_one_line, decision.evidence)),
-        )
-        told: dict[str, Any] = {
-            "changed": False,
-            "fate": {**asdict(decision), "evidence": list(decision.evidence)},
-            "progress": asdict(progress),
-            "engine": asdict(self._engine),
-            "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
-        }
-        if self._asked["must_be_proven"]:
-            told["unknown_engines"] = self._unknown_engines()
-        fails = decision.action == "fail" and not self._asked["report_only"]
-        if fails or (self._asked["must_be_proven"] and decision.action != "nothing"):
-            return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
-        self._say(decision, progress)
-        self._join([group for group in self._groups(decision) if group], told)
-        if self._asked["group"] is not None and not self._has_work(decision):
-            # Nobody comes back to these, and there may be thousands: each value of a result is copied and walked
-            # through several times in the main process, and stays there.
-            del told["progress"]
-        else:
-            told.update(
-                slb_host=slb_host,
-                settings={
-                    **{key: value for key, value in self._settings.items() if key not in _NOT_HANDED_ON},
-                    "throttle": self._settings["slice"].at_once(self._settings["throttle"]),
-                },
-            )
-        return told
-
-    def _unknown_engines(self) -> list[str]:
-        """What the list has and no host of the run wants; told once, and only where the run has the whole fleet."""
-        is_whole = str(self._task_vars.get("ansible_limit") or "all") == "all"
-        if self._list is None or not is_whole:
-            return []
-        is_first = self._store.first_to_say(f"the whole list of {self._engine.base_url}", self._host) == self._host
-        return self._list.unwanted(self._engine.base_url) if is_first else []
-
-    def _groups(self, decision: Decision) -> Iterator[str | None]:
-        if self._has_work(decision):
-            yield self._asked["group"]
-        if self._settings["license_dest"]:
-            yield self._asked["license_group"]
-
-    def _say(self, decision: Decision, progress: Progress) -> None:
-        """What will be done and why, and what proves the engine in the end; once."""
-        # At a terminal that shows changes alone, what is changed is told when it is.
-        if constants.DEFAULT_STDOUT_CALLBACK == "slb.fleet.fleet" and not Display().verbosity:
-            return
-        words = _in_one_line(f"{decision.action.replace('_', ' ')}: {decision.reason}")
-        if decision.action == "nothing":
-            words = f"{decision.reason} Verified by: {decision.verified_by}." if progress.rounds else ""
-        if words and decision.action != "fail" and self._store.is_news(words, self._host):
-            Display().display(f"[{self._host}]: {words}")
-
-    def _join(self, groups: list[str], told: dict[str, Any]) -> None:
-        """Puts the host into ``groups``."""
-        if hasattr(self._action, "add_group"):  # ansible-core 2.21
-            for group in groups:
-                self._action.add_group(group, parent_group_names=["all"])
-        elif groups:
-            # A result can name one group; that one is in all of them.
-            told.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])
-
-    def _has_work(self, decision: Decision) -> bool:
-        is_asked_for_more = self._settings["adopt_interfaces"] or self._settings["motd_after"] == "restored"
-        return decision.action != "nothing" or bool(is_asked_for_more)
-
-    def _say_unknown_variables(self) -> None:
-        for name, nearest in unknown_variables(self._task_vars).items():
-            if self._store.first_to_say(f"variable {name}", self._host) == self._host:
-                meant = f" Is {nearest} meant?" if nearest else ""
-                Display().warning(f"The variable {name} (of {self._host}, at least) is not known to slb.fleet.{meant}")
-
-
-def _in_one_line(words: str) -> str:
-    """Many blanks could push what follows to where a line of the report begins."""
-    return " ".join(visible(words).split())
 
 
 _ENGINE = ("engine_name", "manage_ip", "user_credential_id", "is_change_hostname")

@@ -13,6 +13,7 @@ short_description: The hosts of a play, which have to be there
 description:
   - Gives the host pattern for a play of this collection, C(engines) where none is given.
   - Fails where no host of the inventory, within C(--limit), matches it, and names the groups that there are.
+  - Fails where C(slb_max_fail_hosts) is neither empty nor a number of hosts or a percentage.
 options:
   _terms:
     description: A host pattern, or a list of them; C(engines) where it is null or empty.
@@ -22,6 +23,13 @@ options:
       - Fail unless the hosts are named, by the pattern or by C(--limit). A group and C(all) name no hosts.
     type: bool
     default: false
+  in_batches:
+    description:
+      - Fail where a variable that plays read before they know their hosts, such as C(slb_serial), is one of the hosts'
+        variables, which would have no effect.
+      - Of all hosts the first is asked, and from the second play of a run on, the first one that Ansible tells of them.
+    type: bool
+    default: true
 """
 
 EXAMPLES = r"""
@@ -47,6 +55,8 @@ from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import BEFORE_HOSTS, setting
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 _DEFAULT = "engines"
@@ -64,7 +74,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):
             return [pattern]
-        if not self._matches(pattern, limit, groups):
+        first = self._first(pattern, limit, groups)
+        if not first:
             there = ", ".join(sorted(set(groups) - {"all", "ungrouped"})) or "none"
             within = f" within --limit {limit}" if limit else ""
             raise AnsibleError(
@@ -78,9 +89,14 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "-e slb_hosts=HOST,… (a group, all, or a pattern names no hosts). If it lists none of the group's "
                 "engines, say so: -e slb_remediate_all=true"
             )
+        of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}
+        if self.get_option("in_batches"):
+            _see_that_it_has_effect(known, of_host, first)
+        _see_the_budget(known.get("slb_max_fail_hosts", of_host.get("slb_max_fail_hosts")))
         return [pattern]
 
-    def _matches(self, pattern: str, limit: str, groups: Mapping[str, list[str]]) -> bool:
+    def _first(self, pattern: str, limit: str, groups: Mapping[str, list[str]]) -> str:
+        """Of the hosts that match; empty where none does."""
         inventory = InventoryManager(self._loader, parse=False)
         for group, hosts in groups.items():
             inventory.add_group(group)
@@ -88,9 +104,37 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 inventory.add_host(host, group=group)
         inventory.subset(limit or None)
         try:
-            return bool(inventory.get_hosts(pattern))
+            found = inventory.get_hosts(pattern)
         except AnsibleError:  # where host_pattern_mismatch is an error
-            return False
+            return ""
+        return str(found[0].name) if found else ""
+
+
+def _told_by_the_operator(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what the host itself has said: for that it is refused alone, and no run is ended for it."""
+    facts = variables.get("ansible_facts", {})
+    return {name: value for name, value in variables.items() if name not in facts}
+
+
+def _see_that_it_has_effect(known: Mapping[str, Any], of_host: Mapping[str, Any], host: str) -> None:
+    """``known``: what a play knows before its hosts. Raises AnsibleError."""
+    for variable in map("slb_{}".format, BEFORE_HOSTS):
+        if variable not in known and not is_empty(of_host.get(variable)):
+            raise AnsibleError(
+                f"{variable} is a variable of {host}, and would have no effect: a play reads it before it knows its "
+                f"hosts. Nothing was changed. Take it out of the inventory, and give it to the run: -e {variable}=… "
+                "(in AWX: in the variables of the job template)."
+            )
+
+
+def _see_the_budget(limit: Any) -> None:
+    """Raises AnsibleError. What is a template may need its host."""
+    if "{{" in str(limit):
+        return
+    try:
+        setting("max_fail_hosts", limit)
+    except FleetError as error:
+        raise AnsibleError(str(error)) from error
 
 
 def _names_hosts(pattern: str, groups: Mapping[str, list[str]]) -> bool:

@@ -47,7 +47,7 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting
-from ansible_collections.slb.fleet.plugins.plugin_utils._slices import is_exceeded
+from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice, is_exceeded
 
 _TERMS = ("max_fail_hosts", "slice")
 
@@ -57,7 +57,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         try:
             limit, slice_ = (setting(name, value) for name, value in zip(_TERMS, (*terms, None), strict=False))
             store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
-            is_over = limit is not None and self._is_over(slice_.share(limit), store, variables or {})
+            is_over = limit is not None and self._is_over(limit, slice_, store, variables or {})
             if len(terms) > len(_TERMS) and not is_over:
                 percentage = setting("max_fail_percentage", terms[-1])
                 is_over = self._was_batch_bad(percentage, store, variables or {})
@@ -66,17 +66,19 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             raise AnsibleError(str(error)) from error
 
     @staticmethod
-    def _is_over(limit: int | str, store: RunStore, variables: Mapping[str, Any]) -> bool:
+    def _is_over(allowed: int | str, slice_: Slice, store: RunStore, variables: Mapping[str, Any]) -> bool:
         named = variables.get("ansible_play_hosts_all", ())
         # Of this play Ansible knows them, whatever failed; in earlier ones hosts were looked at, and nothing else.
         failed = store.troubled() | _failed_in_this_play(variables)
         fleet = store.fleet(len(named))
+        limit = slice_.share(allowed)
         if not is_exceeded(limit, len(failed), fleet):
             return False
         if store.is_news("too many have failed", ""):
+            within = "" if slice_.count == 1 else " in this slice"
             Display().warning(
-                f"{len(failed)} of {fleet} hosts have failed, and slb_max_fail_hosts allows {limit}: no further host "
-                "is begun, and those that are under way are brought to their end."
+                f"{len(failed)} of {fleet} hosts have failed, and slb_max_fail_hosts allows {limit}{within}: no "
+                "further host is begun, and those that are under way are brought to their end."
             )
         return True
 

@@ -55,7 +55,9 @@ options:
     description: How old a reading of the console's list may be, in seconds. Any of this run serves where it is left out.
     type: float
   wait:
-    description: Where waiting is what is to be done, wait, look again and decide again.
+    description:
+      - Where waiting is what is to be done, wait, look again and decide again.
+      - Where O(so_far) is held back, or there was nothing to do, it is returned as it is.
     type: bool
     default: false
   confirm:
@@ -82,6 +84,10 @@ options:
     default: false
   begins:
     description: What is decided is about to be done, and all hosts of the run have been looked at; for C(slb_plan).
+    type: bool
+    default: false
+  held_back:
+    description: The run is not to begin this host, because too many others have failed. It is told in RV(held_back).
     type: bool
     default: false
   group:
@@ -161,6 +167,12 @@ recorded:
     - What the host's record said, C(state), C(name), C(manage_ip), C(base_url) and C(proven_before), as far as there is one.
   returned: where the variables of the host can be used, also where the task fails
   type: dict
+work:
+  description:
+    - The same in one line, with the engine, its address and management node, the container that is there, the credential,
+      and what else was asked for. A plan (C(slb_plan)) is of these.
+  returned: where something is to be done
+  type: str
 confirmed:
   description: It was noted in the host's record that the engine runs.
   returned: with O(confirm), where the record said something else before
@@ -174,6 +186,10 @@ settings:
   description: The values of the host's variables, by their names without C(slb_), in their own types.
   returned: where the task does not fail, and the host joins O(group) if that is given
   type: dict
+held_back:
+  description: The value of O(held_back). Nothing is to be done about the host by this run, whatever was decided.
+  returned: as RV(settings)
+  type: bool
 progress:
   description: What this run has done about the host so far.
   returned: where the host joins O(group) if that is given, or where the task fails

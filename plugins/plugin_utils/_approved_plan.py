@@ -39,9 +39,9 @@ class ApprovedPlan:
         approved = self._approved(host)
         if approved == wants:
             return ""
-        had = (
-            f"{approved.partition(':')[0]} for this host, or another container" if approved else "nothing for this host"
-        )
+        had = "nothing for this host"
+        if approved:
+            had = f"{approved.partition(':')[0]} for this host, or another container, node, credential or option"
         return f"But the approved plan has {had}. {_AGAIN}"
 
     def _approved(self, host: str) -> str:

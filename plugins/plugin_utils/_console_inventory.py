@@ -49,7 +49,7 @@ _OWN: dict[str, dict[str, Any]] = {
     "may_be_empty": {"type": "bool", "default": False},
 }
 _MOST_WORDS = 20
-_LONGEST_WORD = 60
+_LONGEST_WORD, _LONGEST_TROUBLE = 60, 500
 _OF_ANSIBLE = ("all", "ungrouped")
 _IN_NO_GROUP = re.compile(r"^[^\w]|[^\w.-]")
 
@@ -152,7 +152,7 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
         what = json.dumps([connection.base_url, connection.username, params["listing"]], sort_keys=True)
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(what.encode()).hexdigest()[:16]}"
         if is_kept and cache:
-            kept = self._cache.get(key)
+            kept = self._kept(key)
             if kept and is_reading(kept):
                 return list(kept)
         # The session serves the tasks of this run, too.
@@ -167,6 +167,19 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
         if is_kept:
             self._cache[key] = engines
         return engines
+
+    def _kept(self, key: str) -> Any:
+        """What the cache holds. None where it cannot be read: each cache plugin meets that with an error of its own."""
+        try:
+            return self._cache.get(key)
+        except Exception as error:
+            told = in_short(error.message.rstrip("."), _LONGEST_TROUBLE) if isinstance(error, AnsibleError) else ""
+            self.display.warning(
+                f"What the cache holds of the console's list cannot be read{f': {told}' if told else ''}. The list is "
+                f"read anew. Look at who else writes where the option 'cache_connection' says: it is the entry {key} "
+                f"of {self.get_option('cache_plugin')}."
+            )
+            return None
 
     def _taken(self, name: str, group: str) -> tuple[str, str] | None:
         """Ansible gives a variable to the group where a host and a group have one name, and localhost is its own."""
@@ -248,7 +261,7 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
 
 
 def _group(name: str) -> str:
-    if not name.isidentifier() or name in _OF_ANSIBLE:
+    if not name.isidentifier() or name in (*_OF_ANSIBLE, "localhost"):
         raise OptionError(
             "group", name, "it is no name for a group of these hosts", "Use letters, digits and underscores."
         )

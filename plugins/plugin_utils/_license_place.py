@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +27,8 @@ class LicensePlace:
     @property
     def file(self) -> str:
         if self.host:
-            return f"{self.host}:{self.dest}"
+            # Its links are not known here.
+            return f"{self.host}:{re.sub('^//', '/', os.path.normpath(self.dest))}"
         # A link to the folder is another way to the same file; one in its place is replaced by it.
         folder, name = os.path.split(os.path.expanduser(self.dest))  # noqa: PTH111 (pathlib's raises without a home)
         return os.path.join(os.path.realpath(folder), name)  # noqa: PTH118

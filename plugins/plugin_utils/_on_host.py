@@ -22,7 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
     refuse_connection_by_facts,
     refuse_delegation_by_facts,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import bounded, heard_in_bounds
+from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import NoAnswer, bounded, heard_in_bounds
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of, taken
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, without_facts
@@ -39,6 +39,7 @@ else:
 STEP_SECONDS = 90.0
 """What a step on a host may take that waits for nothing: a connection, Python, and a container runtime that is slow."""
 
+_RESET_SECONDS = 5.0
 _LONGEST_TROUBLE = 1000
 _PYTHON = re.compile(r"/[\w./+-]{1,250}", re.ASCII)
 _ANSWER = "slb_fleet_answer"
@@ -74,8 +75,15 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
         Raises AnsibleConnectionFailure, which makes the host unreachable, after ``seconds``.
         """
         self._refuse_facts(task_vars or {})
-        with _in_visible_words(), bounded(seconds):
-            given: dict[str, Any] = self._execute_module(module_name=module, module_args=arguments, task_vars=task_vars)
+        with _in_visible_words():
+            try:
+                with bounded(seconds):
+                    given: dict[str, Any] = self._execute_module(
+                        module_name=module, module_args=arguments, task_vars=task_vars
+                    )
+            except NoAnswer:
+                self._drop_shared_connection()
+                raise
         name = module.rpartition(".")[2]
         result = taken(name, _answer(given), arguments)
         if result.get("failed") and result.get("msg"):
@@ -84,6 +92,14 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
             # The controller's own finding, without which each task would look for the host's Python anew.
             result["ansible_facts"] = {self._discovered_interpreter_key: _python(self._discovered_interpreter)}
         return result
+
+    def _drop_shared_connection(self) -> None:
+        """The one that ssh keeps for later tasks: after a minute without the network, TCP tries it again only after
+        the next, so that a host that is back long since would not be reached by the next run either.
+        """
+        if self._connection.transport == "ssh":
+            with contextlib.suppress(AnsibleError), bounded(_RESET_SECONDS):
+                self._connection.reset()
 
     def _refuse_facts(self, task_vars: Mapping[str, Any]) -> None:
         """Neither this host nor the one that the task is delegated to says which one that is, or how it is reached."""

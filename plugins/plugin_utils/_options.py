@@ -26,6 +26,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, MissingOptionError, OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
+from ansible_collections.slb.fleet.plugins.plugin_utils._numerals import plain
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, value_of
 
 Spec = Mapping[str, Mapping[str, Any]]
@@ -75,7 +76,7 @@ def _whole_number(value: Any) -> int:
         raise TypeError
     # Not every ansible-core takes 2.0 for one.
     value = int(value) if isinstance(value, float) and value.is_integer() else value
-    return int(validation.check_type_int(value))
+    return int(validation.check_type_int(plain(value)))
 
 
 def _texts(value: Any) -> list[str]:

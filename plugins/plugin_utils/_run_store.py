@@ -113,6 +113,17 @@ class RunStore:
         with self._open() as database:
             database.execute("DELETE FROM wishes WHERE host = ? AND NOT granted", (host,))
 
+    def has_conflicts(self) -> bool:
+        """Whether what hosts want does not go together: a decision that was made before all of it was known may be
+        another one now.
+        """
+        with self._open() as database:
+            disputed = database.execute(
+                "SELECT 1 FROM claims GROUP BY node, kind, value HAVING count(*) > 1"
+            ).fetchone()
+            wished, most = database.execute("SELECT count(*), min(most) FROM wishes").fetchone()
+        return disputed is not None or bool(wished and wished > most)
+
     def node(self, base_url: str) -> NodeState:
         """What the run knows of that management node."""
         with self._open() as database:

@@ -16,6 +16,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._numerals import plain
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import CONNECTION_VARIABLES
 from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
@@ -27,7 +28,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
 
 _HOUR = 3600
 _MANY = 1_000_000
-_PER_CENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*")
+_PER_CENT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
 
 
 class VariableError(FleetError):
@@ -61,7 +62,7 @@ def _truth(value: Any) -> bool:
 def _number(least: float, most: float, what: str) -> Callable[[Any], float]:
     def read(value: Any) -> float:
         try:
-            number = math.nan if isinstance(value, bool) else float(value)
+            number = math.nan if isinstance(value, bool) else float(plain(value))
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not least <= number <= most:
@@ -113,7 +114,8 @@ def _batches(value: Any) -> list[int | str]:
 
 
 def _percentage(value: Any) -> float:
-    return _number(0, 100, "a percentage")(str(value).rstrip(" %"))
+    match = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
+    return _number(0, 100, "a percentage")(match[1] if match else value)
 
 
 def _names(value: Any) -> list[str]:
@@ -184,6 +186,9 @@ OF_A_PLAY: Mapping[str, Variable] = {
     "canary": Variable(_one_of("each_slice", "first_slice"), "each_slice"),
     "remediate_all": Variable(_truth, False),
 }
+"""Of a run, and not of a host."""
+
+BEFORE_HOSTS = ("serial", "max_fail_percentage", "batch_max", "canary", "slice", "plan")
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
 _READ_ELSEWHERE = ("hosts", "reports", "awx_jobs", "merged_dir")

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-_FORM = re.compile(r"\s*(\d{1,6}|\?)\s*/\s*(\d{1,6})\s*")
+_FORM = re.compile(r"\s*(\d{1,6}|\?)\s*/\s*(\d{1,6})\s*", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_l
 PORT_OCCUPIED = '{"code": 1, "msg": "port 8000 is occupied"}'
 _LOGIN = f"POST {LOGIN} "
 _MOST_MEMORY = 450 * MEGABYTE
+_honest: dict[str, Account] = {}
 _POLICY = {"slb_settle": 0, "slb_wait_timeout": 5, "slb_stop_timeout": 1, "slb_confirm_timeout": 5, "slb_motd": "aside"}
 
 
@@ -50,6 +51,7 @@ class Fleet:
 
     def __post_init__(self) -> None:
         self.evil = self.start()
+        self._node: Any = None
         folder = self.folder / "trap"
         folder.mkdir()
         (folder / "authorized_keys").write_text("ssh-ed25519 AAAA the only key\n")
@@ -70,6 +72,7 @@ class Fleet:
         liars_first: bool = False,
         refuses_liars: bool = False,
         are_proven: bool | None = None,
+        goes_on: bool = False,
         controller: Controller | None = None,
         **environment: str,
     ) -> Account:
@@ -81,6 +84,7 @@ class Fleet:
 
         ``refuses_liars``: the management node installs nothing on theirs.
         ``are_proven``: the honest, already; by default for an audit alone.
+        ``goes_on``: at the management node of the run before.
         """
         self._runs += 1
         folder = self.folder / f"run-{self._runs}"
@@ -91,7 +95,11 @@ class Fleet:
         listed = for_session(answer(200, json.dumps(engines)))
         liars = {f"edge-{number}": lie for number, lie in enumerate((lies or {}).values(), 3)}
         names = [*liars, *HONEST] if liars_first else [*HONEST, *liars]
-        node = self.start({"/engines": [listed], **({INSTALL: [for_session(_occupied)]} if refuses_liars else {})})
+        if not goes_on:
+            self._node = self.start(
+                {"/engines": [listed], **({INSTALL: [for_session(_occupied)]} if refuses_liars else {})}
+            )
+        node = self._node
         proven = (
             dict.fromkeys(HONEST, node.base_url) if (are_proven or (are_proven is None and playbook == "audit")) else {}
         )
@@ -134,6 +142,13 @@ class Fleet:
             **more,
         }
         return {"engines": {"hosts": own, "vars": common}}
+
+    def honest(self, playbook: str, *options: str, **keywords: Any) -> Account:
+        """The run without liars: the same for all tests that want it, so that it is made once for them."""
+        which = repr((playbook, options, keywords))
+        if which not in _honest:
+            _honest[which] = self.run(playbook, {}, *options, **keywords)
+        return _honest[which]
 
     def assert_nothing_was_gained(self, account: Account, honest: Account) -> None:
         """``honest``: the same run without the liars."""

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile_server import INSTALL, answer, for_session
+from hostile_server import INSTALL, LICENSE, answer, for_session
 from rollouts import inventory, rollout
 
 if TYPE_CHECKING:
@@ -81,6 +81,17 @@ def test_hosts_that_fail_when_they_are_looked_at_count_too(
     assert (seen.counts["unreachable"], seen.counts["failed"]) == (2, 1)
 
 
+@pytest.mark.parametrize(("limit", "begun"), [(1, 0), (2, 3)])
+def test_hosts_that_are_lost_as_their_batch_begins_hold_the_others_of_it_back(
+    start: Callable[..., Any], controller: Controller, limit: int, begun: int
+) -> None:
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 5, {"edge-2": "lost", "edge-4": "lost"})
+    seen = rollout(controller, hosts, "-e", json.dumps({"slb_serial": "100%", "slb_max_fail_hosts": limit}))
+    assert server.seen[INSTALL] == begun, seen.run.output[-4000:]
+    assert seen.counts == {"unreachable": 2, "proven" if begun else "not_attempted": 3}
+
+
 def test_a_canary_that_fails_ends_any_run(start: Callable[..., Any], controller: Controller) -> None:
     server = start({INSTALL: refuses("edge-1")})
     hosts = inventory(server, controller.folder / "hosts", 12)
@@ -95,4 +106,12 @@ def test_what_is_no_number_of_hosts_is_said_before_anything_is_begun(
     seen = rollout(controller, inventory(server, controller.folder / "hosts", 2), "-e", "slb_max_fail_hosts=some")
     assert "slb_max_fail_hosts" in seen.run.output
     assert "a number of hosts, or a percentage such as 10%" in " ".join(seen.run.output.split())
-    assert server.seen[INSTALL] == 0
+    assert server.connections == 0
+
+
+def test_batches_that_would_not_be_heeded_are_refused(start: Callable[..., Any], controller: Controller) -> None:
+    server = start()
+    seen = rollout(controller, inventory(server, controller.folder / "hosts", 3, slb_serial=1))
+    assert "slb_serial is a variable of edge-1, and would have no effect" in " ".join(seen.run.output.split())
+    assert (seen.run.status != 0, server.seen[INSTALL], server.seen[LICENSE]) == (True, 0, 0)
+    assert seen.counts == {"not_attempted": 3}

@@ -7,9 +7,10 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hostile_server import INSTALL, LOGIN, answer, cut, for_session, new_session
 from operations import PASSWORD
-from rollouts import inventory, rollout
+from rollouts import environment, inventory, rollout
 
 from playbooks import defaults, engine_task, fleet, play
 
@@ -119,8 +120,8 @@ def test_a_host_that_is_put_off_is_asked_for_again_when_the_pause_is_over(
         (answer(429, "slow down", "Retry-After: 4") if exchange.number == 1 else STARTED)(exchange)
 
     server = start({INSTALL: [busy_at_first]})
-    hosts = inventory(server, controller.folder / "hosts", 3, slb_outage_timeout=60, slb_serial=3, slb_throttle=1)
-    done = rollout(controller, hosts)
+    hosts = inventory(server, controller.folder / "hosts", 3, slb_outage_timeout=60, slb_throttle=1)
+    done = rollout(controller, hosts, "-e", "slb_serial=3")
     done.run.assert_ok()
     assert done.counts == {"proven": 3}
     names = [json.loads(request.body)["name"] for request in server.to(INSTALL)]
@@ -145,3 +146,42 @@ def test_a_pause_of_hours_is_not_waited_for(start: Callable[..., Any], controlle
     assert asked(server, LOGIN) == 1
     assert server.seen[INSTALL] == 0
     assert run.output.count("longer than slb_outage_timeout allows") >= HOSTS
+
+
+def test_hosts_in_each_others_way_fail_before_the_canary_is_chosen(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 5)
+    members = hosts["engines"]["hosts"]
+    members["edge-1"]["slb_manage_ip"] = members["edge-5"]["slb_manage_ip"]
+    # One after the other: when the first is looked at, nobody has claimed the address.
+    seen = rollout(controller, hosts, ANSIBLE_FORKS="1")
+    assert seen.counts == {"failed": 2, "proven": 3}, seen.run.output[-4000:]
+    assert {seen.verdict("edge-1"), seen.verdict("edge-5")} == {"failed"}
+
+
+@pytest.mark.parametrize("since", ["late", "brief"])
+def test_one_whose_engine_has_come_up_since_the_first_look_is_left_alone(
+    start: Callable[..., Any], controller: Controller, since: str
+) -> None:
+    """The play for hosts that need work comes to it, and nothing is asked for: not even where a third look would show
+    something else, about which nobody was asked.
+    """
+    server = start({INSTALL: [answer(500, "nobody should ask")]})
+    hosts = inventory(server, controller.folder / "hosts", 1, {"edge-1": since})
+    seen = rollout(controller, hosts, "-e", "slb_motd_after=restored")
+    assert seen.counts == {"proven": 1}, seen.run.output[-4000:]
+    assert server.seen[INSTALL] == 0
+
+
+def test_the_role_by_itself_deploys_and_leaves_alone_what_is_proven(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 2)
+    plays = [{"hosts": "all", "gather_facts": False, "roles": ["slb.fleet.engine_deployment"]}]
+    first, second = (controller.run(plays, hosts, **environment(controller.folder / "reports")) for _ in range(2))
+    first.assert_ok()
+    second.assert_ok()
+    assert (server.seen[INSTALL], second.changed) == (2, 0)

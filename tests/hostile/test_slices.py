@@ -118,6 +118,7 @@ def test_a_budget_of_the_whole_is_shared_out(start: Callable[..., Any], controll
     counts = [document["counts"] for document in slices.documents()]
     assert [each["failed"] for each in counts] == [2, 0, 0], said
     assert [each["proven"] for each in counts] == [2, 8, 8], said
+    assert "2 of 8 hosts have failed, and slb_max_fail_hosts allows 1 in this slice" in " ".join(said[0].split())
     assert [each["not_attempted"] for each in counts] == [4, 0, 0], "the second batch of the first slice"
     play = [{"ansible.builtin.import_playbook": "slb.fleet.merge_reports"}]
     reports = json.dumps({"slb_reports": [str(folder) for folder in slices.reports], "slb_merged_dir": "whole"})

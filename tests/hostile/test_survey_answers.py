@@ -71,7 +71,7 @@ def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(fleet: Flee
     assert artifacts["slb_fleet_7"]["plan"].startswith("sha256:")
 
     options = with_variables(fleet.folder, approved_variables(artifacts))
-    rollout = fleet.run("rollout", {}, *options, "-e", "awx_job_id=8", **OF_A_CALLBACK)
+    rollout = fleet.run("rollout", {}, *options, "-e", "awx_job_id=8", goes_on=True, **OF_A_CALLBACK)
     assert rollout.run.status == 0, rollout.run.output[-3000:]
     assert "is not known to slb.fleet" not in rollout.run.output
     assert sum("add_slb_engine" in request for request in rollout.requests.elements()) == 2

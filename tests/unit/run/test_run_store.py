@@ -53,6 +53,27 @@ def test_a_grant_is_for_one_container() -> None:
     assert counted.wish("a", "c2", 1, counts_only=False) is None, "the one that was counted is no more"
 
 
+def test_hosts_stand_in_each_others_way_over_a_name_an_address_or_too_many_wishes() -> None:
+    store = RunStore.in_memory()
+    assert not store.has_conflicts(), "nobody has asked for anything"
+    store.claim("https://one", "a", "edge", "192.0.2.1")
+    store.claim("https://one", "a", "edge", "192.0.2.1")
+    store.claim("https://two", "b", "edge", "192.0.2.2")
+    assert not store.has_conflicts(), "the name is another node's"
+    for claim in (("https://one", "c", "edge", "192.0.2.3"), ("https://two", "c", "other", "192.0.2.1")):
+        disputed = RunStore.in_memory()
+        disputed.claim("https://one", "a", "edge", "192.0.2.1")
+        disputed.claim(*claim)
+        assert disputed.has_conflicts()
+    for host in "ab":
+        store.wish(host, "c1", 2, counts_only=True)
+    assert not store.has_conflicts()
+    store.wish("c", "c1", 5, counts_only=True)
+    assert store.has_conflicts()
+    store.unwish("a")
+    assert not store.has_conflicts()
+
+
 def test_a_reading_is_kept_for_all_and_grows_old(tmp_path: Path) -> None:
     store = RunStore.of_run(tmp_path)
     assert store.reading("list", "edge-1", "192.0.2.11", 0) is None

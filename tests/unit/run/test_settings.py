@@ -20,6 +20,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._settings import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 
 ROOT = Path(__file__).resolve().parents[3]
+STRANGE_NUMBERS = ("1e1", "1_0", "\u0663", "\uff12", ".5e1", "0x5")
 
 
 class Templar:
@@ -81,6 +82,12 @@ def test_empty_is_unset_for_every_variable(empty: Any) -> None:
         ("user_credential_id", 9007199254740993, "from 1 to 2147483647"),
         ("max_fail_percentage", "many", "a percentage"),
         ("max_fail_percentage", 120, "from 0 to 100"),
+        # Python reads all of these as numbers.
+        *((name, value, "") for name in ("attempts", "wait_timeout", "max_fail_hosts") for value in STRANGE_NUMBERS),
+        *(("serial", [1, value], "a number of hosts from 1") for value in STRANGE_NUMBERS),
+        *(("max_replaced", f"{value}%", "a percentage") for value in STRANGE_NUMBERS),
+        *(("max_fail_percentage", f"{value}%", "a percentage") for value in (*STRANGE_NUMBERS, "5%")),
+        *(("slice", value, "a slice such as 2/5") for value in ("1e0/2", "\u0663/\u0665", "\uff12/\uff15", "1_0/20")),
     ],
 )
 def test_a_bad_value_is_named_with_its_remedy(name: str, value: Any, remedy: str) -> None:

@@ -1,0 +1,79 @@
+"""What was approved is done as it was approved, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hostile_server import INSTALL
+from rollouts import environment, inventory, rollout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hostile_server import HostileServer
+
+    from playbooks import Controller
+
+
+@pytest.mark.parametrize("by", ["file", "digest"])
+def test_another_management_node_is_another_plan(start: Callable[..., Any], controller: Controller, by: str) -> None:
+    meant, other = start(), start()
+
+    def fleet(server: HostileServer, hosts: str) -> dict[str, Any]:
+        """Of hosts that nobody has touched; those of the tests note a request in check mode as well."""
+        return inventory(server, controller.folder / hosts, 2)
+
+    planned = rollout(controller, fleet(meant, "planned"), "--check")
+    assert planned.counts == {"planned": 2}, planned.run.output[-4000:]
+    plan = planned.document["plan"]
+    file = controller.folder / "plan.json"
+    file.write_text(json.dumps(planned.document))
+
+    approved = {"slb_plan": plan["digest"] if by == "digest" else str(file), "slb_serial": "100%"}
+    refused = rollout(controller, fleet(other, "refused"), "-e", json.dumps(approved))
+    assert (other.seen[INSTALL], refused.counts) == (0, {"failed": 2}), refused.run.output[-4000:]
+    assert {host["reason"]["code"] for host in refused.document["hosts"]} == {"not_approved"}
+
+    done = rollout(controller, fleet(meant, "done"), "-e", json.dumps(approved))
+    assert (done.counts, meant.seen[INSTALL]) == ({"proven": 2}, 2), done.run.output[-4000:]
+
+
+@pytest.mark.parametrize(
+    "otherwise",
+    [{"slb_user_credential_id": 2}, {"slb_is_change_hostname": True}, {"slb_remove_leftovers": True}],
+    ids=lambda otherwise: next(iter(otherwise)),
+)
+def test_asked_for_otherwise_it_is_another_plan(
+    start: Callable[..., Any], controller: Controller, otherwise: dict[str, Any]
+) -> None:
+    server = start()
+    planned = rollout(controller, inventory(server, controller.folder / "planned", 1), "--check")
+    hosts = inventory(server, controller.folder / "refused", 1, **otherwise)
+    refused = rollout(controller, hosts, "-e", f"slb_plan={planned.document['plan']['digest']}")
+    assert (server.seen[INSTALL], refused.counts) == (0, {"failed": 1}), refused.run.output[-4000:]
+    assert refused.document["hosts"][0]["reason"]["code"] == "not_approved"
+
+
+def test_no_interface_is_adopted_where_the_fleet_is_not_as_approved(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    hosts = inventory(start(), controller.folder / "hosts", 2, slb_adopt_interfaces=True)
+    refused = rollout(controller, hosts, "-e", f"slb_plan=sha256:{64 * '0'}")
+    assert (refused.counts, refused.run.changed) == ({"failed": 2}, 0), refused.run.output[-4000:]
+
+
+def test_what_an_audit_shows_can_be_approved(start: Callable[..., Any], controller: Controller) -> None:
+    """With a container that is to be taken out of the way, which the plan names."""
+    server = start()
+    hosts = inventory(
+        server, controller.folder / "hosts", 1, {"edge-1": "live"}, slb_unrecorded_engine="replace", slb_stop_timeout=1
+    )
+    reports = controller.folder / "audited"
+    audit = [{"ansible.builtin.import_playbook": "slb.fleet.audit"}]
+    assert controller.run(audit, hosts, **environment(reports)).status != 0
+    plan = json.loads((reports / "report.json").read_text())["plan"]
+    assert [wants.split(":")[0] for wants in plan["hosts"].values()] == ["replace"]
+    done = rollout(controller, hosts, "-e", f"slb_plan={plan['digest']}")
+    assert (done.counts, server.seen[INSTALL]) == ({"proven": 1}, 1), done.run.output[-4000:]
