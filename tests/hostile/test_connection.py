@@ -289,7 +289,7 @@ def test_what_is_connected_after_the_deadline_is_sent_nothing(
     [
         pytest.param(lambda raw: raw.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n"), id="plain HTTP"),
         pytest.param(lambda raw: raw.close(), id="closes at once"),
-        pytest.param(lambda raw: time.sleep(8), id="never shakes hands"),
+        pytest.param(lambda raw: [*iter(lambda: raw.recv(65536), b"")], id="never shakes hands"),
         pytest.param(
             lambda raw: [raw.sendall(b"\x16") or time.sleep(0.2) for _ in range(40)], id="drips its handshake"
         ),
@@ -357,6 +357,14 @@ def test_retry_after_is_waited_for(start: Callable[..., Any]) -> None:
     begin = time.monotonic()
     assert console.call(Request("GET", LICENSE)).answer.body == LICENSE_TEXT
     assert 2 <= time.monotonic() - begin < 3.5
+
+
+def test_a_wait_that_is_too_long_is_told(start: Callable[..., Any]) -> None:
+    server = start({LOGIN: [answer(503, "busy", "Retry-After: 120")]})
+    said = run("login", server)["msg"]
+    assert "could not serve the login: it answered HTTP 503" in said
+    assert "and asks to be left alone for 120 s." in said
+    assert server.seen == {LOGIN: 1}
 
 
 STRANGE_WAITS = ["Mon, 01 Jan 99999 00:00:00 GMT", "9" * 5000, "9" * 400, "-1", "soon", "1e3"]

@@ -34,7 +34,7 @@ def test_what_does_not_end_is_ended_before_it_fills_the_memory(fleet: Fleet) -> 
     """And long before the time is up, which goes by so slowly that it cannot be on any machine."""
     (fleet.folder / "sitecustomize.py").write_text(_CLOCK.format(0.1))
     account = fleet.run("diagnose", ENDLESS, PYTHONPATH=str(fleet.folder))
-    fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
+    fleet.assert_nothing_was_gained(account, fleet.honest("diagnose"))
     fleet.assert_each_liar_is_told(account, ENDLESS)
     told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(ENDLESS, 3)]
     assert all("larger than 4 MB, or does not end" in words for words in told)
@@ -43,7 +43,7 @@ def test_what_does_not_end_is_ended_before_it_fills_the_memory(fleet: Fleet) -> 
 def test_what_comes_too_late_is_not_waited_for(fleet: Fleet) -> None:
     (fleet.folder / "sitecustomize.py").write_text(_CLOCK.format(10))
     account = fleet.run("diagnose", LATE, PYTHONPATH=str(fleet.folder))
-    fleet.assert_nothing_was_gained(account, fleet.run("diagnose"))
+    fleet.assert_nothing_was_gained(account, fleet.honest("diagnose"))
     told = [account.run.report[f"edge-{number}"] for number, _name in enumerate(LATE, 3)]
     assert all(words.startswith("unreachable") and "did not answer within 90 seconds" in words for words in told)
 
@@ -58,7 +58,7 @@ def test_a_note_that_comes_too_late_is_not_waited_for(fleet: Fleet, state: str) 
 
     told = {"a byte a second": late(lies.slow), "silence": late(lies.silent)}
     account = fleet.run("rollout", told, refuses_liars=True, PYTHONPATH=str(fleet.folder))
-    fleet.assert_nothing_was_gained(account, fleet.run("rollout"))
+    fleet.assert_nothing_was_gained(account, fleet.honest("rollout"))
     for number, _name in enumerate(told, 3):
         assert "did not answer within 90 seconds" in account.run.report[f"edge-{number}"]
         assert fleet.outcomes(account, number) == ([], 0 if state == "pending" else 1)

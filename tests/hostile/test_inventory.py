@@ -374,6 +374,7 @@ MISTAKES = {
     "plain http": ({"base_url": "http://console.example"}, "it does not begin with https://"),
     "timeout": ({"timeout": "soon"}, "The option 'timeout' has the value 'soon': it is not a whole number."),
     "group": ({"group": "all"}, "it is no name for a group of these hosts"),
+    "group that is a host": ({"group": "localhost"}, "it is no name for a group of these hosts"),
     "template": ({"username": "{{ nobody_set_this }}"}, "The option 'username' cannot be evaluated: "),
     "password": ({"password": ["Tr0ub4dor"]}, "The option 'password' has the value '(hidden)': it is not text."),
     "secret template": (
@@ -518,6 +519,24 @@ def test_the_cache(source: Callable[..., Source]) -> None:
         file.write_text(text.replace("running", "{{ x }}"))
     assert len(console.show().hosts) == 3
     assert console.asked == (5, 5)
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "5", '{"__payload__": 5}', "{"])
+def test_a_cache_that_somebody_has_broken_is_told_and_mended(source: Callable[..., Source], text: str) -> None:
+    console = source(THREE)
+    folder = console.controller.folder / "kept"
+    console.write(cache=True, cache_plugin="ansible.builtin.jsonfile", cache_connection=str(folder))
+    console.show()
+    (file,) = folder.iterdir()
+    file.write_text(text)
+    seen = console.show()
+    assert len(seen.hosts) == 3
+    assert "What the cache holds of the console's list cannot be read" in seen.words
+    assert file.name.endswith(re.search(r"it is the entry (\S+) of ansible.builtin.jsonfile", seen.words)[1])
+    assert not re.search("indices|subscriptable|must be str", seen.words)
+    assert console.asked == (2, 2)
+    again = console.show()
+    assert (len(again.hosts), again.words, console.asked) == (3, "", (2, 2))
 
 
 def test_a_run_logs_in_once_for_the_inventory_and_its_tasks(source: Callable[..., Source]) -> None:

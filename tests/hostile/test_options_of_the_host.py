@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hostile_server import INSTALL, LICENSE, LOGIN
 from operations import PASSWORD
+from runs import Run
 from test_any_place import ELSEWHERE, PLUGINS
 
 from playbooks import engine_task, fleet, of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from runs import Run
 
     from playbooks import Controller
 
@@ -44,17 +43,20 @@ def test_each_host_has_its_own_connection(start: Callable[..., Any], controller:
         assert json.loads(server.to(LOGIN)[0].body)["password"] == f"pass-{number}"
 
 
-@pytest.mark.parametrize("empty", [None, "", "  "], ids=repr)
-def test_an_empty_option_is_not_given(start: Callable[..., Any], controller: Controller, empty: Any) -> None:
-    server = start()
-    options = {"group/slb.fleet.management_node": dict.fromkeys(NO_CONNECTION, empty)}
-    task = engine_task()
-    task["slb.fleet.engine"].update(
-        dict.fromkeys(("user_credential_id", "is_change_hostname", "exists_patterns"), empty)
-    )
-    variables = of(server, PASSWORD, slb_timeout=empty, slb_validate_certs=empty, slb_ca_path=empty)
-    controller.run([play(task, module_defaults=options)], fleet(1, **variables), SLB_CA_PATH="").assert_ok()
-    assert json.loads(server.to(INSTALL)[0].body)["user_credential_id"] == 1
+def test_an_empty_option_is_not_given(start: Callable[..., Any], controller: Controller) -> None:
+    inventory, plays, servers = fleet(3), [], []
+    for (host, own), empty in zip(inventory["all"]["hosts"].items(), [None, "", "  "], strict=True):
+        servers.append(start())
+        own.update(of(servers[-1], PASSWORD, slb_timeout=empty, slb_validate_certs=empty, slb_ca_path=empty))
+        options = {"group/slb.fleet.management_node": dict.fromkeys(NO_CONNECTION, empty)}
+        task = engine_task()
+        task["slb.fleet.engine"].update(
+            dict.fromkeys(("user_credential_id", "is_change_hostname", "exists_patterns"), empty)
+        )
+        plays.append(play(task, module_defaults=options, hosts=host))
+    controller.run(plays, inventory, SLB_CA_PATH="").assert_ok()
+    for server in servers:
+        assert json.loads(server.to(INSTALL)[0].body)["user_credential_id"] == 1
 
 
 def test_the_variables_are_sent_along_where_a_task_is_delegated(
@@ -70,38 +72,42 @@ def test_the_variables_are_sent_along_where_a_task_is_delegated(
     assert PASSWORD not in run.output
 
 
+UNUSABLE: list[tuple[str, dict[str, Any], str]] = [
+    ("engine", {"manage_ip": "192.0.2.1", "name": None}, "The option 'name' is missing. Set 'name'."),
+    ("engine", {"name": "a", "manage_ip": ""}, "The option 'manage_ip' is missing."),
+    ("license", {"dest": " "}, "The option 'dest' is missing."),
+    ("engine_info", {"listing": None}, "The option 'listing' is missing."),
+    ("engine_info", {"listing": ["a"]}, "The option 'listing' has the value ['a']: it is not a mapping."),
+    ("engine_info", {"listing": {"path": "/e"}}, "The option 'listing.name' is missing."),
+    ("login", {"timeout": "soon"}, "The option 'timeout' has the value 'soon': it is not a whole number."),
+    ("login", {"retires": 3}, "There is no option 'retires'. Did you mean 'retries'?"),
+    (
+        "login",
+        {"base_url": ""},
+        "The option 'base_url' is missing. Set 'base_url', the variable slb_base_url or the environment variable",
+    ),
+]
+
+
 @pytest.mark.parametrize("place", ["here", "elsewhere"])
-@pytest.mark.parametrize(
-    ("module", "options", "message"),
-    [
-        ("engine", {"manage_ip": "192.0.2.1", "name": None}, "The option 'name' is missing. Set 'name'."),
-        ("engine", {"name": "a", "manage_ip": ""}, "The option 'manage_ip' is missing."),
-        ("license", {"dest": " "}, "The option 'dest' is missing."),
-        ("engine_info", {"listing": None}, "The option 'listing' is missing."),
-        ("engine_info", {"listing": ["a"]}, "The option 'listing' has the value ['a']: it is not a mapping."),
-        ("engine_info", {"listing": {"path": "/e"}}, "The option 'listing.name' is missing."),
-        ("login", {"timeout": "soon"}, "The option 'timeout' has the value 'soon': it is not a whole number."),
-        ("login", {"retires": 3}, "There is no option 'retires'. Did you mean 'retries'?"),
-        (
-            "login",
-            {"base_url": ""},
-            "The option 'base_url' is missing. Set 'base_url', the variable slb_base_url or the environment variable",
-        ),
-    ],
-)
-def test_what_cannot_be_used_is_told_in_words(
-    start: Callable[..., Any], controller: Controller, place: str, module: str, options: dict[str, Any], message: str
-) -> None:
+def test_what_cannot_be_used_is_told_in_words(start: Callable[..., Any], controller: Controller, place: str) -> None:
+    """Each by a host of its own, whose only task it is."""
     server = start()
-    variables = of(server, PASSWORD)
-    if "base_url" in options:
-        del variables["slb_base_url"]
-    inventory = fleet(1, **variables)
+    inventory = fleet(len(UNUSABLE))
     inventory["other"] = {"hosts": {"another.example": ELSEWHERE}}
     delegated = {"delegate_to": "another.example"} if place == "elsewhere" else {}
-    run = controller.run([play({f"slb.fleet.{module}": options, **delegated}, hosts="edge-1")], inventory, **PLUGINS)
+    tasks = []
+    for (host, own), (module, options, _message) in zip(inventory["all"]["hosts"].items(), UNUSABLE, strict=True):
+        own.update(of(server, PASSWORD))
+        if "base_url" in options:
+            del own["slb_base_url"]
+        tasks.append({f"slb.fleet.{module}": options, **delegated, "when": f"inventory_hostname == '{host}'"})
+    run = controller.run([play(*tasks, hosts="edge-*")], inventory, **PLUGINS)
     assert run.status == 2
-    assert message in words(run), run.output
+    for host, (_module, _options, message) in zip(inventory["all"]["hosts"], UNUSABLE, strict=True):
+        (told,) = [line for line in run.output.splitlines() if line.startswith(f"fatal: [{host}")]
+        assert message in words(Run(run.status, told)), run.output
+        assert run.of("failed")[host] == 1
     assert "Traceback" not in run.output
     assert server.connections == 0
 

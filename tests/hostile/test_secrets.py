@@ -109,8 +109,10 @@ def test_nothing_is_left_behind(start: Callable[..., Any], controller: Controlle
     assert run.output.count("outcome") > 9, run.output[-3000:]
     for secret in secrets():
         assert secret not in run.output, near(run.output, secret)
-    left = [path for path in controller.folder.rglob("*") if path.is_file()]
+    places = (controller.folder, controller.packed_modules)
+    left = [path for place in places for path in place.rglob("*") if path.is_file()]
     assert controller.folder / "log" in left
+    assert any(path.is_relative_to(controller.packed_modules) for path in left)
     for path in left:
         text = path.read_text(errors="replace")
         assert not [secret for secret in secrets() if secret in text], path

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers, calls
 from ansible_collections.slb.fleet.plugins.module_utils._console.reply import read_reply
-from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request
+from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request, retry_after
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 
 if TYPE_CHECKING:
@@ -72,8 +72,10 @@ def _check(reply: Reply, connection: Connection) -> None:
             **evidence,
         )
     if answer.is_server_trouble() or answer.status in _MAY_TRY_LATER:
+        asked = retry_after(answer)
+        how_long = f", and asks to be left alone for {asked:.0f} s" if asked else ""
         raise ConsoleError(
-            f"{place} could not serve the login: it answered {reply.described()}.",
+            f"{place} could not serve the login: it answered {reply.described()}{how_long}.",
             "Look at the management node, or try again later.",
             **evidence,
         )

@@ -69,6 +69,13 @@ class Folder:
         finally:
             os.close(descriptor)
 
+    def see_that_it_takes_files(self) -> None:
+        """Raises the OSError with which ``new_file`` would fail for want of rights, without making one."""
+        if not os.access(".", os.W_OK | os.X_OK, dir_fd=self._descriptor, effective_ids=True):
+            is_read_only = os.fstatvfs(self._descriptor).f_flag & os.ST_RDONLY
+            number = errno.EROFS if is_read_only else errno.EACCES
+            raise OSError(number, os.strerror(number))
+
     @contextlib.contextmanager
     def new_file(self) -> Iterator[Tuple[int, str]]:
         """Open for writing, only its owner can read it; with the name that it has until ``put`` gives it another."""

@@ -20,6 +20,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.folder import F
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
+_KILLED_SECONDS = 600.0
+"""Nobody writes at a license for so long."""
+
 
 class LicenseFile(NamedTuple):
     """Where the license goes, and whether the one that it replaces is kept."""
@@ -56,10 +59,16 @@ class LicenseFile(NamedTuple):
                 before["acl"] = "lets in others than the mode says"
             after = {**_summary(content), **_shown(wanted)}
             values: Dict[str, Any] = {"dest": str(self.path), **_summary(content)}
-            if before != after and not check_mode:
+            if before != after:
                 if file is not None and present and old == content and _is_nobody_elses(present):
-                    apply_attributes(file, wanted)
+                    if not check_mode:
+                        apply_attributes(file, wanted)
+                elif check_mode:
+                    folder.see_that_it_takes_files()
                 else:
+                    # A program that was killed has left the license there. Not every folder can be looked through.
+                    with contextlib.suppress(OSError):
+                        folder.sweep(_KILLED_SECONDS)
                     if self.backup and present and old is not None and old != content:
                         values["backup_file"] = self._back_up(folder, old, present_attributes(present))
                     self._put_in_place(folder, content, wanted)

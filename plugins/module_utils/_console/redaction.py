@@ -128,7 +128,8 @@ def _spelled(character: str) -> str:
     raw, number = character.encode("utf-8", "surrogatepass"), ord(character)
     ways = [
         re.escape(character),
-        "".join(rf"(?i:%(?:25)*{byte:02x}|=(?:3d)*{byte:02x}|\\{{1,4}}x{byte:02x})" for byte in raw),
+        # A line may be broken within a character.
+        _BROKEN.join(rf"(?i:%(?:25)*{byte:02x}|=(?:3d)*{byte:02x}|\\{{1,4}}x{byte:02x})" for byte in raw),
         "".join(rf"\\{{1,4}}0?{byte:03o}" for byte in raw),
         rf"(?i:&(?:amp;)*\#(?:0{{0,4}}{number}|x0{{0,4}}{number:x});?)",
         rf"(?i:\\{{1,4}}u(?:{number:04x}|\{{0{{0,4}}{number:x}\}}))",

@@ -182,7 +182,7 @@ class Transport:
                 break
             pause = next(pauses, None)
             if pause is not None:
-                wait = max(pause, 0.0 if self._is_shared() else _retry_after(result))
+                wait = max(pause, 0.0 if self._is_shared() else retry_after(result))
                 if wait >= deadline.remaining():
                     break
                 time.sleep(wait)
@@ -215,7 +215,7 @@ class Transport:
             return Sign("answers")
         if isinstance(result, ConsoleError):
             return Sign("absent", result.what)
-        asked = _retry_after(result)
+        asked = retry_after(result)
         if result.status == _TOO_MANY_REQUESTS or (result.status in _NOBODY_BEHIND and asked):
             how_long = f" for {asked:.0f} s" if asked else ""
             words = f"{self._connection.base_url} answers HTTP {result.status}: it wants to be left alone{how_long}."
@@ -347,7 +347,7 @@ def _cookies(given: Mapping[str, str]) -> dict[str, str]:
     return kept
 
 
-def _retry_after(result: Answer | ConsoleError) -> float:
+def retry_after(result: Answer | ConsoleError) -> float:
     """Seconds that the answer asks to wait; none where it says so in a way that cannot be read."""
     value = result.headers.get("Retry-After") if isinstance(result, Answer) else None
     if not value or len(value) > _LONGEST_HEADER:

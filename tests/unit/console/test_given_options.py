@@ -102,6 +102,8 @@ def test_no_host_decides_where_credentials_go() -> None:
         ("timeout", True, "not a whole number"),
         ("timeout", 1.5, "not a whole number"),
         ("retries", [3], "not a whole number"),
+        ("timeout", "\u0663", "not a whole number"),
+        ("retries", "1_0", "not a whole number"),
         ("validate_certs", "maybe", "neither true nor false"),
         ("base_url", ["https://console.example"], "not text"),
         ("username", {"a": "b"}, "not text"),

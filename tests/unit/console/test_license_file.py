@@ -265,6 +265,46 @@ def test_a_file_system_that_is_really_full(tmp_path: Path, backup: bool) -> None
     assert done.stdout.splitlines()[-1] == "True ['filler', 'license']"
 
 
+LOOKED_AT_BEFOREHAND = """
+import subprocess, sys
+from pathlib import Path
+sys.path[:0] = {path!r}
+from ansible_collections.slb.fleet.tests.unit.console.test_license_file import NEW, OLD, FleetError, foretell
+folder = Path({folder!r})
+(folder / "license").write_bytes(OLD)
+(folder / "license").chmod(0o600)
+subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+print(foretell(folder / "license", OLD))
+try:
+    print(foretell(folder / "license", NEW))
+except FleetError as error:
+    print(error)
+"""
+
+
+def foretell(dest: Path, content: bytes) -> bool:
+    given = {"dest": str(dest), "owner": None, "group": None, "mode": "0600", "backup": True, "max_size": 10_000}
+    return LicenseFile.from_params(given).update(content, check_mode=True).changed
+
+
+def test_a_file_system_that_cannot_be_written_to_is_told_in_check_mode(tmp_path: Path) -> None:
+    program = LOOKED_AT_BEFOREHAND.format(path=sys.path, folder=str(tmp_path))
+    mounted = f"mount -t tmpfs none {tmp_path} && exec {sys.executable} -"
+    alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    if subprocess.run([*alone, f"mount -t tmpfs none {tmp_path}"], capture_output=True, check=False).returncode:
+        pytest.skip("this machine lets nobody mount a file system in a name space of its own")
+    done = subprocess.run([*alone, mounted], input=program, capture_output=True, text=True, check=True)
+    same, another = done.stdout.splitlines()
+    assert same == "False"
+    assert "Read-only file system. What was there is unchanged." in another
+
+
+@pytest.mark.usefixtures("closed_folder")
+def test_a_folder_that_one_may_not_write_to_is_told_in_check_mode() -> None:
+    with pytest.raises(FleetError, match="Permission denied"):
+        foretell(Path("/usr/license"), NEW)
+
+
 def test_a_disk_that_is_full_only_when_it_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dest = tmp_path / "license"
     dest.write_bytes(OLD)
@@ -354,6 +394,15 @@ def test_killed_at_any_moment(tmp_path: Path, backup: bool) -> None:
         killed += 1
     assert killed > 20
     assert dest.read_bytes() == NEW
+
+
+def test_what_a_killed_program_has_left_is_taken_away(tmp_path: Path) -> None:
+    old, new = tmp_path / ".slb-fleet-0123456789abcdef.part", tmp_path / ".slb-fleet-fedcba9876543210.part"
+    for path in (old, new):
+        path.write_bytes(OLD)
+    os.utime(old, (0, 0))
+    assert update(tmp_path / "license", NEW, backup=True).changed
+    assert sorted(path.name for path in tmp_path.iterdir()) == [new.name, "license"]
 
 
 def test_a_file_that_is_no_license_is_neither_read_whole_nor_copied(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, urlencode
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
@@ -201,6 +201,7 @@ def test_what_is_encoded(secret: str, encoding: str, pad: int) -> None:
 
 
 @given(SECRETS, st.sampled_from(sorted(ENCODINGS)), st.text(max_size=4))
+@example("\x80\x80\u0800\u0800" + "\U00010000" * 4, "mail", "")
 def test_whatever_is_encoded(secret: str, encoding: str, before: str) -> None:
     shown = Redactor([secret])(ENCODINGS[encoding](before + secret))
     assert "********" in shown
