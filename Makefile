@@ -14,9 +14,10 @@ demo-down: environment
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
 
-# Every supported ansible-core; some alone: make matrix CORES="2.16 2.21" STAGES="unit client"
+# Every supported ansible-core, and at last the execution environment; some cores or stages alone: make matrix CORES="2.16 2.21" STAGES="unit client"
 matrix: environment
 	@.venv/bin/python tests/tools/matrix --cores "$(CORES)" --stages "$(STAGES)"
+	@test -n "$(CORES)$(STAGES)" || $(MAKE) ee
 
 # The collection in an execution environment that is built of it, against the lab: some minutes
 ee: environment

@@ -40,7 +40,7 @@ CODE = (
     Stage("artifact", "tests/tools/candidate"),
     Stage("unit", "pytest tests/unit"),
     Stage("page", "pytest tests/page"),
-    Stage("client", "pytest tests/hostile"),
+    Stage("client", "pytest --numprocesses 2 --dist loadfile tests/hostile"),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx"),
     Stage("scale", "python tests/bench/scale.py --gate"),
     Stage("sanity", "tests/tools/sanity"),

@@ -17,7 +17,7 @@ LICENSE_PLAYS = {
     "Find the management nodes and where their licenses go",
     "Download the license of each management node",
 }
-MOST_TASKS, MOST_TRIPS = 13, 8
+MOST_TASKS, MOST_TRIPS = 9, 7
 POLICY = {"slb_settle": 1, "slb_wait_timeout": 60}
 CLEAN = Case("absent", "add", "There is no engine")
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 from fleet import Fleet
-from runs import Run
+from runs import Run, wait_until
 from sites import RECORD, Site
 
 LONG_AGO = 100_000.0
@@ -79,8 +79,15 @@ class Ward(Site):
         self.note("confirmed", container_id=self.engine, verified_by="host", confirmed_at=1.0)
 
     def restart_by_itself(self) -> None:
-        pid = self.docker("inspect", "--format", "{{.State.Pid}}", "slb")
+        """Until its runtime has started it again."""
+        state = "{{.State.StartedAt}} {{.State.Status}} {{.State.Pid}} {{.State.Error}}"
+
+        def seen() -> list[str]:
+            return self.docker("inspect", "--format", state, "slb").split(maxsplit=3)
+
+        started, _, pid, *_ = seen()
         self.host.exec(["kill", "-9", pid])
+        wait_until(lambda: seen()[0] != started and seen()[1] == "running", lambda: f"{seen()}, not started again", 60)
 
     def be_listed(self, status: str, name: str = "", address: str = "") -> None:
         """In the database of the management node: how it came to be there does not matter here."""

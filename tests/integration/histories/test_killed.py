@@ -34,7 +34,7 @@ def killed(estate: Estate) -> tuple[Dump, Dump]:
     # A list that shows no engine at all would say nothing.
     estate.list_engine("of-others", "203.0.113.7")
     before = estate.dump()
-    estate.at_once(
+    runs = estate.at_once(
         *(
             lambda name=name, step=step: estate.kill_before(
                 step, "slb.fleet.rollout", "--limit", name, slb_max_replaced=1
@@ -42,8 +42,13 @@ def killed(estate: Estate) -> tuple[Dump, Dump]:
             for name, step in MOMENTS.items()
         )
     )
-    # Its run was killed when the engine was asked for and not yet noted as proven.
-    wait_until(lambda: estate["h4"].containers == {"slb": "running"}, "the engine")
+    # Its run was killed when the engine was asked for and not yet noted as proven. How long the management node takes
+    # to deploy it is no matter here.
+    wait_until(
+        lambda: estate["h4"].containers == {"slb": "running"},
+        lambda: f"the engine of h4, but {estate.dump().engines} {runs}",
+        120,
+    )
     estate.kill_in(ASK, "slb.fleet.rollout", *NOTED, slb_max_replaced=1)
     return before, estate.dump()
 

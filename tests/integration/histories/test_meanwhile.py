@@ -89,7 +89,7 @@ def lost(estate: Estate, overtaken: History) -> History:
     estate.clean("h2")
     estate.node.set_faults({"install_answer_lost": True})
     try:
-        return estate.history("slb.fleet.rollout", slb_max_replaced=1, slb_wait_timeout=4)
+        return estate.history("slb.fleet.rollout", slb_max_replaced=1, slb_wait_timeout=12)
     finally:
         estate.node.set_faults({})
 

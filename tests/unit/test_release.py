@@ -1,0 +1,110 @@
+"""A release comes to its tag, or leaves everything as it was: its gates and builders are stand-ins, git is real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STAND_INS = {
+    "tests/tools/licences": "",
+    "tests/tools/docsite": "",
+    "tests/tools/importer": "",
+    "tests/tools/stamp": 'echo "version: $1" >galaxy.yml',
+    "tests/tools/build-artifact": 'cp galaxy.yml "$2"',
+    ".venv/bin/ansible-galaxy": "",
+    ".venv/bin/python3": "",
+    ".cache/release/bin/python": "",
+    ".cache/release/bin/cyclonedx-py": 'while [[ $1 != --output-file ]]; do shift; done; echo "{}" >"$2"',
+}
+Release = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    tree = tmp_path / "tree"
+    for name, line in STAND_INS.items():
+        program = tree / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/usr/bin/env bash\nset -eu\n{line}\n")
+        program.chmod(0o755)
+    shutil.copy(ROOT / "tests" / "tools" / "release", tree / "tests" / "tools")
+    (tree / "galaxy.yml").write_text("version: 0.0.0\n")
+    (tree / ".gitignore").write_text("/.venv\n/.cache\n/dist\n")
+    git(tree, "init", "--quiet", "--initial-branch=main")
+    git(tree, "add", "--all")
+    git(tree, "-c", "user.name=a", "-c", "user.email=a@tree.example", "commit", "--quiet", "--message=All of it")
+    return tree
+
+
+def environment() -> dict[str, str]:
+    """Of a machine on which git knows nobody's name, and may not make one up."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    told = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.useConfigOnly", "GIT_CONFIG_VALUE_0": "true"}
+    return {**kept, **told, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
+
+
+def git(tree: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=tree, env=environment(), capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def release(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [tree / "tests" / "tools" / "release", *arguments]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+
+
+def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
+    done = release(tree, "1.0.0", "https://home.example")
+    assert done.returncode == 0, done.stderr
+    assert git(tree, "rev-parse", "v1.0.0^{commit}") == git(tree, "rev-parse", "main")
+    assert git(tree, "cat-file", "-t", "v1.0.0") == "tag"
+    assert git(tree, "show", "v1.0.0:galaxy.yml") == "version: 1.0.0"
+    assert git(tree, "status", "--porcelain") == ""
+    subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tree / "dist" / "1.0.0", check=True)
+    assert "v1.0.0 is there already" in release(tree, "1.0.0", "https://home.example").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "VERSION is missing"),
+        (["1.0", "https://home.example"], "VERSION is missing, or not of the form 1.0.0"),
+        (["1.0.0"], "REPOSITORY is missing"),
+        (["1.0.0", "https://home.example", "nobody@home.example"], "GnuPG has no secret key nobody@home.example"),
+    ],
+)
+def test_what_it_lacks_is_said_before_the_gates(tree: Path, arguments: list[str], words: str) -> None:
+    done = release(tree, *arguments)
+    assert words in done.stderr
+    assert "the gates" not in done.stdout
+    assert git(tree, "tag") == ""
+
+
+@pytest.mark.parametrize(
+    "trouble", ["tests/tools/importer", ".cache/release/bin/cyclonedx-py", ".venv/bin/ansible-galaxy"]
+)
+def test_where_something_fails_everything_is_as_it_was(tree: Path, trouble: str) -> None:
+    before = git(tree, "rev-parse", "main")
+    (tree / trouble).write_text("#!/bin/sh\nexit 1\n")
+    if trouble.startswith("tests"):
+        git(
+            tree,
+            "-c",
+            "user.name=a",
+            "-c",
+            "user.email=a@tree.example",
+            "commit",
+            "--quiet",
+            "--all",
+            "--message=Broken",
+        )
+        before = git(tree, "rev-parse", "main")
+    assert release(tree, "1.0.0", "https://home.example").returncode != 0
+    assert (git(tree, "rev-parse", "main"), git(tree, "tag")) == (before, "")
+    assert not (tree / "dist").exists()
