@@ -24,9 +24,13 @@ HURRY = """
 from ansible.plugins.callback import CallbackBase
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import progress_display, watcher
 
+for place, name in (watcher, "_TICK_SECONDS"), (watcher, "SHARE"), (progress_display.InPlace, "seconds"):
+    if not hasattr(place, name):
+        raise SystemExit(f"{place.__name__} has no {name} that could be made short")
+    setattr(place, name, 0.0005)
+
 class CallbackModule(CallbackBase):
     CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "aggregate", "hurry"
-    watcher._TICK_SECONDS = watcher._SHARE = progress_display.InPlace.seconds = 0.0005
 """
 """A callback with which reports are written, and the line is drawn, as often as can be."""
 
