@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 _CLASS = "/sys/class/net"
-_SETTINGS = "/proc/sys/net/{}/conf/{}"
+_SETTINGS = "/proc/sys/net/{}/{}/{}"
 _NO_SETTINGS = ("stable_secret",)  # it cannot be taken back once it is set
 _ANSWER_SECONDS = 10
 # Protocol and table.
@@ -74,19 +74,24 @@ def uppers(names: List[str], present: List[Nic]) -> List[str]:
 
 
 def settings(name: str, family: str) -> Dict[str, str]:
-    """The kernel's settings of an interface that can be changed; ``family``: ipv4 or ipv6; none where it has none."""
-    folder = _SETTINGS.format(family, name)
-    found = {setting: _read(folder, setting) for setting in _entries(folder) if setting not in _NO_SETTINGS}
-    return {
-        setting: value
-        for setting, value in sorted(found.items())
-        if value and os.access(os.path.join(folder, setting), os.W_OK)
-    }
+    """The kernel's settings of an interface that can be changed; its neighbours' are named ``neigh gc_stale_time``.
+
+    ``family``: ipv4 or ipv6; none where it has none.
+    """
+    found = {}
+    for prefix, kind in (("", "conf"), ("neigh ", "neigh")):
+        folder = _SETTINGS.format(family, kind, name)
+        for file in sorted(_entries(folder)):
+            value = "" if file in _NO_SETTINGS else _read(folder, file)
+            if value and os.access(os.path.join(folder, file), os.W_OK):
+                found[prefix + file] = value
+    return found
 
 
 def set_setting(name: str, family: str, setting: str, value: str) -> None:
     """Raises OSError."""
-    with open(os.path.join(_SETTINGS.format(family, name), setting), "w") as stream:
+    kind, _, file = setting.rpartition(" ")
+    with open(os.path.join(_SETTINGS.format(family, kind or "conf", name), file), "w") as stream:
         stream.write(value)
 
 

@@ -71,3 +71,23 @@ def test_one_that_waits_for_an_address_goes_on_waiting_with_what_it_had_been_giv
         assert devices(host)[name] == WAITING
 
     everywhere(fleet, scenario)
+
+
+def test_ipv6_that_a_profile_has_no_room_for_is_back_with_all_its_settings(fleet: Fleet) -> None:
+    name = "narrow"
+
+    def scenario(host: Host) -> None:
+        make(host, name)
+        shell(host, f"nmcli device set {name} managed no; ip link set {name} up")
+        for setting in ("conf/{}/router_solicitations", "neigh/{}/ucast_solicit", "neigh/{}/base_reachable_time_ms"):
+            shell(host, f"echo 9 > /proc/sys/net/ipv6/{setting.format(name)}")
+        wish = "802-3-ethernet.mtu 1000 ipv4.method manual ipv4.addresses 10.6.0.2/24 ipv6.method ignore autoconnect no"
+        shell(host, f"nmcli connection add type ethernet ifname {name} con-name of-{name} {wish}")
+        before = seen(host, name)
+        (adopted,) = fleet.module(host.name, "interface", False, interfaces=[name])["adopted"]
+        assert "IPv6 is gone" in " ".join(adopted["not_kept"]), adopted
+        fleet.module(host.name, "interface", False, interfaces=[name], state="absent")
+        changed = differences(before, seen(host, name))
+        assert changed == {}, changed
+
+    everywhere(fleet, scenario)

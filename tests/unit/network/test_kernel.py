@@ -11,11 +11,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 
 def test_settings_that_are_not_there_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_SETTINGS", str(tmp_path / "{}-{}"))
-    (tmp_path / "ipv6-ens9").mkdir()
+    monkeypatch.setattr(kernel, "_SETTINGS", str(tmp_path / "{}-{}-{}"))
+    for kind in ("conf", "neigh"):
+        (tmp_path / f"ipv6-{kind}-ens9").mkdir()
     kernel.set_setting("ens9", "ipv6", "accept_ra", "2")
-    (tmp_path / "ipv6-ens9" / "stable_secret").write_text("::1")
-    assert kernel.settings("ens9", "ipv6") == {"accept_ra": "2"}
+    kernel.set_setting("ens9", "ipv6", "neigh gc_stale_time", "7000")
+    (tmp_path / "ipv6-conf-ens9" / "stable_secret").write_text("::1")
+    assert kernel.settings("ens9", "ipv6") == {"accept_ra": "2", "neigh gc_stale_time": "7000"}
     assert kernel.settings("ens9", "ipv4") == kernel.settings("ens10", "ipv6") == {}
 
 
