@@ -13,7 +13,6 @@ short_description: The hosts of a play, which have to be there
 description:
   - Gives the host pattern for a play of this collection, C(engines) where none is given.
   - Fails where no host of the inventory, within C(--limit), matches it, and names the groups that there are.
-  - Fails where C(slb_max_fail_hosts) is neither empty nor a number of hosts or a percentage.
 options:
   _terms:
     description: A host pattern, or a list of them; C(engines) where it is null or empty.
@@ -25,11 +24,11 @@ options:
     default: false
   in_batches:
     description:
-      - Fail where a variable that plays read before they know their hosts, such as C(slb_serial), is one of the hosts'
-        variables, which would have no effect.
-      - Of all hosts the first is asked, and from the second play of a run on, the first one that Ansible tells of them.
+      - Fail where a variable that plays read before they know their hosts, such as C(slb_serial), is a variable of the
+        first host, where it would have no effect.
+      - Fail where C(slb_max_fail_hosts) is neither empty nor a number of hosts or a percentage.
     type: bool
-    default: true
+    default: false
 """
 
 EXAMPLES = r"""
@@ -89,10 +88,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "-e slb_hosts=HOST,… (a group, all, or a pattern names no hosts). If it lists none of the group's "
                 "engines, say so: -e slb_remediate_all=true"
             )
-        of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}
         if self.get_option("in_batches"):
+            of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}
             _see_that_it_has_effect(known, of_host, first)
-        _see_the_budget(known.get("slb_max_fail_hosts", of_host.get("slb_max_fail_hosts")))
+            _see_the_budget(known.get("slb_max_fail_hosts", of_host.get("slb_max_fail_hosts")))
         return [pattern]
 
     def _first(self, pattern: str, limit: str, groups: Mapping[str, list[str]]) -> str:

@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import is_asked_for_more
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
@@ -116,8 +117,7 @@ class Telling:
             told.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])
 
     def _has_work(self, decision: Decision) -> bool:
-        is_asked_for_more = self.settings["adopt_interfaces"] or self.settings["motd_after"] == "restored"
-        return decision.action != "nothing" or bool(is_asked_for_more)
+        return decision.action != "nothing" or is_asked_for_more(self.settings)
 
     def said_once(self, decision: Decision, trouble: str) -> Decision:
         """What is not this host's own trouble is told in full by the first host that has it."""

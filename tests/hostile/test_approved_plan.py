@@ -64,6 +64,15 @@ def test_no_interface_is_adopted_where_the_fleet_is_not_as_approved(
     assert (refused.counts, refused.run.changed) == ({"failed": 2}, 0), refused.run.output[-4000:]
 
 
+def test_no_other_interface_is_adopted_than_was_approved(start: Callable[..., Any], controller: Controller) -> None:
+    server, adopt = start(), {"slb_adopt_interfaces": True, "slb_interfaces": ["ens9"]}
+    planned = rollout(controller, inventory(server, controller.folder / "planned", 1, **adopt), "--check")
+    more = inventory(server, controller.folder / "refused", 1, **{**adopt, "slb_interfaces": ["ens9", "eth0"]})
+    refused = rollout(controller, more, "-e", f"slb_plan={planned.document['plan']['digest']}")
+    assert (refused.counts, refused.run.changed) == ({"failed": 1}, 0), refused.run.output[-4000:]
+    assert refused.document["hosts"][0]["reason"]["code"] == "not_approved"
+
+
 def test_what_an_audit_shows_can_be_approved(start: Callable[..., Any], controller: Controller) -> None:
     """With a container that is to be taken out of the way, which the plan names."""
     server = start()
