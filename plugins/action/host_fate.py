@@ -33,12 +33,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 from ansible_collections.slb.fleet.plugins.plugin_utils._telling import Telling
+from ansible_collections.slb.fleet.plugins.plugin_utils._work import work_of
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "so_far": {"type": "dict"},

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import s
 
 _MOST_BYTES = 4 << 20
 _SECONDS = 30
+_MOST_PAGES = 100
 _NOT_FOUND = 404
 _UNDER_WAY = ("new", "pending", "waiting", "running")
 
@@ -47,16 +47,18 @@ class Awx:
                     f"A slice of the job {number} of {self._url} has not run, and its hosts would be missing.",
                     "Wait until the whole job has ended, or give the numbers of the slices that ran.",
                 )
-            yield from self._of(int(slice_["id"]))
+            number_of_slice = int(slice_["id"])
+            yield self._summary(number_of_slice, self._get(f"/api/v2/jobs/{number_of_slice}/") or {})
 
     def _nodes(self, number: int) -> Iterator[Mapping[str, Any]]:
-        for page in itertools.count(1):
+        for page in range(1, _MOST_PAGES + 1):
             nodes = self._get(f"/api/v2/workflow_jobs/{number}/workflow_nodes/?page_size=200&page={page}")
             if nodes is None:
                 raise AwxError(f"{self._url} has no job {number}.", "Give the numbers that its page of jobs shows.")
             yield from nodes.get("results", ())
             if not nodes.get("next"):
                 return
+        raise AwxError(f"The list of the slices of job {number} of {self._url} does not end.", "Check O(awx_url).")
 
     def _summary(self, number: int, job: Mapping[str, Any]) -> dict[str, Any]:
         if job.get("status") in _UNDER_WAY:
@@ -69,7 +71,13 @@ class Awx:
                 f"Job {number} of {self._url} has published no report.",
                 "Give jobs of rollout or audit in which the callback slb.fleet.report was enabled.",
             )
-        return summary_from(found, f"What job {number} of {self._url} has published")
+        summary = summary_from(found, f"What job {number} of {self._url} has published")
+        if summary["awx_job_id"] != number:
+            raise AwxError(
+                f"What job {number} of {self._url} has published is of job {summary['awx_job_id']}.",
+                "Find out which task of that job sets slb_fleet_… with set_stats, or leave the job out.",
+            )
+        return summary
 
     def _get(self, path: str) -> dict[str, Any] | None:
         """None for what is not there."""

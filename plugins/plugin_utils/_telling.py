@@ -18,10 +18,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import is_asked_for_more
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
+from ansible_collections.slb.fleet.plugins.plugin_utils._work import is_asked_for_more
 
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
 _NOT_HANDED_ON = ("engine_listing", "plan", "slice")

@@ -26,7 +26,9 @@ TOKEN = "t0ken-of-the-bench"
 OF_A_JOB = "/api/v2/workflow_jobs/{}/workflow_nodes/?page_size=200&page="
 
 
-def job(number: int, failed: list[str], status: str = "failed", is_named: bool = True) -> Callable[[Exchange], None]:
+def job(
+    number: int, failed: list[str], status: str = "failed", is_named: bool = True, says: int | None = None
+) -> Callable[[Exchange], None]:
     counts = {
         "hosts": 10, "changed": 0, "proven": 10 - len(failed), "done": 0, "planned": 0, "needs_you": 0,
         "failed": len(failed), "unreachable": 0, "unfinished": 0, "not_attempted": 0,
@@ -34,7 +36,8 @@ def job(number: int, failed: list[str], status: str = "failed", is_named: bool =
     group = {"code": "unrecorded", "verdict": "failed", "count": len(failed), "hosts": failed, "sentence": "Live."}
     summary = {
         "format": "slb.fleet.report", "version": 1, "playbook": "slb.fleet.rollout", "check": False,
-        "began": "2026-11-20T12:00:00Z", "updated": "2026-11-20T12:10:00Z", "awx_job_id": number, "counts": counts,
+        "began": "2026-11-20T12:00:00Z", "updated": "2026-11-20T12:10:00Z", "awx_job_id": says or number,
+        "counts": counts,
         "groups": [group], "again": ",".join(failed) if is_named else None,
     }  # fmt: skip
     return for_the_token(json.dumps({"id": number, "status": status, "artifacts": {f"slb_fleet_{number}": summary}}))
@@ -62,6 +65,7 @@ def merged(
             "/api/v2/jobs/12/": [job(12, ["edge-7"], status="running")],
             "/api/v2/jobs/13/": [job(13, ["edge-8"], is_named=False)],
             "/api/v2/jobs/14/": [job(14, ["edge-1"])],
+            "/api/v2/jobs/15/": [job(15, ["edge-9"], says=8)],
             f"{OF_A_JOB.format(7)}1": [for_the_token(json.dumps(first))],
             f"{OF_A_JOB.format(7)}2": [for_the_token(json.dumps(last))],
             f"{OF_A_JOB.format(6)}1": [for_the_token(json.dumps(ended_early))],
@@ -88,6 +92,7 @@ def test_a_sliced_job_stands_for_its_slices(start: Callable[..., Any], controlle
         ([6], "A slice of the job 6 of"),
         ([8, 12], "has not ended: its status is running"),
         ([8, 14], "The host edge-1 is in the jobs 8 and 14"),
+        ([8, 15], "What job 15 of"),
     ],
 )
 def test_what_would_be_missing_or_counted_twice_is_said(

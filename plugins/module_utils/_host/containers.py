@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import clock, co
 ENGINE = "slb"
 """The name of the engine's container, from the interface document."""
 
-_PROGRAMS = ("docker", "podman")
+PROGRAMS = ("docker", "podman")
 _SOCKETS = ("/run/docker.sock", "/var/run/docker.sock")
 _ANSWER_SECONDS = 20
 # A container that is made between the two questions of a look is listed, and was not there to be inspected.
@@ -84,7 +84,7 @@ class Container(NamedTuple):
 
 def look(name: str = ENGINE) -> Container:
     """Looks at the container ``name``. Never raises: what cannot be found out is the state ``unknown``."""
-    programs = [program for program in _PROGRAMS if commands.find(program)]
+    programs = [program for program in PROGRAMS if commands.find(program)]
     if not programs:
         if any(os.path.exists(socket) for socket in _SOCKETS):
             return Container("unknown", name, why="a Docker daemon's socket is there, but no docker command")

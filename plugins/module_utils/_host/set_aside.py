@@ -53,7 +53,7 @@ def _is_name(value: Any) -> bool:
 _CHECKS: Dict[str, notes.Check] = {
     "id": _is_name,
     "name": _is_name,
-    "runtime": notes.one_of("docker", "podman"),
+    "runtime": notes.one_of(*containers.PROGRAMS),
     "state": notes.one_of(*STATES),
     "restart_policy": _is_policy,
     "because": notes.one_of(*REASONS),

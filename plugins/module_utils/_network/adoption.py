@@ -26,8 +26,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.snapshot import
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_atomically
 
-# What it decides by a profile's method: who listens to routers, and makes addresses of what they say.
-_NETWORKMANAGERS = ("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra", "hop_limit")
+# What it decides by a profile's method: who listens to routers, and takes from them what they say.
+_NETWORKMANAGERS = (
+    *("disable_ipv6", "addr_gen_mode", "use_tempaddr", "accept_ra", "hop_limit"),
+    *("neigh base_reachable_time", "neigh base_reachable_time_ms", "neigh retrans_time", "neigh retrans_time_ms"),
+)
 
 
 class Wish(NamedTuple):
@@ -183,7 +186,7 @@ def _set_again(had: Dict[str, kernel_state.State]) -> None:
     present = kernel_state.read(list(had))
     for name, now in present.items():
         for family, setting, value in kernel_state.settings_changes(had[name], now):
-            if setting not in _NETWORKMANAGERS:
+            if family == "ipv4" or setting not in _NETWORKMANAGERS:
                 with contextlib.suppress(OSError):
                     kernel.set_setting(name, family, setting, value)
     ip_commands.run(

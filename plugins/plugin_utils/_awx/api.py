@@ -17,6 +17,8 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import meaning
 
+_MOST_PAGES = 10_000
+
 
 class Awx:
     """``client``: the ``ControllerAPIModule`` of the collection, which takes the address and who logs in from the
@@ -57,7 +59,7 @@ class Awx:
     def all(self, endpoint: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
         answer = self._client.get_endpoint(endpoint, data=dict(query))
         found: list[dict[str, Any]] = []
-        while True:
+        for _page in range(_MOST_PAGES):
             if answer["status_code"] != 200:
                 _refuse(msg=f"{endpoint} answered {answer.get('json', answer)}")
             page = answer.get("json")
@@ -67,6 +69,7 @@ class Awx:
             if not page["next"]:
                 return found
             answer = self._client.get_endpoint(page["next"])
+        return _refuse(msg=f"{endpoint} is a list that does not end")
 
 
 def _from_environment(spec: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

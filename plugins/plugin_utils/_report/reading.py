@@ -30,9 +30,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 
 _LONGEST, _LONGEST_NAME = 2000, 300
-_MOST = 10_000_000
+_MOST, _HIGHEST_JOB = 10_000_000, 2**31
 _NAME = re.compile(r"[^\s!&@~*?\[\],-][^\s*?\[\],]*")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, OverflowError)
 _STATUSES, _SINCE = ("running", "finished", "interrupted"), ("intended", "corrected", "drifted")
 
 
@@ -57,7 +58,7 @@ def document_from(text: str, where: str) -> Document:
         return Document(run, hosts, plan, tuple(_text(each) for each in values.get("unknown_engines", ())))
     except KeyError as error:
         raise UnreadableReportError(where, f"it has no {error}") from None
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except _UNREADABLE as error:
         raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
 
 
@@ -73,14 +74,14 @@ def summary_from(values: Any, where: str) -> dict[str, Any]:
             "playbook": _text(values["playbook"]),
             **{key: _time(values[key]) for key in ("began", "updated")},
             "check": _truth(values["check"]),
-            "awx_job_id": int(values["awx_job_id"]),
+            "awx_job_id": _count(values["awx_job_id"], _HIGHEST_JOB),
             "counts": {key: _count(values["counts"][key]) for key in ("hosts", "changed", *VERDICTS)},
             "groups": [_group(each) for each in values["groups"]],
             "again": None if again is None else ",".join(_host_name(name) for name in again.split(",") if name),
         }
     except KeyError as error:
         raise UnreadableReportError(where, f"it has no {in_short(str(error), _LONGEST_NAME)}") from None
-    except (ValueError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+    except _UNREADABLE as error:
         raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
 
 
@@ -101,8 +102,8 @@ def _group(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _count(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _MOST:
+def _count(value: Any, most: int = _MOST) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < most:
         raise ValueError(f"{value!r:.60} is no count")
     return value
 
@@ -126,7 +127,7 @@ def _run(values: Mapping[str, Any]) -> RunEntry:
         seconds=_seconds(values["seconds"]),
         limit=_text_or_none(values.get("limit")),
         slice=_text_or_none(values.get("slice")),
-        awx_job_id=None if job is None else int(job),
+        awx_job_id=None if job is None else _count(job, _HIGHEST_JOB),
         versions=_texts(values.get("versions", {})),
         management_nodes=tuple(_text(each) for each in values.get("management_nodes", ())),
         batches=tuple(_batch(each) for each in values.get("batches", ())),
@@ -137,10 +138,10 @@ def _run(values: Mapping[str, Any]) -> RunEntry:
 def _batch(values: Mapping[str, Any]) -> Batch:
     return Batch(
         _text(values["play"]),
-        int(values["hosts"]),
+        _count(values["hosts"]),
         _time(values["began"]),
         _time_or_none(values.get("ended")),
-        int(values["troubled"]),
+        _count(values["troubled"]),
     )
 
 
@@ -157,7 +158,7 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
         done=_deeds(values.get("done", ())),
         would_do=_deeds(values.get("would_do", ())),
         seconds={phase: _seconds(value) for phase, value in values.get("seconds", {}).items() if phase in PHASES},
-        batch=None if batch is None else int(batch),
+        batch=None if batch is None else _count(batch),
         next=_text(values.get("next", "")),
         console=_text(values.get("console", "")),
         since=None if since is None else _one_of(_SINCE, since),

@@ -55,7 +55,8 @@ def killed(estate: Estate) -> tuple[Dump, Dump]:
 
 @pytest.fixture(scope="module")
 def again(estate: Estate, killed: tuple[Dump, Dump]) -> History:
-    return estate.history("slb.fleet.rollout", slb_max_replaced=1)
+    # The management node has that long to show what it has deployed, before the host's word is taken for it.
+    return estate.history("slb.fleet.rollout", slb_max_replaced=1, slb_settle=20, slb_wait_timeout=90)
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docker:
     monkeypatch.setattr(containers, "_SOCKETS", ())
     monkeypatch.setattr(containers.commands, "_SEARCH_PATH", "/usr/bin:/bin")
     monkeypatch.setenv("PATH", str(programs))
-    monkeypatch.setattr(containers, "_PROGRAMS", ("docker",))
+    monkeypatch.setattr(containers, "PROGRAMS", ("docker",))
     monkeypatch.setattr(set_aside, "PATH", str(tmp_path / "slb-fleet" / "set-aside.json"))
     monkeypatch.setattr(record, "PATH", str(tmp_path / "facts.d" / "slb_engine.fact"))
     monkeypatch.setattr(moves, "_GONE_SECONDS", 0.5)

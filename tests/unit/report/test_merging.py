@@ -183,6 +183,26 @@ def test_a_number_that_is_none_is_refused(seconds: str) -> None:
         document_from(json.dumps(values).replace('"?"', seconds), "a file")
 
 
+@pytest.mark.parametrize("number", ["1e999", "9" * 400, "-1", "1.5"])
+@pytest.mark.parametrize("field", ["awx_job_id", "batches", "batch"])
+def test_a_count_that_is_none_is_refused(field: str, number: str) -> None:
+    values = run(("edge-1",)).as_json()
+    batch = {"play": "Roll out", "hosts": "?", "began": values["run"]["began"], "ended": None, "troubled": 0}
+    (values["hosts"][0] if field == "batch" else values["run"])[field] = [batch] if field == "batches" else "?"
+    text = json.dumps(values)
+    assert document_from(text.replace('"?"', "1"), "a file")
+    with pytest.raises(UnreadableReportError):
+        document_from(text.replace('"?"', number), "a file")
+
+
+@pytest.mark.parametrize("seconds", ["1e999", "9" * 400])
+def test_a_time_that_never_passes_is_refused(seconds: str) -> None:
+    values = run(("edge-1",)).as_json()
+    values["run"]["seconds"] = "?"
+    with pytest.raises(UnreadableReportError):
+        document_from(json.dumps(values).replace('"?"', seconds), "a file")
+
+
 @pytest.mark.parametrize("moment", ["yesterday", "2026-99-99T00:00:00Z", "2026-11-22", "2026-11-22T00:00:00+05:00", 5])
 @pytest.mark.parametrize("key", ["began", "updated", "ended"])
 def test_a_time_that_is_none_is_refused(key: str, moment: object) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.action.awx_object import told
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._awx import api
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.api import Awx
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import in_words, meaning
 
@@ -29,6 +30,13 @@ def test_all_pages_of_a_list() -> None:
     pages = ({"results": [{"id": 1}], "next": "/2"}, {"results": [{"id": 2}], "next": None})
     client = Client(*({"status_code": 200, "json": page} for page in pages))
     assert Awx(client).all("labels", {}) == [{"id": 1}, {"id": 2}]
+
+
+def test_a_list_that_does_not_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api, "_MOST_PAGES", 3)
+    endless = {"status_code": 200, "json": {"results": [{"id": 1}], "next": "/1"}}
+    with pytest.raises(FleetError, match="labels is a list that does not end"):
+        Awx(Client(*[endless] * 4)).all("labels", {})
 
 
 @pytest.mark.parametrize("json", [{}, [], None, "", {"results": []}, {"detail": "It is as it is."}])

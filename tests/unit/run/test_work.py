@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import OF_A_HOST
+from ansible_collections.slb.fleet.plugins.plugin_utils._work import work_of
 
 ENGINE = EngineIdentity("edge-1", "10.0.0.1", "https://console.example")
 USUAL = {name: variable.default for name, variable in OF_A_HOST.items()}
