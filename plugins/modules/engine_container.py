@@ -150,6 +150,14 @@ restored:
   returned: O(state=restored)
   type: bool
   sample: true
+leftovers:
+  description:
+    - The containers that have the name of one that was taken out of the way. None of them is put back by itself; to do it
+      by hand, C(docker rename NAME slb), C(docker update --restart=always slb), C(docker start slb).
+  returned: with O(state=restored), where it is not noted which container that would be
+  type: list
+  elements: str
+  sample: [slb-leftover-20261120T131400Z]
 overtaken:
   description: What has become of the host since, so that what was decided no longer holds and nothing was done.
   returned: where nothing was stopped for that reason, or put back

@@ -4,6 +4,7 @@
 """The container runtime of the engine host, through its command line: Docker's or Podman's."""
 
 import calendar
+import contextlib
 import json
 import os
 import re
@@ -100,6 +101,16 @@ def look(name: str = ENGINE) -> Container:
 def inspect(program: str, identity: str) -> Container:
     """Looks at the container with this id, whatever its name is now. Never raises, as ``look``."""
     return _look_with(program, identity, f"id={identity}")
+
+
+def names(beginning: str) -> List[str]:
+    """Of all containers whose names begin so, of every runtime that answers."""
+    found: List[str] = []
+    for program in [program for program in PROGRAMS if commands.find(program)]:
+        with contextlib.suppress(HostError):
+            listed = ask(program, "ps", "--all", "--filter", f"name=^/?{beginning}", "--format", "{{.Names}}")
+            found += listed.stdout.split() if listed.rc == 0 else []
+    return sorted(found)
 
 
 def free_name(program: str, wanted: str) -> str:

@@ -54,7 +54,9 @@ def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = 
     before = _known(containers.look())
     note = _what_was_taken()
     if note is None:
-        return _put_back(before, before, False, changed=False)
+        seen = _put_back(before, before, False, changed=False)
+        # Such as one that 0.1.0 took out of the way, which noted nothing.
+        return seen._replace(values=dict(seen.values, leftovers=containers.names(moves.ASIDE)))
     mistaken = mistaken or note.mistaken
     if mistaken and not note.going_back and before.id == note.id and moves.is_back(before, note):
         return _put_back(before, before, False, changed=False)

@@ -84,6 +84,16 @@ def test_it_is_noted_before_and_comes_back_as_it_was(fleet: Fleet, shell: Callab
     assert (again["changed"], again["restored"]) == (False, False)
 
 
+def test_one_that_nothing_is_noted_of_is_named_and_left_where_it_is(fleet: Fleet, shell: Callable[[str], str]) -> None:
+    """As version 0.1.0 left them."""
+    identity = engine(shell)
+    name = stop(fleet)["quarantined_as"]
+    shell(f"rm {NOTE}")
+    result = restore(fleet)
+    assert (result["changed"], result["restored"], result["leftovers"]) == (False, False, [name])
+    assert seen(shell, identity) == (name, "exited", "no:0")
+
+
 def test_a_paused_one_comes_back_paused(fleet: Fleet, shell: Callable[[str], str]) -> None:
     identity = engine(shell)
     shell("docker pause slb")
