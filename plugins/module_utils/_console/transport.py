@@ -33,6 +33,7 @@ else:
     _UNVERIFYING = create_urllib3_context(cert_reqs=ssl.CERT_NONE)
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.body import read_body
+from ansible_collections.slb.fleet.plugins.module_utils._console.calls import LOGIN
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, read_content
 from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
 from ansible_collections.slb.fleet.plugins.module_utils._console.failure import TOO_LATE, certificate_complaint, reason
@@ -57,7 +58,7 @@ _LONGEST_WAIT = 24 * 3600  # longer than any deadline
 _TOO_MANY_REQUESTS = 429
 _NOBODY_BEHIND = (502, 503, 504)
 _MOST_OUTAGES = 3  # that one call outlives
-_PROBE_PATH = "/account/login/"  # that of the interface which needs no session
+_PROBE_PATH = LOGIN.path  # that of the interface which needs no session
 _LONGEST_HEADER = 1024  # characters, of those headers that are read
 _LONGEST_COOKIES = 4096  # characters of all together: each is looked for in what is shown, in every spelling
 _NEEDED_COOKIES = ("sessionid", "csrftoken")

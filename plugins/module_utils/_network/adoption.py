@@ -195,7 +195,7 @@ def _set_again(had: Dict[str, kernel_state.State]) -> None:
 
 
 def _cidrs(addresses: List[Dict[str, Any]]) -> List[str]:
-    return ["{local}/{prefixlen}".format(**address) for address in addresses]
+    return [kernel.cidr(address) for address in addresses]
 
 
 def _sight(seen: interfaces.Look, name: str) -> Dict[str, Any]:

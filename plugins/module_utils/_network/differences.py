@@ -5,6 +5,7 @@
 
 from typing import Any, Dict, List, Tuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import cidr
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_commands import neighbour_words
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
     FOREVER,
@@ -83,7 +84,7 @@ def _addresses(state: State) -> _Things:
         for key in ("valid_life_time", "preferred_life_time"):
             left = fields.pop(key, FOREVER)
             fields[key.partition("_")[0] + " lifetime"] = {FOREVER: "for ever", 0: "over"}.get(left, "limited")
-        found["{local}/{prefixlen}".format(**address)] = fields
+        found[cidr(address)] = fields
     return found
 
 

@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     snapshot,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._network.adoption import Wish
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import cidr
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 _SECONDS_EACH = 60
@@ -80,7 +81,7 @@ def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:
     addresses = note["before"]["kernel"][name]["addresses"]
     return {
         "state": note["before"]["devices"].get(name, {}).get("state"),
-        "addresses": ["{local}/{prefixlen}".format(**address) for address in addresses],
+        "addresses": [cidr(address) for address in addresses],
     }
 
 

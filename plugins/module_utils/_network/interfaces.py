@@ -90,7 +90,7 @@ def _shown(interface: Interface, trouble: Optional[HostError]) -> Dict[str, Any]
         "up": nic.up,
         "carrier": nic.carrier,
         "port_of": nic.master,
-        "addresses": ["{local}/{prefixlen}".format(**address) for address in nic.addresses],
+        "addresses": [kernel.cidr(address) for address in nic.addresses],
         "managed_by": interface.managed_by,
         "state": device.state if device is not None else None,
         "connection": device.connection if device is not None else None,

@@ -95,6 +95,11 @@ def set_setting(name: str, family: str, setting: str, value: str) -> None:
         stream.write(value)
 
 
+def cidr(address: Dict[str, Any]) -> str:
+    """``address``: as ``ip -json`` shows it."""
+    return f"{address['local']}/{address['prefixlen']}"
+
+
 def neighbours() -> List[Dict[str, Any]]:
     """Those that somebody has set for good, as ``ip -json`` shows them; ``proxy``: it answers for another."""
     lasting = ip_json("neighbor", "show", "nud", "permanent", "nud", "noarp")

@@ -5,6 +5,7 @@
 
 from typing import Any, Dict, List, Tuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import cidr
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
     FOREVER,
     ROUTE_FIELDS,
@@ -87,7 +88,7 @@ def link_commands(name: str, before: State, now: State) -> List[List[str]]:
             [each for each in now["addresses"] if listed_together(each)][::step],
         )
     commands += [
-        ["address", "del", "{local}/{prefixlen}".format(**address), "dev", name]
+        ["address", "del", cidr(address), "dev", name]
         for address in now["addresses"]
         if address_key(address) not in wanted and not address.get("temporary")
     ]
@@ -104,7 +105,7 @@ def _address_commands(name: str, before: List[Dict[str, Any]], now: List[Dict[st
     places = [order.index(address_key(address)) for address in there]
     rigid = any(_nature(address) != _nature(present[address_key(address)]) for address in there)
     again = there if rigid or places != sorted(places) else []
-    commands = [["address", "del", "{local}/{prefixlen}".format(**address), "dev", name] for address in again]
+    commands = [["address", "del", cidr(address), "dev", name] for address in again]
     for address in before:
         if address in again or address_key(address) not in present:
             # It was ours a moment ago. That it was probed for is said of it once it is there.

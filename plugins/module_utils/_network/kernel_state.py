@@ -102,7 +102,7 @@ def only_ipv6_makes(before: State, now: State) -> List[str]:
     if "addr_gen_mode" not in before.get("ipv6", {}):
         return []  # it cannot be asked to
     return [
-        "{local}/{prefixlen}".format(**each)
+        kernel.cidr(each)
         for each in before["addresses"]
         if is_of_the_link(each) and "stable-privacy" in each and address_key(each) not in secret
     ]
@@ -110,7 +110,7 @@ def only_ipv6_makes(before: State, now: State) -> List[str]:
 
 def in_the_way_of(made: List[str], before: State) -> List[str]:
     """These addresses of the link, and those that came after them: listed newest first, they are to be so again."""
-    listed = ["{local}/{prefixlen}".format(**each) for each in before["addresses"] if is_of_the_link(each)]
+    listed = [kernel.cidr(each) for each in before["addresses"] if is_of_the_link(each)]
     return listed[: 1 + max(listed.index(each) for each in made)]
 
 
@@ -128,7 +128,7 @@ def is_wider(address: Dict[str, Any]) -> bool:
 
 
 def address_key(address: Dict[str, Any]) -> str:
-    return "{} {}/{}".format(*(address[field] for field in ("family", "local", "prefixlen")))
+    return f"{address['family']} {kernel.cidr(address)}"
 
 
 def route_key(route: Dict[str, Any]) -> str:

@@ -6,6 +6,7 @@
 import ipaddress
 from typing import Any, Dict, List, NamedTuple, Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils._network.kernel import cidr
 from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state import (
     FOREVER,
     PROTOCOL_KERNEL,
@@ -83,9 +84,7 @@ def without_address() -> Settings:
 def carries_present(family: str, state: State) -> List[str]:
     """The addresses of a family that a profile has to carry, as ADDRESS/PREFIX, in the kernel's order."""
     return [
-        "{local}/{prefixlen}".format(**address)
-        for address in state["addresses"]
-        if address["family"] == family and not address.get("temporary")
+        cidr(address) for address in state["addresses"] if address["family"] == family and not address.get("temporary")
     ]
 
 
@@ -161,7 +160,7 @@ def _inet6(mac: str, state: State, backwards: bool) -> Settings:
     method = "auto" if advertised else "manual" if named else "link-local"
     settings = {"ipv6.method": method, "ipv6.addr-gen-mode": "eui64"}
     if named:
-        settings["ipv6.addresses"] = ",".join("{local}/{prefixlen}".format(**address) for address in named)
+        settings["ipv6.addresses"] = ",".join(cidr(address) for address in named)
     settings.update(_routing("ipv6", "inet6", state, ordinary_metric=256))
     return settings
 
