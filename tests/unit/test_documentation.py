@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 import shlex
@@ -116,6 +117,40 @@ def test_each_command_for_one_host_can_be_typed(typed: str, tmp_path: Path) -> N
     else:
         done = of_ansible(tmp_path, "inventory", *words)
         assert done.returncode == 0, done.stderr
+
+
+def settings() -> Iterator[tuple[str, str]]:
+    """Every block in INI form, with its page and number."""
+    for page in PAGES:
+        blocks = re.findall(r"^```ini\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+        yield from ((f"{page.name}-{number}", block) for number, block in enumerate(blocks, 1))
+
+
+SETTINGS = dict(settings())
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) -> None:
+    """Ansible takes `;` alone for a comment behind a value: what follows a `#` there belongs to the value."""
+    read = configparser.ConfigParser(inline_comment_prefixes=(";",), interpolation=None)
+    read.read_string(SETTINGS[name])
+    assert set(read.sections()) <= {"defaults", "inventory", "slb_fleet", "ssh_connection"}, "it is no ansible.cfg"
+    for section in read.sections():
+        for key, value in read.items(section):
+            assert " #" not in value, f"{section}.{key}"
+    (tmp_path / "ansible.cfg").write_text(SETTINGS[name])
+    (tmp_path / "inventory.ini").write_text("localhost ansible_connection=local\n")
+    (tmp_path / "play.yml").write_text("[{hosts: localhost, gather_facts: false, tasks: [{debug: {msg: here}}]}]")
+    done = of_ansible(tmp_path, "playbook", "-i", "inventory.ini", "play.yml")
+    assert done.returncode == 0, done.stderr
+    assert "callback" not in done.stderr
+    if folder := read.get("slb_fleet", "report_dir", fallback=""):
+        # A report is made of a playbook of this collection alone, also where no host matches.
+        (tmp_path / "inventory.ini").write_text("[engines]\n")
+        of_ansible(tmp_path, "playbook", "-i", "inventory.ini", "slb.fleet.diagnose")
+        said = (ROOT / "docs" / "report.md").read_text().split("```ini")[0]
+        written = {path.name for path in (tmp_path / folder).iterdir()}
+        assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
 
 
 def test_the_options_of_the_command_that_merges_reports_are_there() -> None:
