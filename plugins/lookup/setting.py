@@ -63,5 +63,5 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
     def _value(self, name: str, stated: Mapping[str, Any]) -> Any:
         if name not in (_BASE_URL, *OF_A_HOST, *OF_A_PLAY):
-            raise AnsibleError(f"There is no setting {name!r}.")
+            raise AnsibleError(f"There is no setting {name!r}. Name a variable of the README's table, without slb_.")
         return stated_setting(name, stated, self._templar)
