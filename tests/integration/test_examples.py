@@ -213,7 +213,9 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[
 
 def test_a_host_is_forgotten(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
     forget = next(recipe for recipe in recipes("operations.md") if "slb_engine.fact" in recipe)
+    left = "/etc/ansible/facts.d/slb_engine.fact /etc/.motd.slb_fleet /var/lib/slb-fleet /run/slb-fleet"
+    shell("mkdir -p /var/lib/slb-fleet")
+    shell("touch /etc/.motd.slb_fleet /var/lib/slb-fleet/set-aside.json.invalid-20270101T000000Z")
     shell(forget)
-    left = "/etc/ansible/facts.d/slb_engine.fact /var/lib/slb-fleet /run/slb-fleet"
     assert shell(f"ls -d {left} 2>/dev/null || true") == ""
     assert shell("docker inspect --format '{{.State.Running}}' slb") == "true"

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils._host import motd, record, set_aside
+from ansible_collections.slb.fleet.plugins.module_utils._host.motd import _note_of
+from ansible_collections.slb.fleet.plugins.module_utils._network import history, transaction
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, OF_A_HOST, OF_A_PLAY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -179,6 +182,18 @@ def test_what_each_stage_proves_is_said() -> None:
     assert len(stages) > 20
     table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `")]
     assert sorted(stages) == sorted(name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1]))
+
+
+def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:
+    page = (ROOT / "docs" / "operations.md").read_text()
+    table, forget = page.split("## What it leaves where")[1].split("## Upgrading")[0].split("## Forgetting a host")
+    deleted = re.findall(r"^rm -r?f (.*)$", forget, re.MULTILINE)
+    for path in (record.PATH, set_aside.PATH, _note_of(motd.PATH), history.FOLDER, transaction.FOLDER):
+        parents = [str(parent) for parent in (Path(path), *Path(path).parents[:-2])]
+        assert any(f"`{each}`" in table for each in parents), path
+        assert any(each in parents for line in deleted for each in line.split()), path
+    for path in (f"{set_aside.PATH}.invalid-<UTC time>", f"{motd.PATH}.bak", f"{motd.PATH}.bak.<UTC time>"):
+        assert f"`{path}`" in table, path
 
 
 def test_the_first_page_leads_to_every_other() -> None:
