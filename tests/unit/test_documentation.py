@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import json
 import os
 import re
 import shlex
@@ -154,6 +155,35 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) 
         said = (ROOT / "docs" / "report.md").read_text().split("```ini")[0]
         written = {path.name for path in (tmp_path / folder).iterdir()}
         assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
+
+
+def plays() -> Iterator[tuple[str, str]]:
+    """Every block of a page that is a playbook, with its page and number."""
+    for page in PAGES:
+        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)):
+            if block.startswith(("- hosts:", "- name:")):
+                yield f"{page.name}-{number}", block
+
+
+PLAYS = dict(plays())
+
+
+@pytest.mark.parametrize("name", PLAYS)
+def test_each_play_can_be_typed(name: str, tmp_path: Path) -> None:
+    (tmp_path / "play.yml").write_text(PLAYS[name])
+    done = of_ansible(tmp_path, "playbook", "-i", "engines,", "play.yml", "--list-tasks")
+    assert done.returncode == 0, done.stderr
+    assert "play #1" in done.stdout
+
+
+def test_the_connection_of_a_play_reaches_its_tasks(tmp_path: Path) -> None:
+    """The management node is the loopback's discard port, where nothing is: each call names what it has tried."""
+    (play,) = (play for play in PLAYS.values() if "group/slb.fleet.management_node" in play)
+    (tmp_path / "play.yml").write_text(play.replace("console.example", "127.0.0.1:9"))
+    known = {"vault_slb_username": "u", "vault_slb_password": "p", "slb_outage_timeout": 0, "slb_retries": 0}
+    done = of_ansible(tmp_path, "playbook", "-i", "localhost,", "play.yml", "-e", json.dumps(known))
+    assert done.returncode == 2, done.stderr
+    assert "127.0.0.1:9" in done.stdout
 
 
 def test_the_options_of_the_command_that_merges_reports_are_there() -> None:
