@@ -116,6 +116,12 @@ def messages_of(tree: ast.Module, shapes: dict[str, Shape]) -> Iterator[tuple[st
         if isinstance(node, ast.Tuple) and len(node.elts) == 2:
             what, remedy = map(words.of, node.elts)
             yield from ((one, other) for one in what for other in remedy if " " in one and other.endswith("."))
+        if isinstance(node, ast.Yield | ast.Return) and node.value:
+            # What is said against a decision, by objections.py and the guard of a plan.
+            said = node.value.elts[-1] if isinstance(node.value, ast.Tuple) else node.value
+            yield from (
+                in_two(text) for text in words.of(said) if text.startswith(("But ", "The install was asked for"))
+            )
         if not isinstance(node, ast.Call) or not node.args or isinstance(node.args[0], ast.Starred):
             continue
         kind = getattr(node.func, "id", getattr(node.func, "attr", ""))

@@ -28,6 +28,8 @@ def test_the_page_is_made_from_the_code() -> None:
         "it could be live",
         "The option `user_credential_id` has the value …: it is not a positive number.",
         "Several management nodes have the same slb_license_dest",
+        "no engine came up; the container is",
+        "But it carries … established connections",
         "The record /etc/ansible/facts.d/slb_engine.fact cannot be written",
     ],
 )
@@ -78,6 +80,8 @@ def test_each_raise_whose_words_stand_there_is_found() -> None:
         ("raise AnsibleParserError(f'The {x} broke. Mend it.')", "The … broke."),
         ("raise NoAnswer('The host broke. Mend it.')", "The host broke."),
         ("Display().warning('The run broke. Mend it.')", "The run broke."),
+        ("def guard():\n yield f'But {x} broke. Mend it.'", "But … broke."),
+        ("def guard():\n yield 'unsteady', 'But it broke. Mend it.'", "But it broke."),
         ("_MEANINGS = (('the run broke', 'Mend it.'),)", "the run broke"),
     ],
 )
