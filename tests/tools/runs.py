@@ -108,10 +108,12 @@ def _descendants(process: int) -> list[int]:
     return [*children, *(each for child in children for each in _descendants(child))]
 
 
-def wait_until(condition: Callable[[], object], what: str | Callable[[], str], seconds: float = 30) -> None:
+def wait_until(
+    condition: Callable[[], object], what: str | Callable[[], str], seconds: float = 30, every: float = 0.05
+) -> None:
     """``what``: that is waited for, in words, or what says what was seen instead."""
     deadline = time.monotonic() + seconds
     while not condition():
         said = what if isinstance(what, str) else what()
         assert time.monotonic() < deadline, f"not within {seconds:g} s: {said}"
-        time.sleep(0.05)
+        time.sleep(every)

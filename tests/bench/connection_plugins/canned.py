@@ -21,6 +21,10 @@ options:
     type: float
     default: 0
     vars: [{name: canned_seconds}]
+  once:
+    description: It answers no sooner than when there is a file of this name.
+    type: str
+    vars: [{name: canned_once}]
   engine:
     description: What the host's record names.
     vars: [{name: inventory_hostname}]
@@ -56,6 +60,9 @@ class Connection(ConnectionBase):  # type: ignore[misc]
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
         state = self.get_option("state")
         time.sleep(self.get_option("seconds"))
+        once = self.get_option("once")
+        while once and not Path(once).exists():
+            time.sleep(0.05)
         if state == "unreachable":
             raise AnsibleConnectionFailure("Connection timed out")
         confirmed = Path(constants.DEFAULT_LOCAL_TMP) / f"confirmed-{self.get_option('engine')}"

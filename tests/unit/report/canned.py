@@ -41,14 +41,16 @@ _BREAKS = {
 }
 
 
-def _as(state: str) -> dict[str, Any]:
-    kind, _after, seconds = state.partition(" after ")
-    return {"canned_state": kind, "canned_seconds": float(seconds or 0)}
+def _as(state: str, folder: Path) -> dict[str, Any]:
+    kind, _once, file = state.partition(" once ")
+    kind, _after, seconds = kind.partition(" after ")
+    once = {"canned_once": str(folder / file)} if file else {}
+    return {"canned_state": kind, "canned_seconds": float(seconds or 0), **once}
 
 
 class Canned:
     """A fleet in ``folder``. ``states``: what each host answers, as tests/bench/scale.py has it, such as healthy, or
-    breaks; and after how many seconds: healthy after 3.
+    breaks; and after how many seconds: healthy after 3; or once there is which file in ``folder``: healthy once asked.
     """
 
     def __init__(self, folder: Path, **states: str) -> None:
@@ -58,7 +60,9 @@ class Canned:
         inventory = fleet(len(states), answers, troubled=False)
         hosts = inventory["engines"]["hosts"]
         some = zip(states.items(), list(hosts.values()), strict=True)
-        inventory["engines"]["hosts"] = {name.replace("_", "-"): {**host, **_as(state)} for (name, state), host in some}
+        inventory["engines"]["hosts"] = {
+            name.replace("_", "-"): {**host, **_as(state, folder)} for (name, state), host in some
+        }
         self.inventory = folder / "inventory.yml"
         self.inventory.write_text(yaml.safe_dump(inventory))
 

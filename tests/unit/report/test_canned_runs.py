@@ -8,13 +8,14 @@ import re
 import signal
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
-from ansible_collections.slb.fleet.tests.tools.runs import wait_until
+from ansible_collections.slb.fleet.tests.tools.runs import output_of, started, wait_until
 from ansible_collections.slb.fleet.tests.unit.report.canned import HURRY, ROOT, Canned
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -174,40 +175,49 @@ def test_a_run_to_whose_words_nobody_listens_any_more_comes_to_its_end(tmp_path:
 
 
 def test_what_is_on_disk_is_at_any_moment_one_whole_file(tmp_path: Path) -> None:
-    # The rest keeps the run from its end. And Ansible takes no results while it waits to begin the next host.
-    hosts, answering, enough = 30, 20, 15
-    states = ["healthy after 0.3"] * answering + ["healthy after 300"] * (hosts - answering)
-    fleet = Canned(tmp_path, **{f"edge_{number}": state for number, state in enumerate(states, 1)})
+    # Each answers when the test lets it; the last ones never, so the run cannot end. All are asked at once, as Ansible
+    # takes no results while it waits to begin the next host.
+    hosts, answering = 20, 15
+    fleet = Canned(tmp_path, **{f"edge_{number}": f"healthy once {number}" for number in range(hosts)})
+    names = {f"edge-{number}" for number in range(hosts)}
     (tmp_path / "hurry.py").write_text(HURRY)
     hurried = {"ANSIBLE_CALLBACK_PLUGINS": str(tmp_path), "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,hurry"}
-    process = subprocess.Popen(
-        fleet.command("slb.fleet.rollout", "--forks", "2"),
-        cwd=tmp_path,
-        env={**fleet.environment(), **hurried},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    proven, deadline = {0}, time.monotonic() + 120
-    try:
-        while max(proven) < enough:
-            assert time.monotonic() < deadline
-            assert process.poll() is None
-            if (fleet.reports / "report.json").exists():
-                document = fleet.document
-                jsonschema.validate(document, SCHEMA)
-                proven.add(document["counts"]["proven"])
-    finally:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-    assert len(proven) > 3, "the document grows with the run"
-    jsonschema.validate(fleet.document, SCHEMA)
-    assert (fleet.document["run"]["status"], fleet.document["counts"]["hosts"]) == ("running", hosts)
-    assert set((fleet.reports / "retry").read_text().split()) <= set(fleet.hosts)
-    told = (fleet.reports / "slb_fleet.prom").read_text()
-    assert told.count("slb_fleet_host_proven{") == hosts
-    assert told.endswith("# EOF\n")
+    command = fleet.command("slb.fleet.rollout", "--forks", str(hosts))
+    environment = {**fleet.environment(), **hurried}
+    files = [fleet.reports / name for name in ("report.json", "retry", "slb_fleet.prom")]
+    last: list[str] = []
+
+    def assert_whole(report: str, retry: str, told: str) -> None:
+        """Each by itself: between two of them they may be written anew. The first ones have no hosts yet."""
+        document = json.loads(report)
+        jsonschema.validate(document, SCHEMA)
+        assert document["run"]["status"] == "running"
+        assert len(document["hosts"]) in (0, hosts)
+        assert set(retry.split("\n")) <= {*names, ""}
+        assert told.count("slb_fleet_host_proven{") in (0, hosts)
+        assert told.endswith("# EOF\n")
+
+    with started(command, tmp_path, cwd=tmp_path, env=environment) as process:
+
+        def shows(proven: int) -> bool:
+            assert process.poll() is None, output_of(tmp_path, process)
+            # Looked at as often as can be, and checked where it has changed.
+            texts = [path.read_text() for path in files if path.exists()]
+            if texts != last and len(texts) == len(files):
+                last[:] = texts
+                assert_whole(*texts)
+            counts = json.loads(last[0])["counts"] if last else {}
+            assert counts.get("proven", 0) <= proven
+            return (counts.get("hosts"), counts.get("proven")) == (hosts, proven)
+
+        # The document grows with the run.
+        for number in range(answering + 1):
+            wait_until(partial(shows, number), partial(output_of, tmp_path, process), 120, every=0)
+            if number < answering:
+                (tmp_path / str(number)).touch()
+    assert process.returncode == -signal.SIGKILL
+    assert_whole(*(path.read_text() for path in files))
+    assert fleet.document["counts"]["proven"] == answering
 
 
 def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path: Path) -> None:
