@@ -1,4 +1,4 @@
-"""A loaded machine is slow, which is no fault of the code: hypothesis sets no deadline here."""
+"""What the tests of what is said to a console share."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import multiprocessing
 import os
 import stat
-import time
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,24 +20,26 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 from ansible_collections.slb.fleet.plugins.plugin_utils import _run_session
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
+from ansible_collections.slb.fleet.tests.tools.runs import wait_until
 
 CONNECTION = Connection("https://console.example", username="admin", password="pass-w0rd", timeout=1, retries=0)
+PATIENT = replace(CONNECTION, timeout=120)
 FORK = multiprocessing.get_context("fork")
 
 
 class Logins:
-    """A login that takes a while and is counted in a file, by processes too."""
+    """A login that is counted in a file, by processes too. ``waiting``: it ends when so many have begun to ask."""
 
-    def __init__(self, folder: Path, seconds: float = 0.0, error: Any = None) -> None:
-        self.file = folder / "logins"
+    def __init__(self, folder: Path, waiting: int = 0, error: Any = None) -> None:
+        self.folder, self.file = folder, folder / "logins"
         self.file.touch()
-        self.seconds = seconds
+        self.waiting = waiting
         self.error = error
 
     def __call__(self) -> Session:
         with self.file.open("a") as file:
             file.write("x")
-        time.sleep(self.seconds)
+        wait_until(lambda: len(list(self.folder.glob("begun-*"))) >= self.waiting, "all who are to wait", 60)
         if self.error:
             raise self.error()
         return Session(f"session{self.count}", csrftoken="token", tls_fingerprint="ab")
@@ -48,41 +51,52 @@ class Logins:
 
 def in_processes(count: int, action: Any) -> list[Any]:
     with FORK.Pool(count) as pool:
-        return [task.get(30) for task in [pool.apply_async(action.__call__) for _ in range(count)]]
+        return [task.get(120) for task in [pool.apply_async(action.__call__) for _ in range(count)]]
+
+
+class Telling(RunSession):
+    """Each process that asks says so, by a file, when its time has been taken."""
+
+    @contextlib.contextmanager
+    def _locked(self, connection: Connection) -> Iterator[None]:
+        (self._folder / f"begun-{os.getpid()}").touch()
+        with super()._locked(connection):
+            yield
 
 
 class Ask:
     def __init__(self, folder: Path, logins: Logins) -> None:
-        self.store, self.logins = RunSession(folder), logins
+        self.store, self.logins = Telling(folder), logins
 
     def __call__(self) -> str:
         try:
-            return self.store.current(CONNECTION, self.logins).sessionid
+            return self.store.current(PATIENT, self.logins).sessionid
         except ConsoleError as error:
             return str(error)
 
 
 class Renew(Ask):
     def __call__(self) -> str:
-        session = self.store.renewed(CONNECTION, Session("session1"), "/path", self.logins)
+        session = self.store.renewed(PATIENT, Session("session1"), "/path", self.logins)
         return session.sessionid if session else "none"
 
 
 def test_processes_share_one_login(tmp_path: Path) -> None:
-    logins = Logins(tmp_path, seconds=0.3)
+    logins = Logins(tmp_path, waiting=10)
     assert in_processes(10, Ask(tmp_path, logins)) == ["session1"] * 10
     assert logins.count == 1
 
 
 def test_processes_share_one_renewal(tmp_path: Path) -> None:
-    logins = Logins(tmp_path, seconds=0.2)
-    Ask(tmp_path, logins)()
+    logins = Logins(tmp_path)
+    RunSession(tmp_path).current(CONNECTION, logins)
+    logins.waiting = 10
     assert in_processes(10, Renew(tmp_path, logins)) == ["session2"] * 10
     assert logins.count == 2
 
 
 def test_those_who_wait_share_a_failure_and_later_ones_do_not(tmp_path: Path) -> None:
-    logins = Logins(tmp_path, seconds=0.5, error=partial(ConsoleError, "It is down.", "Wait."))
+    logins = Logins(tmp_path, waiting=8, error=partial(ConsoleError, "It is down.", "Wait."))
     assert in_processes(8, Ask(tmp_path, logins)) == ["It is down. Wait."] * 8
     assert logins.count == 1
     logins.error = None

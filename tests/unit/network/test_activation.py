@@ -47,14 +47,15 @@ class Host:
             raise HostError("It is refused.", "See there.")
 
 
-def played(monkeypatch: pytest.MonkeyPatch, host: Host, *plans: Plan) -> dict[str, str]:
+def played(monkeypatch: pytest.MonkeyPatch, host: Host, *plans: Plan, seconds: float = 60) -> dict[str, str]:
+    """``seconds``: for which it is waited at most; few only where what is waited for does not come."""
     names = [entry.name for entry in plans]
     monkeypatch.setattr(nmcli, "devices", host.devices)
     monkeypatch.setattr(nmcli, "up", host.up)
     monkeypatch.setattr(kernel, "is_there", lambda name: True)
     monkeypatch.setattr(kernel_state, "read", lambda names: dict.fromkeys(names, HAD))
     monkeypatch.setattr(snapshot, "put_back", lambda *given: host.asked.append(f"back {given[1][0]}") or [])
-    monkeypatch.setattr(activation, "SECONDS", 0.3)
+    monkeypatch.setattr(activation, "SECONDS", seconds)
     monkeypatch.setattr(activation, "_MORE_SECONDS_EACH", 0)
     monkeypatch.setattr(activation, "_POLL_SECONDS", 0.01)
     before = {"kernel": dict.fromkeys(names, HAD), "uppers": {name: [] for name in names}}
@@ -94,7 +95,7 @@ def test_one_that_first_has_to_let_go_of_another_profile_is_waited_for(monkeypat
 def test_one_that_is_merely_watched_has_not_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before NetworkManager begins, and where it does not: it is called connected all the same."""
     host = Host({"ens9": seen("ens9", "connected", uuid="another"), "refused": seen("refused", "unmanaged")})
-    failed = played(monkeypatch, host, plan("ens9"), plan("refused"))
+    failed = played(monkeypatch, host, plan("ens9"), plan("refused"), seconds=0.3)
     assert sorted(failed) == ["ens9", "refused"]
     assert failed["refused"] == "It is refused. See there. It was put back."
     assert [line for line in host.asked if "back" in line] == ["back of-refused", "back of-ens9"]

@@ -194,7 +194,7 @@ def _assert_is_plain(value: Any, path: str) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-@settings(max_examples=60, deadline=2000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(data=st.data())
 def test_whatever_a_host_says_the_gate_gives_its_shape_or_refuses(module: str, data: st.DataObject) -> None:
     shape = shape_of(module)
@@ -216,7 +216,7 @@ def test_whatever_a_host_says_the_gate_gives_its_shape_or_refuses(module: str, d
     assert len(json.dumps(accepted, allow_nan=False)) <= 1024 * 1024
 
 
-@settings(max_examples=150, deadline=2000, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_look_comes_through_the_gate_can_be_decided_about(data: st.DataObject) -> None:
     """No value in it stops the decision half-way: a host that lies is told so, or has its fate."""
