@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOGIN, LICENSE, INSTALL = "/account/login/", "/system/license/apply/", "/system/add_slb_engine/"
 LONGEST_END = 10
+WITHOUT_END = 150
+"""Seconds: as good as no end, where a call is to end within a fifth of it."""
 LICENSE_TEXT = b"-----BEGIN LICENSE-----\nc2xiLmZsZWV0\n-----END LICENSE-----\n"
 
 
@@ -155,8 +157,9 @@ class HostileServer:
                 request = _read_request(connection)
                 with self._lock:
                     self.requests.append(request)
+                    # Here, so that no two of them have the same one.
+                    number = sum(1 for each in self.requests if each.path == request.path)
                 path = request.path.removeprefix(self.prefix)
-                number = self.seen[path]
                 behaviours = self.routes.get(path, [answer(404, "no such page")])
                 behaviours[min(number, len(behaviours)) - 1](Exchange(self, connection, request, number))
 
@@ -235,7 +238,7 @@ def reset() -> Behaviour:
 
 def silence() -> Behaviour:
     def behave(exchange: Exchange) -> None:
-        exchange.server.wait_for_the_end(60)
+        exchange.server.wait_for_the_end(WITHOUT_END)
 
     return behave
 
@@ -245,7 +248,7 @@ def drip(data: bytes, pause: float = 0.1, endless: bytes = b"", head: bytes = b"
 
     def behave(exchange: Exchange) -> None:
         exchange.send(head)
-        end = time.monotonic() + 60
+        end = time.monotonic() + WITHOUT_END
         for byte in itertools.chain(data, itertools.cycle(endless)):
             if time.monotonic() > end:
                 return
@@ -260,7 +263,7 @@ def flood(head: bytes, block: bytes) -> Behaviour:
 
     def behave(exchange: Exchange) -> None:
         exchange.send(head)
-        end = time.monotonic() + 60
+        end = time.monotonic() + WITHOUT_END
         while time.monotonic() < end:
             exchange.send(block)
 

@@ -270,7 +270,7 @@ def test_what_is_connected_after_the_deadline_is_sent_nothing(
     start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, module: Any, name: str, drips: bool
 ) -> None:
     def drip(raw: socket.socket) -> None:
-        for _ in range(50):
+        for _ in range(300):
             raw.sendall(b"\x16")
             time.sleep(0.1)
 
@@ -278,7 +278,7 @@ def test_what_is_connected_after_the_deadline_is_sent_nothing(
     _slowly(monkeypatch, module, name, 1.5)
     begin = time.monotonic()
     result = run("engine", server, sessionid="given", timeout=1, retries=0)
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 15, "the peer goes on for 30 s"
     assert result["outcome"] == "refused"
     assert "cannot be reached: no connection came about in time" in result["msg"]
     assert server.requests == []
@@ -291,7 +291,7 @@ def test_what_is_connected_after_the_deadline_is_sent_nothing(
         pytest.param(lambda raw: raw.close(), id="closes at once"),
         pytest.param(lambda raw: [*iter(lambda: raw.recv(65536), b"")], id="never shakes hands"),
         pytest.param(
-            lambda raw: [raw.sendall(b"\x16") or time.sleep(0.2) for _ in range(40)], id="drips its handshake"
+            lambda raw: [raw.sendall(b"\x16") or time.sleep(0.2) for _ in range(150)], id="drips its handshake"
         ),
     ],
 )
@@ -301,7 +301,7 @@ def test_no_tls(start: Callable[..., Any], greeting: Any) -> None:
     result = run("engine", server, timeout=1)
     assert result["outcome"] == "refused"
     assert "cannot be reached" in result["msg"]
-    assert time.monotonic() - begin < 6
+    assert time.monotonic() - begin < 20, "a peer that does not end goes on for 30 s, each of two times"
 
 
 FRAMES = {
@@ -326,7 +326,7 @@ def test_a_body_that_drips_ends_with_the_time(
     result = run(module, server, timeout=2, retries=0, **session, **more)
     assert result["failed"]
     assert "did not end within 2 s" in result["msg"], result
-    assert time.monotonic() - begin < 15
+    assert time.monotonic() - begin < 30, "the peer goes on for five times as long"
 
 
 def test_a_body_that_never_comes_ends_with_the_time_whichever_clock_is_first(
@@ -351,12 +351,16 @@ def test_an_install_waits_for_a_server_that_is_not_up_yet(start: Callable[..., A
     assert servers[0].seen == {INSTALL: 1}
 
 
-def test_retry_after_is_waited_for(start: Callable[..., Any]) -> None:
+def test_retry_after_is_waited_for(start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     server = start({LICENSE: [answer(503, "", "Retry-After: 2"), for_session(answer(200, LICENSE_TEXT))]})
-    console = Console(_connection(server))
+    pauses: list[float] = []
+    sleep = time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: pauses.append(seconds) or sleep(seconds))
+    console = Console(_connection(server, timeout=30))
     begin = time.monotonic()
     assert console.call(Request("GET", LICENSE)).answer.body == LICENSE_TEXT
-    assert 2 <= time.monotonic() - begin < 3.5
+    assert time.monotonic() - begin >= 2
+    assert 2 <= sum(pauses) < 3.5
 
 
 def test_a_wait_that_is_too_long_is_told(start: Callable[..., Any]) -> None:
@@ -405,7 +409,7 @@ def test_get_json(start: Callable[..., Any]) -> None:
         Console(_connection(server)).get_json("/elsewhere")
 
 
-def _connection(server: Any) -> Connection:
+def _connection(server: Any, timeout: int = 2) -> Connection:
     given = {option: rules.get("default") for option, rules in CONNECTION_ARGUMENTS.items()}
-    given.update(base_url=server.base_url, username="admin", password=PASSWORD, timeout=2, retries=1)
+    given.update(base_url=server.base_url, username="admin", password=PASSWORD, timeout=timeout, retries=1)
     return Connection.from_params({**given, "tls_fingerprint": server.certificate.fingerprint})

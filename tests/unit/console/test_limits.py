@@ -24,7 +24,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.transport impor
 EXISTS = [re.compile(pattern, re.IGNORECASE) for pattern in EXISTS_PATTERNS]
 PORT = [re.compile(pattern, re.IGNORECASE) for pattern in PORT_OCCUPIED_PATTERNS]
 SIZE = 200_000  # bytes
-SECONDS = 1.0  # of the processor
+TIMES = 4
+"""What no answer may cost more than, counted in honest pages of the same size: in seconds each machine has its own."""
 MARKS = "a" + "\u0301\u0323" * (SIZE // 4)
 
 BOMBS = {
@@ -71,10 +72,22 @@ BOMBS = {
 }
 
 
+_ROW = "<tr><td>edge-1</td><td class='address'>192.0.2.1</td><td>The engine is running &amp; all is well.</td></tr>"
+PART = 4  # which is enough to measure what an honest page costs
+HONEST = "<html><body><table>" + _ROW * (SIZE // PART // len(_ROW))
+
+
 @pytest.mark.parametrize("bomb", BOMBS)
 @pytest.mark.parametrize("kind", ["application/json", "text/html"])
 def test_a_bomb(bomb: str, kind: str) -> None:
-    answer = Answer(200, {"Content-Type": kind}, BOMBS[bomb].encode())
+    # Other work on the processor may come in between, but not each time.
+    tries = (seconds_to_read(BOMBS[bomb], kind) / (PART * seconds_to_read(HONEST, "text/html")) for _ in range(3))
+    assert any(times < TIMES for times in tries)
+
+
+def seconds_to_read(body: str, kind: str) -> float:
+    """Of the processor."""
+    answer = Answer(200, {"Content-Type": kind}, body.encode())
     before = time.process_time()
     reply = read_reply(answer, Redactor(["secret-password", "d1s2e3s4s5i6o7n8"]))
     assert len(reply.excerpt) <= 301
@@ -83,7 +96,7 @@ def test_a_bomb(bomb: str, kind: str) -> None:
     answers.blames_credentials(reply.content)
     answers.is_about_csrf(reply.content)
     answers.install_outcome(answer, reply.content, EXISTS, PORT, ("edge-1", "192.0.2.1"))
-    assert time.process_time() - before < SECONDS
+    return time.process_time() - before
 
 
 @given(st.text(), st.integers(0, 3))

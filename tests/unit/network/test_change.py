@@ -63,7 +63,7 @@ def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatc
     def take(*_: Any) -> dict[str, Any]:
         taken.append(1)
         inside.set()
-        go_on.wait(5)
+        go_on.wait(60)
         return {"kernel": {}}
 
     monkeypatch.setattr(snapshot, "take", take)
@@ -78,12 +78,12 @@ def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatc
 
     runs = [threading.Thread(target=run, args=(token,)) for token in ("first000", "second00")]
     runs[0].start()
-    assert inside.wait(5)
+    assert inside.wait(60)
     runs[1].start()
     time.sleep(0.2)
     go_on.set()
     for each in runs:
-        each.join(10)
+        each.join(60)
     assert taken == [1]
     assert len(refused) == 1
     assert "second00: Another change of this host's interfaces is armed" in refused[0]
