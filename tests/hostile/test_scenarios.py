@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile_server import INSTALL, LICENSE, LOGIN, WITHOUT_END
+from hostile_server import INSTALL, LICENSE, LOGIN
 from operations import PASSWORD, run
 from scenarios import INSTALL_ANSWERS, INSTALL_SESSIONS, LICENSES, LOGINS, NEW, OLD, REQUESTED, Scenario
 
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-# timeout=2 and retries=1 make 4 s for a call, and a scenario has a login and at most two calls: 12 s, where what has no
-# end goes on for more than ten times as long. The rest is for a machine that has other work.
-LONGEST = WITHOUT_END / 5
+# timeout=2 and retries=1 make 4 s for a call; a scenario has a login and at most two calls.
+LONGEST = 13
 
 
 def by_name(scenarios: list[Scenario]) -> Any:
