@@ -14,8 +14,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineI
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import OF_A_HOST
 
 _ASKED_FOR = (
-    *("is_change_hostname", "remove_leftovers", "allow_established", "motd", "motd_max_bytes", "motd_after"),
-    *("license_dest", "license_host", "adopt_interfaces"),
+    *("is_change_hostname", "remove_leftovers", "allow_established"),
+    *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
 )
 _OF_INTERFACES = ("interfaces", "interfaces_state", "lift_unmanaged", "whole_lease")
 _LONGEST = 1000

@@ -89,4 +89,5 @@ def test_where_that_differs_nothing_is_done(fleet: Fleet, trouble: str) -> None:
     rollout = fleet.run("rollout", {}, *options, "-e", "awx_job_id=8")
     assert rollout.run.status == 2
     assert "not what was approved as sha256:" in re.sub(r"\s+", " ", rollout.run.output)
-    assert not any("add_slb_engine" in request for request in rollout.requests.elements())
+    assert not any("add_slb_engine" in request or "license" in request for request in rollout.requests.elements())
+    assert rollout.license is None

@@ -15,7 +15,7 @@ USUAL = {name: variable.default for name, variable in OF_A_HOST.items()}
 OTHERWISE: dict[str, Any] = {
     **{name: not value for name, value in USUAL.items() if isinstance(value, bool)},
     **{"user_credential_id": 2, "motd": "keep", "motd_max_bytes": 7, "motd_after": "restored"},
-    **{"license_dest": "/srv/license", "license_host": "store", "interfaces": ["ens9"], "interfaces_state": "absent"},
+    **{"interfaces": ["ens9"], "interfaces_state": "absent"},
 }
 OF_INTERFACES = ("interfaces", "interfaces_state", "lift_unmanaged", "whole_lease")
 ELSEWHERE = {
@@ -26,7 +26,9 @@ ELSEWHERE = {
     "engine_listing": "of the decision",
     "engine_listing_may_be_empty": "of the decision",
     "max_replaced": "of the decision",
-    "license_backup": "how",
+    "license_dest": "of the management node",
+    "license_host": "of the management node",
+    "license_backup": "of the management node",
     "wait_timeout": "how long",
     "settle": "how long",
     "attempts": "how often",
