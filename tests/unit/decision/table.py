@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
-from ansible_collections.slb.fleet.tests.unit.decision.space import everything
+from ansible_collections.slb.fleet.tests.unit.decision.tried import tried
 
 HEAD = """# How a host's fate is decided
 
@@ -20,11 +19,7 @@ and on the policy. Numbers and states in the right column are those of one examp
 
 
 def rows() -> list[str]:
-    reasons: dict[tuple[str, str], str] = {}
-    for evidence, policy in everything():
-        rule = next(rule for rule in RULES if rule.applies(evidence, policy))
-        decision = decide(evidence, policy)
-        reasons.setdefault((rule.when, decision.action), decision.reason)
+    reasons = tried().reasons
     lines = []
     for rule in RULES:
         actions = sorted(action for when, action in reasons if when == rule.when)

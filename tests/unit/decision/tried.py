@@ -1,0 +1,33 @@
+"""Every evidence is tried under every policy: once, whoever asks what came of it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
+from ansible_collections.slb.fleet.tests.unit.decision.promises import broken_promises
+from ansible_collections.slb.fleet.tests.unit.decision.space import everything
+
+
+@dataclass(frozen=True)
+class Tried:
+    """``reasons``: an example of each, by what was seen and what is done. ``broken``: the first promise that was."""
+
+    number: int
+    reasons: dict[tuple[str, str], str]
+    broken: str
+
+
+@functools.cache
+def tried() -> Tried:
+    number, reasons, broken = 0, dict[tuple[str, str], str](), ""
+    for evidence, policy in everything():
+        number += 1
+        rule = next(rule for rule in RULES if rule.applies(evidence, policy))
+        decision = decide(evidence, policy)
+        reasons.setdefault((rule.when, decision.action), decision.reason)
+        for promise in () if broken else broken_promises(evidence, policy, decision):
+            broken = f"broken: {promise}\n{evidence}\n{policy}\n{decision}"
+    return Tried(number, reasons, broken)
