@@ -90,7 +90,7 @@ def settings(name: str, family: str) -> Dict[str, str]:
 
 def set_setting(name: str, family: str, setting: str, value: str) -> None:
     """Raises OSError."""
-    kind, _, file = setting.rpartition(" ")
+    kind, _blank, file = setting.rpartition(" ")
     with open(os.path.join(_SETTINGS.format(family, kind or "conf", name), file), "w") as stream:
         stream.write(value)
 
