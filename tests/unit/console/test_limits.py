@@ -24,7 +24,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.transport impor
 EXISTS = [re.compile(pattern, re.IGNORECASE) for pattern in EXISTS_PATTERNS]
 PORT = [re.compile(pattern, re.IGNORECASE) for pattern in PORT_OCCUPIED_PATTERNS]
 SIZE = 200_000  # bytes
-TIMES = 4
+TIMES = 3
 """What no answer may cost more than, counted in honest pages of the same size: in seconds each machine has its own."""
 MARKS = "a" + "\u0301\u0323" * (SIZE // 4)
 
