@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down ee test matrix chaos interfaces bench docs release environment
+.PHONY: demo demo-down ee test thorough matrix chaos interfaces bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -13,6 +13,10 @@ demo-down: environment
 # Some stages alone: make test STAGES="ruff unit"
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
+
+# The same stages with all that takes minutes a test: more than an hour
+thorough: environment
+	@.venv/bin/python tests/run.py --thorough $(STAGES)
 
 # Every supported ansible-core, and at last the execution environment; some cores or stages alone: make matrix CORES="2.16 2.21" STAGES="unit client"
 matrix: environment

@@ -1,15 +1,18 @@
 """Runs the project's tests, stage by stage: a line for each as it starts and ends, its output where it fails.
 
-All stages, or those named: `python tests/run.py ruff unit`. Each stage's output is kept in .cache/test-logs.
+All stages, or those named: `python tests/run.py ruff unit`. With --thorough, also what is marked as long: the stage
+chaos, and tests with the marker "long". Each stage's output is kept in .cache/test-logs.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -25,6 +28,7 @@ SHARED = "tests/tools:tests/integration:tests/integration/deployment"
 class Stage(NamedTuple):
     name: str
     command: str
+    is_long: bool = False
 
 
 # The lanes go on side by side: what works on the code keeps the processor busy, what works on labs mostly waits.
@@ -59,6 +63,7 @@ FLEETS = (
     Stage(
         "chaos",
         f"PYTHONPATH={SHARED} python tests/chaos/run.py --seconds 120 --seed 1",
+        is_long=True,
     ),
 )
 # What the processor's time is measured in has the machine to itself.
@@ -68,17 +73,18 @@ LANES = (CODE, LABS, FLEETS)
 STAGES = (SCALE, DOCKER, *CODE, *LABS, *FLEETS)
 
 
-def environment() -> dict[str, str]:
+def environment(*, is_thorough: bool) -> dict[str, str]:
     return dict(
         os.environ,
         PATH=f"{BIN}:{os.environ['PATH']}",
         ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".cache" / "dev"),
         ANSIBLE_FORCE_COLOR="0",
         NO_COLOR="1",
+        PYTEST_ADDOPTS="" if is_thorough else "-m 'not long'",
     )
 
 
-def run(stage: Stage) -> bool:
+def run(stage: Stage, variables: dict[str, str]) -> bool:
     log = LOGS / f"{stage.name}.log"
     print(f"==> {stage.name}: {stage.command}", flush=True)
     begin = time.monotonic()
@@ -86,7 +92,7 @@ def run(stage: Stage) -> bool:
         status = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", stage.command],
             cwd=ROOT,
-            env=environment(),
+            env=variables,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -102,18 +108,23 @@ def run(stage: Stage) -> bool:
     return False
 
 
-def main(names: list[str]) -> int:
+def main(names: list[str], *, is_thorough: bool) -> int:
     unknown = set(names) - {stage.name for stage in STAGES}
     if unknown:
         print(f"Unknown stages: {shlex.join(unknown)}. Known: {' '.join(stage.name for stage in STAGES)}.")
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    lanes = [[stage for stage in lane if not names or stage.name in names] for lane in LANES]
-    results = [run(SCALE)] if not names or SCALE.name in names else []
-    results += [run(DOCKER)] if any(lanes[1:]) or DOCKER.name in names else []
+    variables = environment(is_thorough=is_thorough)
+
+    def wanted(stages: Iterable[Stage]) -> list[Stage]:
+        return [each for each in stages if each.name in names or (not names and (is_thorough or not each.is_long))]
+
+    lanes = [wanted(lane) for lane in LANES]
+    first = [*wanted([SCALE]), *([DOCKER] if any(lanes[1:]) else wanted([DOCKER]))]
+    results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor() as side_by_side:
-        for passed in side_by_side.map(lambda lane: [run(stage) for stage in lane], lanes):
+        for passed in side_by_side.map(lambda lane: [run(stage, variables) for stage in lane], lanes):
             results += passed
     print(f"All stages took {(time.monotonic() - begin) / 60:.1f} minutes.")
     print(f"{results.count(True)} passed, {results.count(False)} failed")
@@ -121,4 +132,8 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--thorough", action="store_true")
+    options.add_argument("stages", nargs="*")
+    given = options.parse_args()
+    sys.exit(main(given.stages, is_thorough=given.thorough))

@@ -18,7 +18,9 @@ LICENSE_PLAYS = {
     "Download the license of each management node",
 }
 MOST_TASKS, MOST_TRIPS = 9, 7
-POLICY = {"slb_settle": 1, "slb_wait_timeout": 60}
+# A container that has to run for long gives the management node time to list its engine: a look at a host whose engine
+# is not listed yet is one more trip, and how many of them there are hangs on how fast the node is.
+POLICY = {"slb_settle": 15, "slb_wait_timeout": 120}
 CLEAN = Case("absent", "add", "There is no engine")
 
 

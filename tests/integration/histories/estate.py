@@ -291,8 +291,9 @@ class Estate:
         self.clean()
         run = self.play("slb.fleet.rollout")
         for member in self:
-            assert member.is_proven(by="console"), run.output
-            self._records[member.name] = member.record
+            seen = f"{member.name}: {member.record}, {member.containers}, {member.engine}"
+            assert member.is_proven(by="console"), f"{run.output}\n{seen}"
+        self._records = {member.name: member.record for member in self}
 
     def _repeat_deployment(self, member: Member) -> None:
         """As the node and the collection did it for this host the first time, in a fraction of the time."""
