@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    ip_commands,
     kernel,
     kernel_again,
     kernel_state,
@@ -375,6 +376,11 @@ def _have_it_released(name: str, former: str, present: nmcli.Device) -> None:
         # Otherwise NetworkManager would give it its addresses again when the lease is renewed. What it then finds
         # on it makes it watch it again.
         nmcli.command(["--wait", str(_RELEASE_SECONDS), "device", "disconnect", name], _RELEASE_SECONDS)
+    elif former == "connected (externally)" and present.state == "disconnected":
+        # It has let go of it by itself, while the change's file still told it to watch nothing that it finds. It looks
+        # again when an address comes; this one comes back with the rest.
+        addresses = kernel_state.read([name])[name]["addresses"]
+        ip_commands.run([["address", "del", kernel.cidr(address), "dev", name] for address in addresses[-1:]])
     if former == "unavailable" and present.state != former:
         # It does not look for a carrier again by itself, and would not connect it when the cable is back.
         for managed in ("no", "yes"):

@@ -265,6 +265,15 @@ def test_what_goes_wrong_in_between_leaves_nothing_behind(fleet: Fleet) -> None:
     require_nothing_told(fleet, scenario)
 
 
+def test_what_went_wrong_once_does_not_again(fleet: Fleet) -> None:
+    """1.42 gives a connection up whose own IPv6 address went while it hung, and then did not watch the interface again."""
+
+    def scenario(host: Host, _number: int) -> list[str]:
+        return play_all(fleet, host, [case(24617)], True, "NetworkManager hangs")
+
+    require_nothing_told(fleet, scenario)
+
+
 def require_nothing_told(fleet: Fleet, scenario: Callable[[Host, int], list[str]]) -> None:
     """Plays it on all hosts side by side; it is given the host's number among them."""
     hosts = list(fleet.lab.hosts.values())
