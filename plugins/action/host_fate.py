@@ -20,6 +20,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.engine import E
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import ApprovedPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import task_environment
 from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
@@ -304,12 +305,14 @@ class _Door:
     def _wait_for_the_console(self, progress: Progress, seconds: float) -> Progress:
         begin = time.monotonic()
         with Heartbeat(self._host, "the console's list to be up to date", seconds):
-            while (waited := time.monotonic() - begin) < seconds:
-                time.sleep(min(_POLL_SECONDS, seconds - waited))
-                seen = self._list.shows(self._engine.name, self._engine.manage_ip, _POLL_SECONDS) if self._list else ""
-                if not isinstance(seen, Excerpt) or "running" in {engine["state"] for engine in seen.here}:
-                    break
+            # What the decision has just read is not asked for again at once.
+            time.sleep(min(_POLL_SECONDS, seconds))
+            wait_for(self._is_worth_a_decision, seconds - _POLL_SECONDS, _POLL_SECONDS)
         return progress.after("wait", {"waited": time.monotonic() - begin}, awake_or_asleep())
+
+    def _is_worth_a_decision(self) -> bool:
+        seen = self._list.shows(self._engine.name, self._engine.manage_ip, _POLL_SECONDS) if self._list else ""
+        return not isinstance(seen, Excerpt) or "running" in {engine["state"] for engine in seen.here}
 
 
 _ENGINE = ("engine_name", "manage_ip", "user_credential_id", "is_change_hostname")

@@ -8,11 +8,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _POLL_SECONDS = 0.02
 
@@ -24,13 +23,10 @@ class LockedTooLongError(Exception):
 @contextlib.contextmanager
 def locked(path: Path, seconds: float) -> Iterator[None]:
     """Holds the lock ``path``; waits for it for ``seconds`` at most. Raises OSError and LockedTooLongError."""
-    deadline = Deadline(seconds)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        while not _take(descriptor):
-            if deadline.is_over():
-                raise LockedTooLongError
-            time.sleep(_POLL_SECONDS)
+        if not wait_for(lambda: _take(descriptor), seconds, _POLL_SECONDS):
+            raise LockedTooLongError
         yield
     finally:
         os.close(descriptor)

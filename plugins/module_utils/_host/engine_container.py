@@ -5,7 +5,7 @@
 
 import contextlib
 import time
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError, WaitError
 from ansible_collections.slb.fleet.plugins.module_utils._host import (
@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._host import (
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 _POLL_SECONDS = 0.5
 
@@ -114,20 +115,21 @@ def running(timeout: float, settle: float, after_request: bool, check_mode: bool
     """
     begin = time.monotonic()
     request = _request() if after_request else None
-    before = seen = containers.look()
-    while not _settled(seen, settle, request):
-        waited = time.monotonic() - begin
-        if check_mode:
-            break
-        if waited >= timeout:
-            raise WaitError(
-                f"No engine came up within {timeout:g} seconds; last seen: {_sight(seen, request)}.",
-                f"Look at the deployment in the web console, and at `{seen.runtime or 'docker'} ps --all` on the host.",
-                before=before.summary(),
-                after=seen.summary(),
-            )
-        time.sleep(min(_POLL_SECONDS, timeout - waited))
-        seen = containers.look()
+    looks: List[Container] = []
+
+    def is_up() -> bool:
+        looks.append(containers.look())
+        return _settled(looks[-1], settle, request)
+
+    came_up = wait_for(is_up, 0 if check_mode else timeout, _POLL_SECONDS)
+    before, seen = looks[0], looks[-1]
+    if not came_up and not check_mode:
+        raise WaitError(
+            f"No engine came up within {timeout:g} seconds; last seen: {_sight(seen, request)}.",
+            f"Look at the deployment in the web console, and at `{seen.runtime or 'docker'} ps --all` on the host.",
+            before=before.summary(),
+            after=seen.summary(),
+        )
     return Result(
         False,
         {"before": before.summary(), "after": seen.summary(), "waited": round(time.monotonic() - begin, 1)},

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Interfaces come up with their profiles side by side, and each that does not is as it was again."""
 
-import time
 from typing import Dict, Iterator, List, Set
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
@@ -77,29 +76,32 @@ def _undo_all(
 
 def _bring_up(entry: Plan, uuid: str) -> None:
     """Only starts it. Right after a lift the device may still be unmanaged for a moment."""
-    deadline = time.monotonic() + (_RELEASE_SECONDS if entry.lift else 0)
-    while True:
+    refusals: List[HostError] = []
+
+    def begun() -> bool:
         try:
             nmcli.up(uuid, entry.name, 0)
-            return
-        except HostError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(_POLL_SECONDS / 5)
+        except HostError as error:
+            refusals.append(error)
+            return False
+        return True
+
+    if not wait_for(begun, _RELEASE_SECONDS if entry.lift else 0, _POLL_SECONDS / 5):
+        raise refusals[-1]
 
 
 def _without_lease(waiting: List[Plan], dhcp_timeout: float) -> List[Plan]:
     """Waits for all of them side by side; returns those that got no address in time."""
-    deadline = time.monotonic() + dhcp_timeout
-    while waiting:
-        devices = nmcli.devices()
-        states = {entry.name: devices.get(entry.name) or nmcli.gone(entry.name) for entry in waiting}
-        given_up = [entry for entry in waiting if not states[entry.name].state.startswith("connect")]
-        waiting = [entry for entry in waiting if not states[entry.name].connected]
-        if time.monotonic() >= deadline or len(given_up) == len(waiting):
-            break
-        time.sleep(_POLL_SECONDS)
-    return waiting
+    without = list(waiting)
+
+    def decided() -> bool:
+        devices = nmcli.devices() if without else {}
+        states = {entry.name: devices.get(entry.name) or nmcli.gone(entry.name) for entry in without}
+        without[:] = [entry for entry in without if not states[entry.name].connected]
+        return not any(states[entry.name].state.startswith("connect") for entry in without)
+
+    wait_for(decided, dhcp_timeout, _POLL_SECONDS)
+    return without
 
 
 def _settle_without_address(entry: Plan, uuid: str, dhcp_timeout: float) -> None:

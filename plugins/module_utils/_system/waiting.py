@@ -8,10 +8,11 @@ from typing import Callable
 
 
 def wait_for(condition: Callable[[], object], seconds: float, interval: float = 0.1) -> bool:
-    """Whether ``condition()`` became true in time; it is tried at least once."""
+    """Whether ``condition()`` became true in time; it is tried at least once, and a last time when the time is over."""
     deadline = time.monotonic() + seconds
     while not condition():
-        if time.monotonic() >= deadline:
+        left = deadline - time.monotonic()
+        if left <= 0:
             return False
-        time.sleep(interval)
+        time.sleep(min(interval, left))
     return True
