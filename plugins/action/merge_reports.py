@@ -12,7 +12,7 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder, write_file
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import from_environment
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx_jobs import Awx
@@ -87,8 +87,6 @@ class ActionModule(ActionBase):  # type: ignore[misc]
                 (into / "retry").unlink(missing_ok=True)
             with Folder.opened(into, missing=FOLDER_MODE) as opened:
                 for name, text in files.items():
-                    with opened.new_file() as (descriptor, temporary):
-                        write_file(descriptor, text.encode())
-                        opened.put(descriptor, temporary, name)
+                    opened.write(name, text.encode())
         told = {"changed": True, "dest": str(into), "counts": summary["counts"], "retry": again or []}
         return told if again is not None else {**told, "warnings": [_TOO_MANY]}

@@ -13,7 +13,6 @@ import contextlib
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import time
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import LoginRefusedError, Session
 from ansible_collections.slb.fleet.plugins.module_utils._console.gate import Gate, OpenGate
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import replace as replace_file
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_gate import RunGate
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_lock import LockedTooLongError, locked
 
@@ -181,12 +181,8 @@ class RunSession:
             return None
 
     def _write(self, connection: Connection, state: _State) -> None:
-        path = self._path(connection)
-        new = path.with_suffix(".new")
         with _as_console_error(self._folder):
-            with _opened_to_write(new) as descriptor:
-                _write_all(descriptor, state.encoded().encode())
-            new.replace(path)
+            replace_file(str(self._path(connection)), state.encoded().encode(), 0o600, lasting=False)
 
     @contextlib.contextmanager
     def _locked(self, connection: Connection) -> Iterator[None]:
@@ -213,22 +209,6 @@ def _as_console_error(folder: Path) -> Iterator[None]:
             f"The session cannot be kept in the run's temporary folder {folder}: {error.strerror}.",
             "Make room there, or set ANSIBLE_LOCAL_TEMP to a folder with room for the user that runs Ansible.",
         ) from None
-
-
-@contextlib.contextmanager
-def _opened_to_write(path: Path) -> Iterator[int]:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    """A disk that fills up takes a part, and refuses the rest only when it is given that."""
-    while data:
-        data = data[os.write(descriptor, data) :]
 
 
 def _proof(salt: str, password: str) -> str:

@@ -89,6 +89,13 @@ class Folder:
                 os.unlink(temporary, dir_fd=self._descriptor)
             os.close(descriptor)
 
+    def write(self, name: str, content: bytes, mode: int = 0o600) -> None:
+        """Whoever reads the file of that name sees the one before or this one, whole."""
+        with self.new_file() as (descriptor, temporary):
+            os.fchmod(descriptor, mode)
+            write_file(descriptor, content)
+            self.put(descriptor, temporary, name)
+
     def put(self, descriptor: int, temporary: str, name: str) -> None:
         """The new file gets its name, whole."""
         os.fsync(descriptor)

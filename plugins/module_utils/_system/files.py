@@ -26,25 +26,39 @@ def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
 
 def write_atomically(path: str, content: str, mode: int) -> None:
     """Replaces the content of ``path`` and makes its folder. Raises HostError; ``path`` is then as it was."""
+    with file_errors(path):
+        folders.make(os.path.dirname(path), _FOLDER_MODE)
+        replace(path, content.encode("utf-8"), mode)
+
+
+def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
+    """As ``write_atomically``, in a folder that is there. Raises OSError. ``lasting``: through a power cut."""
     folder, name = os.path.split(path)
     temporary = f".{name}.{secrets.token_hex(8)}"
-    with file_errors(path):
-        folders.make(folder, _FOLDER_MODE)
-        # Held: whatever gets the folder's name meanwhile, no file in another one is written.
-        with folders.opened(folder) as there:
-            descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
+    # Held: whatever gets the folder's name meanwhile, no file in another one is written.
+    with folders.opened(folder) as there:
+        descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
+        try:
             try:
-                with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                    os.fchmod(stream.fileno(), mode)
-                    stream.write(content)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                os.rename(temporary, name, src_dir_fd=there, dst_dir_fd=there)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary, dir_fd=there)
-                raise
+                os.fchmod(descriptor, mode)
+                _write_all(descriptor, content)
+                if lasting:
+                    os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.rename(temporary, name, src_dir_fd=there, dst_dir_fd=there)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary, dir_fd=there)
+            raise
+        if lasting:
             os.fsync(there)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    """A disk that fills up takes a part, and refuses the rest only when it is given that."""
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 @contextlib.contextmanager

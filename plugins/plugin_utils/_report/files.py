@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder, write_file
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
@@ -63,10 +62,7 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
     # Nobody else may write in what is made, nor exchange what is in it.
     with Folder.opened(folder, missing=FOLDER_MODE) as opened:
         for name, render in files.items():
-            with opened.new_file() as (descriptor, temporary):
-                os.fchmod(descriptor, _MODE_OF.get(name, _MODE))
-                write_file(descriptor, render(document).encode("utf-8", "backslashreplace"))
-                opened.put(descriptor, temporary, name)
+            opened.write(name, render(document).encode("utf-8", "backslashreplace"), _MODE_OF.get(name, _MODE))
 
 
 def take_away_what_killed_runs_left(folder: Path) -> None:
