@@ -178,6 +178,9 @@ OF_A_HOST: Mapping[str, Variable] = {
 }
 """By their names without slb_."""
 
+OF_AN_ENGINE = ("engine_name", "manage_ip")
+"""Of these, what Ansible knows of the host itself stands for one that is not set."""
+
 OF_A_PLAY: Mapping[str, Variable] = {
     "serial": Variable(_batches, [1, "10%", "100%"]),
     "max_fail_percentage": Variable(_percentage, 100),
@@ -211,17 +214,20 @@ def settings_of(task_vars: Mapping[str, Any], templar: Any, task: Any = None) ->
     """Every setting of a host. Raises VariableError for the first that cannot be used."""
     given: dict[str, Any] = {}
     with with_facts_below(task_vars, templar, task) as variables:
-        for name in OF_A_HOST.keys() - _STATED:
+        engine = {name: of_the_engine(name, variables, templar) for name in OF_AN_ENGINE}
+        for name in OF_A_HOST.keys() - _STATED - engine.keys():
             given[name] = value_of(f"slb_{name}", variables, templar)
-        address = value_of("ansible_host", variables, templar)
     with without_facts(task_vars, templar, task) as variables:
         for name in _STATED:
             given[name] = value_of(f"slb_{name}", variables, templar)
-    settings = {name: setting(name, given[name]) for name in OF_A_HOST}
-    host = task_vars.get("inventory_hostname")
-    settings["engine_name"] = settings["engine_name"] or str(host)
-    settings["manage_ip"] = settings["manage_ip"] or str(address or host)
-    return settings
+    return {name: engine[name] if name in engine else setting(name, given[name]) for name in OF_A_HOST}
+
+
+def of_the_engine(name: str, variables: Mapping[str, Any], templar: Any) -> str:
+    """One of OF_AN_ENGINE. ``variables``, ``templar``: of the host, with facts below."""
+    value = setting(name, value_of(f"slb_{name}", variables, templar))
+    address = value_of("ansible_host", variables, templar) if name == "manage_ip" else None
+    return str(value or address or variables.get("inventory_hostname"))
 
 
 def stated_setting(name: str, stated: Mapping[str, Any], templar: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.slb.fleet.plugins.lookup.setting import LookupModule
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import (
     KNOWN,
@@ -38,6 +39,20 @@ def test_nothing_set_is_the_defaults() -> None:
     settings = of()
     assert (settings["engine_name"], settings["manage_ip"], settings["wait_timeout"]) == ("edge-1", "edge-1", 180)
     assert of(ansible_host="192.0.2.11")["manage_ip"] == "192.0.2.11"
+
+
+@pytest.mark.parametrize("set_", [{}, {"engine_name": "eng-1"}, {"manage_ip": "192.0.2.9"}, {"manage_ip": " "}])
+@pytest.mark.parametrize("address", ["192.0.2.11", "", None])
+def test_a_template_is_given_the_engine_that_the_decision_is_about(
+    monkeypatch: pytest.MonkeyPatch, set_: dict[str, str], address: str | None
+) -> None:
+    """Also where the inventory has left empty what it is made of."""
+    variables = {"inventory_hostname": "edge-1", "ansible_host": address} | {f"slb_{n}": v for n, v in set_.items()}
+    lookup = LookupModule(templar=Templar())
+    monkeypatch.setattr(lookup, "set_options", lambda **_given: None)
+    decided = settings_of(variables, Templar())
+    assert lookup.run(["engine_name", "manage_ip"], variables) == [decided["engine_name"], decided["manage_ip"]]
+    assert all(lookup.run(["engine_name", "manage_ip"], variables))
 
 
 @pytest.mark.parametrize("empty", [None, "", "  "])
