@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from ansible_collections.slb.fleet.plugins.doc_fragments.management_node import ModuleDocFragment
+from ansible_collections.slb.fleet.plugins.doc_fragments import license_file, management_node
 from ansible_collections.slb.fleet.tests.tools.absolute_links import absolute
 
 ROOT = Path(__file__).resolve().parents[2]
 
+MODULES = sorted((ROOT / "plugins" / "modules").glob("[!_]*.py"))
+PLUGINS = "ansible_collections.slb.fleet.plugins"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "roles").glob("*/README.md"))]
 BASE, RAW = "https://home.example/blob/v1.0.0", "https://home.example/raw/v1.0.0"
 
 
-def options(module: Path) -> set[str]:
+def options(module: Path) -> dict[str, Any]:
     """Those of the documentation, its fragments included."""
     text = next(
         node.value.value
@@ -25,19 +29,48 @@ def options(module: Path) -> set[str]:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DOCUMENTATION"
     )
     documentation = yaml.safe_load(text)
-    own = set(documentation.get("options", ()))
-    if "slb.fleet.management_node" in documentation["extends_documentation_fragment"]:
-        own |= set(yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["options"])
-    return own
+    found = dict(documentation.get("options", {}))
+    for fragment in (management_node, license_file):
+        if f"slb.fleet.{fragment.__name__.rpartition('.')[2]}" in documentation["extends_documentation_fragment"]:
+            found |= yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"]
+    return found
+
+
+def arguments_of(name: str) -> dict[str, dict[str, Any]] | None:
+    """As the code has them: the module's, or its action's where all is done there."""
+    found = [
+        getattr(importlib.import_module(f"{PLUGINS}.{kind}.{name}"), "ARGUMENTS", None)
+        for kind in ("modules", "action")
+    ]
+    return found[0] or found[1]
 
 
 def test_the_action_group_has_each_module_that_takes_the_connection() -> None:
     group = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]["management_node"]
-    modules = (ROOT / "plugins" / "modules").glob("[!_]*.py")
     # The address alone is taken by the record of a host, too, which logs in nowhere.
-    takes = {module.stem for module in modules if {"base_url", "password"} <= options(module)}
+    takes = {module.stem for module in MODULES if {"base_url", "password"} <= options(module).keys()}
     assert takes
     assert sorted(group) == sorted(takes)
+
+
+@pytest.mark.parametrize(
+    "module", [module for module in MODULES if arguments_of(module.stem)], ids=lambda file: file.stem
+)
+def test_what_is_documented_of_an_option_is_so(module: Path) -> None:
+    """For who reads, defaults such as the words by which an answer is understood are written once more."""
+    arguments = arguments_of(module.stem) or {}
+    documented = options(module)
+    keys = ("type", "elements", "choices", "default", "required")
+    unsaid = {"type": "str", "required": False}
+    assert documented.keys() <= arguments.keys()
+    for name, said in documented.items():
+        told = {key: said.get(key, unsaid.get(key)) for key in keys}
+        assert told == {key: arguments[name].get(key, unsaid.get(key)) for key in keys}, name
+
+
+def test_nearly_all_modules_are_compared() -> None:
+    """The one option of ``host_info`` is made where it is used; ``awx_object`` asks for each of its own by name."""
+    assert {module.stem for module in MODULES if not arguments_of(module.stem)} == {"awx_object", "host_info"}
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "plugins").rglob("*.py")), ids=lambda file: file.name)
