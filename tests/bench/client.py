@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+# Run as a command: what pytest's pythonpath names is not there.
 sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
 
 from certificates import Authority  # noqa: E402

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("tools", "integration", "integration/interfaces")
+# Run as a command: what pytest's pythonpath names is not there.
 sys.path[:0] = [str(ROOT / "tests" / folder) for folder in FOLDERS]
 
 from fleet import Fleet  # noqa: E402

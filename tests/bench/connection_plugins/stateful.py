@@ -35,7 +35,6 @@ options:
 
 import json
 import pickle
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -43,9 +42,7 @@ from typing import Any
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection import ConnectionBase
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "hostile"))
-
-from engine_modules import Engine, arguments_in, module_in
+from ansible_collections.slb.fleet.tests.hostile.engine_modules import Engine, arguments_in, module_in
 
 
 class Connection(ConnectionBase):  # type: ignore[misc]

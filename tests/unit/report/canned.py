@@ -11,14 +11,11 @@ from typing import Any
 
 import yaml
 
+from ansible_collections.slb.fleet.tests.bench.scale import STATES, fleet
 from ansible_collections.slb.fleet.tests.tools.runs import run
 
 ROOT = Path(__file__).resolve().parents[3]
 BENCH = ROOT / "tests" / "bench"
-if str(BENCH) not in sys.path:
-    sys.path.append(str(BENCH))
-
-from scale import STATES, fleet  # noqa: E402
 
 HURRY = """
 from ansible.plugins.callback import CallbackBase

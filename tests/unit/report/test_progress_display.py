@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.slb.fleet.tests.bench import scale
 from ansible_collections.slb.fleet.tests.unit.report.canned import HURRY
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -87,11 +88,6 @@ def test_a_thread_that_draws_and_one_that_prints_do_not_wait_for_each_other() ->
 @pytest.mark.parametrize("verbosity", ["-v", "-vvvv"])
 def test_a_run_that_prints_much_comes_to_its_end(tmp_path: Path, verbosity: str) -> None:
     hosts = 30
-    sys.path.insert(0, str(BENCH))
-    try:
-        import scale
-    finally:
-        sys.path.remove(str(BENCH))
     answers, inventory = tmp_path / "answers.json", tmp_path / "inventory.yml"
     answers.write_text(json.dumps(scale.STATES))
     inventory.write_text(yaml.safe_dump(scale.fleet(hosts, answers, troubled=True)))

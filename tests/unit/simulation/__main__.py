@@ -9,6 +9,7 @@ from collections import Counter
 from multiprocessing import Pool
 from pathlib import Path
 
+# Run as a command: what pytest's pythonpath names is not there.
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / ".cache" / "dev"))
 
 from ansible_collections.slb.fleet.tests.unit.simulation.history import Counts, History, live_through
