@@ -167,14 +167,6 @@ def test_a_guard_of_an_earlier_change_guards_nothing() -> None:
     assert not guard.is_watching("another1")
 
 
-def test_a_process_that_has_ended_is_not_alive() -> None:
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    identity = processes.identity(process.pid)
-    assert processes.is_alive(identity)
-    process.communicate(b"\n")
-    assert not processes.is_alive(identity)
-
-
 def test_the_session_is_found_behind_an_empty_environment() -> None:
     """As under sudo: the variable is only in the environment of a parent."""
     program = (

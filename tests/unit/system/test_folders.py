@@ -81,24 +81,6 @@ def test_a_lock_makes_no_folder_in_which_others_may_write(base: Path, umask: int
         assert modes(base) == {"etc": 0o755, "etc/ansible": 0o755, "etc/ansible/facts.d": 0o755}
 
 
-def test_a_file_is_put_into_the_folder_that_was_looked_at(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever may rename it meanwhile has the file in neither of the two places."""
-    theirs = base / "theirs"
-    theirs.mkdir()
-    written, sync = base / "written", os.fsync
-
-    def swapped(descriptor: int) -> None:
-        sync(descriptor)
-        if not written.is_symlink():
-            written.rename(base / "moved")
-            written.symlink_to(theirs)
-
-    monkeypatch.setattr(os, "fsync", swapped)
-    files.write_atomically(str(written / "file"), "content", 0o640)
-    assert list(theirs.iterdir()) == []
-    assert [(path.name, path.stat().st_mode & 0o777) for path in (base / "moved").iterdir()] == [("file", 0o640)]
-
-
 def test_the_folder_of_the_note_is_closed_where_it_was_open(base: Path) -> None:
     (base / "var/lib/slb-fleet").mkdir(parents=True, mode=0o755)
     set_aside.write(NOTE)
@@ -180,15 +162,6 @@ def test_a_group_that_may_write_local_facts_is_the_owners_choice(base: Path) -> 
     (base / "etc/ansible/facts.d").chmod(0o2775)
     assert room.unwritable(record.PATH) is None
     room.try_writing(record.PATH)
-
-
-@as_root
-def test_what_is_anothers_can_still_be_put_back(tmp_path: Path) -> None:
-    """A host is not cut off because somebody has made the folder of a profile his own."""
-    (tmp_path / "profiles").mkdir()
-    os.chown(tmp_path / "profiles", OTHER, OTHER)
-    files.write_atomically(str(tmp_path / "profiles" / "ens9"), "content", 0o600)
-    assert (tmp_path / "profiles" / "ens9").read_text() == "content"
 
 
 def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""A reader, a crash or a full disk sees the old content or the new one; and what is locked is one's own."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils._system import files
+
+OTHER = 65534
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's folder")
+
+
+def full(*_: object, **_more: object) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "new folder" / "file"
+    for content, mode in (("one", 0o600), ("another é", 0o644)):
+        files.write_atomically(str(file), content, mode)
+        assert file.read_text(encoding="utf-8") == content
+        assert file.stat().st_mode & 0o7777 == mode
+    assert list(file.parent.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("step", ["write", "fsync", "rename"])
+def test_where_it_cannot_be_replaced_it_is_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    file = tmp_path / "file"
+    file.write_text("old")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, step, full)
+        with pytest.raises(HostError, match=rf"{file} could not be .*: No space left on device\. Nothing is lost\."):
+            files.write_atomically(str(file), "new", 0o600)
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.read_text() == "old"
+
+
+def test_a_disk_that_takes_a_part_is_given_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:3]))
+    files.replace(str(tmp_path / "file"), b"in several parts", 0o600)
+    assert (tmp_path / "file").read_bytes() == b"in several parts"
+
+
+def test_only_what_is_to_last_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", full)
+    files.replace(str(tmp_path / "file"), b"content", 0o600, lasting=False)
+    assert (tmp_path / "file").read_bytes() == b"content"
+
+
+def test_a_file_is_put_into_the_folder_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever may rename it meanwhile has the file in neither of the two places."""
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    written, sync = tmp_path / "written", os.fsync
+
+    def swapped(descriptor: int) -> None:
+        sync(descriptor)
+        if not written.is_symlink():
+            written.rename(tmp_path / "moved")
+            written.symlink_to(theirs)
+
+    monkeypatch.setattr(os, "fsync", swapped)
+    files.write_atomically(str(written / "file"), "content", 0o640)
+    assert list(theirs.iterdir()) == []
+    assert [(path.name, path.stat().st_mode & 0o777) for path in (tmp_path / "moved").iterdir()] == [("file", 0o640)]
+
+
+@as_root
+def test_what_is_anothers_can_still_be_put_back(tmp_path: Path) -> None:
+    """A host is not cut off because somebody has made the folder of a profile his own."""
+    (tmp_path / "profiles").mkdir()
+    os.chown(tmp_path / "profiles", OTHER, OTHER)
+    files.write_atomically(str(tmp_path / "profiles" / "ens9"), "content", 0o600)
+    assert (tmp_path / "profiles" / "ens9").read_text() == "content"
+
+
+@pytest.mark.parametrize(("what", "named"), [("", "/file"), ("the containers", "the containers")])
+def test_what_is_locked_is_nobody_elses_meanwhile(tmp_path: Path, what: str, named: str) -> None:
+    path = str(tmp_path / "file")
+    refused = pytest.raises(HostError, match=rf"has been changing .*{named} for 0\.05 seconds\. Nothing was changed")
+    with files.locked(path, 0.1), refused, files.locked(path, 0.05, what):
+        raise AssertionError
+    with files.locked(path, 0):
+        pass
