@@ -105,11 +105,10 @@ class Folder:
         """Takes away the new files of programs that were killed before ``put``, where they are older than that."""
         descriptor = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._descriptor)
         try:
-            with os.scandir(descriptor) as entries:
-                ours = [each for each in entries if each.name.startswith(_PREFIX) and each.name.endswith(_SUFFIX)]
-            for each in ours:
-                if time.time() - each.stat(follow_symlinks=False).st_mtime > seconds:
-                    os.unlink(each.name, dir_fd=descriptor)
+            for name in os.listdir(descriptor):  # noqa: PTH208 (pathlib's takes no descriptor)
+                is_ours = name.startswith(_PREFIX) and name.endswith(_SUFFIX)
+                if is_ours and time.time() - os.lstat(name, dir_fd=descriptor).st_mtime > seconds:
+                    os.unlink(name, dir_fd=descriptor)
         finally:
             os.close(descriptor)
 
