@@ -31,7 +31,8 @@ RETURN = r"""
 _raw:
   description:
     - C(dest), the path; null where none is wanted. C(host), the host of the inventory that keeps the file; empty for
-      the controller. C(backup), whether a copy is kept. C(node), the address of the management node.
+      the controller. C(backup), whether a copy is kept. C(node), the address of the management node, or
+      that there is none.
     - C(group), the name for the group of the hosts that have node and file in common; empty without a path.
     - C(trouble), why the license cannot go there, and what to do; empty if it can. Two nodes with one file are seen
       when the groups have been made.
@@ -66,7 +67,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 )
         except FleetError as error:
             raise AnsibleError(str(error)) from error
-        told = {"node": str(node), "dest": dest, "host": host or "", "backup": backup, "group": "", "trouble": ""}
+        told = {"node": str(node) or "no slb_base_url", "dest": dest, "host": host or "", "backup": backup}
+        told |= {"group": "", "trouble": ""}
         if dest is None:
             return [told]
         place = LicensePlace(str(node), dest, host or "")
