@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,6 +68,47 @@ def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
     assert git(tree, "status", "--porcelain") == ""
     subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tree / "dist" / "1.0.0", check=True)
     assert "v1.0.0 is there already" in release(tree, "1.0.0", "https://home.example").stderr
+
+
+@pytest.fixture
+def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Of somebody who releases, in the key ring that gpg takes from now on."""
+    monkeypatch.setenv("GNUPGHOME", str(tmp_path / "ring"))
+    (tmp_path / "ring").mkdir(mode=0o700)
+    made = [
+        "gpg",
+        "--batch",
+        "--quiet",
+        "--passphrase",
+        "",
+        "--quick-generate-key",
+        "key@home.example",
+        "ed25519",
+        "sign",
+    ]
+    subprocess.run(made, check=True)
+    yield "key@home.example"
+    subprocess.run(["gpgconf", "--kill", "all"], check=True)
+
+
+@pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
+def test_its_own_words_verify_it_and_find_what_was_changed(tree: Path, key: str) -> None:
+    done = release(tree, "1.0.0", "https://home.example", key)
+    assert done.returncode == 0, done.stderr
+    (words,) = (line for line in done.stdout.splitlines() if "sha256sum --check" in line)
+
+    def verified() -> bool:
+        return subprocess.run(["bash", "-c", words], cwd=tree, env=environment(), check=False).returncode == 0
+
+    assert verified()
+    sums, artifact = tree / "dist/1.0.0/SHA256SUMS", tree / "dist/1.0.0/slb-fleet-1.0.0.tar.gz"
+    artifact.write_text("another")
+    assert not verified()
+    made_to_fit = subprocess.run(
+        ["sha256sum", "slb-fleet-1.0.0.cdx.json", artifact.name], cwd=sums.parent, capture_output=True, check=True
+    )
+    sums.write_bytes(made_to_fit.stdout)
+    assert not verified(), "the signature is of other checksums"
 
 
 @pytest.mark.parametrize(
