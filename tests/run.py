@@ -41,7 +41,6 @@ CODE = (
     Stage("changelog", "antsibull-changelog lint"),
     Stage("licences", "tests/tools/licences"),
     Stage("docs", "tests/tools/docsite"),
-    Stage("artifact", "tests/tools/candidate"),
     Stage("unit", "pytest tests/unit"),
     Stage("page", "pytest tests/page"),
     Stage("client", "pytest --numprocesses 2 --dist loadfile tests/hostile"),
@@ -66,11 +65,14 @@ FLEETS = (
         is_long=True,
     ),
 )
-# What the processor's time is measured in has the machine to itself.
-SCALE = Stage("scale", "python tests/bench/scale.py --gate")
+# One measures the processor's time; in the other galaxy-importer gives ansible-lint a bounded one.
+ALONE = (
+    Stage("scale", "python tests/bench/scale.py --gate"),
+    Stage("artifact", "tests/tools/candidate"),
+)
 DOCKER = Stage("docker", "tests/tools/inotify-room && tests/tools/docker-engine up")
 LANES = (CODE, LABS, FLEETS)
-STAGES = (SCALE, DOCKER, *CODE, *LABS, *FLEETS)
+STAGES = (*ALONE, DOCKER, *CODE, *LABS, *FLEETS)
 
 
 def environment(*, is_thorough: bool) -> dict[str, str]:
@@ -121,7 +123,7 @@ def main(names: list[str], *, is_thorough: bool) -> int:
         return [each for each in stages if each.name in names or (not names and (is_thorough or not each.is_long))]
 
     lanes = [wanted(lane) for lane in LANES]
-    first = [*wanted([SCALE]), *([DOCKER] if any(lanes[1:]) else wanted([DOCKER]))]
+    first = [*wanted(ALONE), *([DOCKER] if any(lanes[1:]) else wanted([DOCKER]))]
     results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor() as side_by_side:
         for passed in side_by_side.map(lambda lane: [run(stage, variables) for stage in lane], lanes):

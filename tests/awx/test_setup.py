@@ -217,7 +217,11 @@ def test_a_survey_that_awx_refuses_is_told_and_mended_by_the_next_run(operator: 
         (("GET", "credential_types", 403, 0), "The user needs the rights of an administrator"),
         (("GET", "job_templates", 0, 3), "AWX has not answered in time"),
         (("POST", "inventories", 500, 0), "AWX did not take the inventory slb.fleet engines"),
-        (("POST", "notification_templates", 403, 0), "The user needs the rights of an administrator"),
+        pytest.param(
+            ("POST", "notification_templates", 403, 0),
+            "The user needs the rights of an administrator",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_what_awx_fails_at_is_told_and_the_next_run_goes_on(
@@ -273,6 +277,7 @@ def test_what_is_named_has_to_be_there_before_anything_is_made(
     assert operator.awx.writes == []
 
 
+@pytest.mark.long
 def test_two_organizations_do_not_touch_each_other(operator: Operator) -> None:
     awx = operator.awx
     awx.make("organizations", {"name": "Other"})
@@ -300,6 +305,7 @@ def test_two_organizations_do_not_touch_each_other(operator: Operator) -> None:
     assert awx.names("schedules") == {"slb.fleet audit schedule"}
 
 
+@pytest.mark.long
 def test_a_type_that_others_have_made_credentials_of_stays(operator: Operator) -> None:
     awx = operator.awx
     assert operator.set_up().status == 0
@@ -311,6 +317,7 @@ def test_a_type_that_others_have_made_credentials_of_stays(operator: Operator) -
     assert awx.names("credential_types") == {"slb.fleet management node"}
 
 
+@pytest.mark.long
 def test_names_that_are_hard_to_write(operator: Operator) -> None:
     hard = {"name": """Flötte "A" & 'B' <100%> #1""", "label": "Ü'[x]", "organization": 'R&D "Nörd"'}
     operator.awx.make("organizations", {"name": hard["organization"]})
@@ -326,6 +333,7 @@ def test_names_that_are_hard_to_write(operator: Operator) -> None:
     assert operator.awx.names("job_templates") == set()
 
 
+@pytest.mark.long
 def test_a_label_that_was_lost_comes_back_and_a_mark_that_was_lost_too(operator: Operator) -> None:
     awx = operator.awx
     assert operator.set_up().status == 0
@@ -349,6 +357,7 @@ def test_the_other_collection_of_the_same_modules(operator: Operator) -> None:
     assert operator.awx.names("workflow_job_templates") == {"slb.fleet approved rollout"}
 
 
+@pytest.mark.long
 def test_who_is_taken_off_the_list_of_approvers_cannot_approve(operator: Operator) -> None:
     awx = operator.awx
     other = awx.make("teams", {"name": "ops 2", "organization": awx.organization})
@@ -367,6 +376,7 @@ def test_who_is_taken_off_the_list_of_approvers_cannot_approve(operator: Operato
     assert operator.set_up().changed == 0
 
 
+@pytest.mark.long
 def test_what_others_have_put_on_what_is_ours_is_not_taken_away_with_it(operator: Operator) -> None:
     awx = operator.awx
     assert operator.set_up(slices=4).status == 0
@@ -405,6 +415,7 @@ def test_what_others_have_put_on_what_is_ours_is_not_taken_away_with_it(operator
     assert awx.names("job_templates") == set()
 
 
+@pytest.mark.long
 def test_a_template_that_only_has_the_label_stays(operator: Operator) -> None:
     awx = operator.awx
     assert operator.set_up().status == 0

@@ -20,7 +20,12 @@ from wards import Case, Wards
 POLICY: dict[str, Any] = {"slb_settle": 1, "slb_wait_timeout": 12, "slb_stop_timeout": 1, "slb_attempts": 1}
 AT_ONCE = ("-e", "slb_serial=100%")
 LISTS = {"without a list": (WITHOUT_A_LIST, {}), "with a list": (WITH_A_LIST, DESCRIBED)}
-SCENES = [(which, name) for which, (scenes, _) in LISTS.items() for name in scenes]
+LONG = {"what is wanted, and what restarts", "an empty list, and the budget"}
+SCENES = [
+    pytest.param(which, name, marks=[pytest.mark.long] * (name in LONG))
+    for which, (scenes, _) in LISTS.items()
+    for name in scenes
+]
 IN_WORDS = {
     "Nothing to do": "nothing",
     "Would note": "confirm",

@@ -11,6 +11,8 @@ from estate import Estate, History
 from runs import Run
 from slb_lab import docker
 
+pytestmark = pytest.mark.long
+
 FROZEN, VANISHED, DEAF = "h1", "h2", "h3"
 # This one freezes in a run of its own, when its leftover is out of the way and the request is to be noted.
 LATER = "h4"

@@ -12,6 +12,8 @@ from estate import Estate, History, as_node_of
 from runs import Run, wait_until
 from sites import said
 
+pytestmark = pytest.mark.long
+
 STOP = "Take the leftover container out of the way"
 ASK = "ask the management node to install the engine"
 LOOK = "look again, decide again"

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from estate import Estate, History
 
+pytestmark = pytest.mark.long
+
 # Its container cannot be stopped: it fails when the others of its batch are stopped, and before these have an engine.
 FAILING = "h1"
 _REFUSING = """#!/bin/sh

@@ -254,6 +254,7 @@ def test_what_is_not_as_it_was_is_said_and_given_back_it_is_as_it_was(fleet: Fle
     require_nothing_told(fleet, scenario)
 
 
+@pytest.mark.long
 def test_what_goes_wrong_in_between_leaves_nothing_behind(fleet: Fleet) -> None:
     """Each trouble on one of the releases; those of the blocks are on all."""
 
@@ -266,7 +267,7 @@ def test_what_goes_wrong_in_between_leaves_nothing_behind(fleet: Fleet) -> None:
 
 
 def test_what_went_wrong_once_does_not_again(fleet: Fleet) -> None:
-    """1.42 gives a connection up whose own IPv6 address went while it hung, and then did not watch the interface again."""
+    """1.42 gave a connection up whose own IPv6 address had gone while it hung, and did not watch the interface again."""
 
     def scenario(host: Host, _number: int) -> list[str]:
         return play_all(fleet, host, [case(24617)], True, "NetworkManager hangs")
