@@ -140,10 +140,11 @@ def in_two(text: str) -> tuple[str, str]:
 
 
 def messages_of_tasks(node: object) -> Iterator[tuple[str, str]]:
-    """What asserts in playbooks and roles say, told apart after the first sentence."""
+    """What playbooks and roles end with, told apart after the first sentence."""
     if isinstance(node, dict):
-        if isinstance(node.get("fail_msg"), str):
-            first, rest = in_two(re.sub(r"{{.*?}}", "…", node["fail_msg"], flags=re.DOTALL))
+        said = node.get("fail_msg") or (node.get("ansible.builtin.fail") or {}).get("msg")
+        if said:
+            first, rest = in_two(re.sub(r"{{.*?}}", "…", said, flags=re.DOTALL))
             yield first, rest or first
         node = list(node.values())
     if isinstance(node, list):

@@ -267,7 +267,7 @@ def test_what_goes_wrong_in_between_leaves_nothing_behind(fleet: Fleet) -> None:
 
 
 def test_what_went_wrong_once_does_not_again(fleet: Fleet) -> None:
-    """1.42 gave a connection up whose own IPv6 address had gone while it hung, and did not watch the interface again."""
+    """1.42 gave a connection up whose own IPv6 address had gone while it hung, and watched it no more."""
 
     def scenario(host: Host, _number: int) -> list[str]:
         return play_all(fleet, host, [case(24617)], True, "NetworkManager hangs")
