@@ -52,12 +52,12 @@ LABS = (
     Stage("lab", "pytest tests/lab/tests"),
     Stage("host", "pytest tests/integration/host"),
     Stage("examples", "pytest tests/integration/test_examples.py"),
-    Stage("foretold", "pytest tests/integration/foretold"),
     Stage("interfaces", "pytest tests/integration/interfaces"),
 )
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment"),
     Stage("report", "pytest tests/integration/report"),
+    Stage("foretold", "pytest tests/integration/foretold"),
     Stage("histories", "pytest tests/integration/histories"),
     Stage(
         "chaos",

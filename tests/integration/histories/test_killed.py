@@ -8,6 +8,8 @@ import pytest
 from estate import Dump, Estate, History
 from sites import RECORD, wait_until
 
+pytestmark = pytest.mark.long
+
 ASK = "ask the management node to install the engine"
 PROVE = "Wait where a deployment is under way, look again, decide again"
 # Killed when the request is noted on the host, and not yet made.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,8 +13,11 @@ from fleet import Fleet
 
 HOST = "box"
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
-NOTE = "/var/lib/slb-fleet/set-aside.json"
+NOTES = "/var/lib/slb-fleet"
+NOTE = f"{NOTES}/set-aside.json"
 FACTS = "/etc/ansible/facts.d"
+
+long = partial(pytest.param, marks=pytest.mark.long)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +112,7 @@ def killed_at(shell: Callable[[str], str], verb: str) -> None:
     shell(f"printf '{script}' > /usr/local/bin/docker; chmod 755 /usr/local/bin/docker")
 
 
-@pytest.mark.parametrize("verb", ["update", "stop", "rename"])
+@pytest.mark.parametrize("verb", [long("update"), long("stop"), "rename"])
 def test_a_stop_that_was_killed_goes_on_and_can_be_undone(fleet: Fleet, shell: Callable[[str], str], verb: str) -> None:
     identity = engine(shell)
     killed_at(shell, verb)
@@ -122,7 +126,7 @@ def test_a_stop_that_was_killed_goes_on_and_can_be_undone(fleet: Fleet, shell: C
     assert seen(shell, identity) == ("slb", "running", "on-failure:3")
 
 
-@pytest.mark.parametrize("verb", ["rename", "update", "start"])
+@pytest.mark.parametrize("verb", ["rename", long("update"), long("start")])
 def test_a_return_that_was_killed_goes_on(fleet: Fleet, shell: Callable[[str], str], verb: str) -> None:
     identity = engine(shell)
     stop(fleet)
@@ -188,8 +192,9 @@ def test_one_that_deletes_itself_is_kept_unless_it_may_be_lost(fleet: Fleet, she
     assert set_aside(fleet) is None
 
 
-@pytest.mark.parametrize("folder", [FACTS, "/var/lib/slb-fleet"])
-@pytest.mark.parametrize("disk", ["full", "read-only"])
+@pytest.mark.parametrize(
+    ("disk", "folder"), [("full", FACTS), ("read-only", NOTES), long("full", NOTES), long("read-only", FACTS)]
+)
 def test_a_disk_that_takes_nothing_stops_nothing(
     fleet: Fleet, shell: Callable[[str], str], folder: str, disk: str
 ) -> None:
