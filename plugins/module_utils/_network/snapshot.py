@@ -379,8 +379,8 @@ def _have_it_released(name: str, former: str, present: nmcli.Device) -> None:
     elif former == "connected (externally)" and present.state == "disconnected":
         # It has let go of it by itself, while the change's file still told it to watch nothing that it finds. It looks
         # again when an address comes; this one comes back with the rest.
-        addresses = kernel_state.read([name])[name]["addresses"]
-        ip_commands.run([["address", "del", kernel.cidr(address), "dev", name] for address in addresses[-1:]])
+        last = [address for state in kernel_state.read([name]).values() for address in state["addresses"][-1:]]
+        ip_commands.run([["address", "del", kernel.cidr(address), "dev", name] for address in last])
     if former == "unavailable" and present.state != former:
         # It does not look for a carrier again by itself, and would not connect it when the cable is back.
         for managed in ("no", "yes"):

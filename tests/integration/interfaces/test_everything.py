@@ -254,7 +254,6 @@ def test_what_is_not_as_it_was_is_said_and_given_back_it_is_as_it_was(fleet: Fle
     require_nothing_told(fleet, scenario)
 
 
-@pytest.mark.long
 def test_what_goes_wrong_in_between_leaves_nothing_behind(fleet: Fleet) -> None:
     """Each trouble on one of the releases; those of the blocks are on all."""
 
