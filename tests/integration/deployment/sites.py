@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,20 @@ docker ps -aq | xargs -r docker rm --force >/dev/null
 systemctl stop 'test-*' 2>/dev/null
 rm -rf {RECORD} /etc/motd /etc/motd.bak* /etc/profile.d/test-* /etc/ssh/sshd_config.d/test-*
 """
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Whether the engine is proven BY this; where it is not, what was seen instead is in the words of the failure."""
+
+    by: str
+    record: Mapping[str, Any]
+    containers: Mapping[str, str]
+    engine: str
+
+    def __bool__(self) -> bool:
+        recorded = tuple(self.record.get(key) for key in ("state", "verified_by", "container_id"))
+        return self.containers.get("slb") == "running" and recorded == ("confirmed", self.by, self.engine)
 
 
 class Site:
@@ -83,16 +98,23 @@ class Site:
     @property
     def engine(self) -> str:
         """The id of the container slb; empty if there is none."""
-        return self.host.exec(["docker", "inspect", "--format", "{{.Id}}", "slb"], check=False).stdout.strip()
+        return self._if_there("docker", "inspect", "--format", "{{.Id}}", "slb").strip()
 
     @property
     def record(self) -> dict[str, Any]:
         """Empty if there is none."""
-        text = self.host.exec(["cat", RECORD], check=False).stdout
+        text = self.file(RECORD)
         return dict(json.loads(text)) if text else {}
 
     def file(self, path: str) -> str:
-        return self.host.exec(["cat", path], check=False).stdout
+        """What is in it; empty if there is none."""
+        return self._if_there("cat", path)
+
+    def _if_there(self, *command: str) -> str:
+        """What it says; empty where it says that there is no such thing. A look that failed has seen nothing."""
+        outcome = self.host.exec(command, check=False)
+        assert outcome.returncode == 0 or "no such" in outcome.stderr.lower(), f"{self.name}: {command}: {outcome}"
+        return outcome.stdout
 
     @property
     def listed(self) -> list[str]:
@@ -103,10 +125,8 @@ class Site:
     def requests(self) -> dict[str, int]:
         return dict(self.node.state()["counters"])
 
-    def is_proven(self, by: str) -> bool:
-        record = self.record
-        proof = (record.get("state"), record.get("verified_by"), record.get("container_id"))
-        return self.containers.get("slb") == "running" and proof == ("confirmed", by, self.engine)
+    def is_proven(self, by: str) -> Proof:
+        return Proof(by, self.record, self.containers, self.engine)
 
     # --- what happens to it
 

@@ -291,8 +291,8 @@ class Estate:
         self.clean()
         run = self.play("slb.fleet.rollout")
         for member in self:
-            seen = f"{member.name}: {member.record}, {member.containers}, {member.engine}"
-            assert member.is_proven(by="console"), f"{run.output}\n{seen}"
+            proof = member.is_proven(by="console")
+            assert proof, f"{member.name}: {proof}\n{run.output}"
         self._records = {member.name: member.record for member in self}
 
     def _repeat_deployment(self, member: Member) -> None:
