@@ -103,6 +103,7 @@ class Evidence:
     ports: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     record: RecordState = "none"
     record_why: str | None = None
+    record_verified_by: str | None = None
     record_age: float = 0
     unwritable: str | None = None
     """Why the record could not be written."""
@@ -239,6 +240,7 @@ def evidence_from(
         ports=tuple(slb_host.get("ports", ())),
         record=record["state"],
         record_why=record.get("why"),
+        record_verified_by=record.get("verified_by"),
         record_age=min(ages),
         unwritable=record.get("unwritable"),
         set_aside_unwritable=slb_host.get("set_aside_unwritable"),

@@ -42,6 +42,15 @@ def listed_otherwise(evidence: Evidence, policy: Policy) -> Decision:
     )
 
 
+def is_noted_for_less(evidence: Evidence, policy: Policy) -> bool:
+    is_by_both = evidence.proven and evidence.record_verified_by == "host" and is_listed_running(evidence, policy)
+    return is_by_both and evidence.progress.confirmed == 1
+
+
+def listed_since(evidence: Evidence, policy: Policy) -> Decision:
+    return confirm("This run noted that the host proves the engine; now the console lists it as running too.", evidence)
+
+
 def is_listed_running(evidence: Evidence, policy: Policy) -> bool:
     return evidence.console == "running" and evidence.container == "running"
 

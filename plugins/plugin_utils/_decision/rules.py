@@ -61,6 +61,11 @@ RULES: tuple[Rule, ...] = (
         console_rows.listed_otherwise,
     ),
     Rule(
+        "running; this run has confirmed the record on the host's word, and now the console says running",
+        console_rows.is_noted_for_less,
+        console_rows.listed_since,
+    ),
+    Rule(
         "running; the record is confirmed, and the engine, address, management node and container that it names are "
         "these; and the list, where it is described, says running",
         host_rows.is_proven,

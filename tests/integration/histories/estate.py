@@ -248,11 +248,11 @@ class Estate:
             os.kill(process, signal.SIGCONT)
 
     @staticmethod
-    def change_password(node: ManagementNode, password: str) -> None:
+    def reconfigure(node: ManagementNode, **settings: object) -> None:
         """As an administrator does: whoever is logged in has to log in anew."""
         node.stop()
         path = node.certificate.parent / "config.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), "password": password}))
+        path.write_text(json.dumps({**json.loads(path.read_text()), **settings}))
         node.start()
 
     # --- what there is

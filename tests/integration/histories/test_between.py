@@ -75,7 +75,7 @@ def between(estate: Estate) -> Iterator[Between]:
             steps.go_on()
             steps.go_on_until(ASK)
             make_immutable(estate[IMMUTABLE])
-            estate.change_password(nodes[NO_LOGIN], "another one")
+            estate.reconfigure(nodes[NO_LOGIN], password="another one")
             run = steps.go_on_to_the_end()
         nodes[NODE_GONE].start()
         engines = {host: node.state()["engines"] for host, node in nodes.items()}
@@ -117,7 +117,7 @@ def test_when_all_is_mended_the_next_run_replaces_them(estate: Estate, between: 
     estate[READ_ONLY].host.exec(["umount", FACTS])
     estate[IMMUTABLE].host.exec(["chattr", "-i", FACTS])
     between.nodes[LIST_GONE].set_faults({})
-    estate.change_password(between.nodes[NO_LOGIN], between.hosts[NO_LOGIN]["slb_password"])
+    estate.reconfigure(between.nodes[NO_LOGIN], password=between.hosts[NO_LOGIN]["slb_password"])
     again = estate.history("slb.fleet.rollout", hosts=between.hosts, elsewhere=between.nodes, **LEFTOVER)
     assert again.run.status == 0, again.run.output
     assert again.verified_by_console(*estate.names)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from estate import Estate, History
-from runs import wait_until
-from sites import LISTING
+from runs import Run, wait_until
+from sites import LISTING, RECORD
 
 
 def be_unrecorded(estate: Estate, name: str) -> None:
@@ -251,3 +252,39 @@ def test_one_reading_in_pages_stops_no_running_container(estate: Estate, shiftin
     assert shifting.after.hosts["h5"].containers == shifting.before.hosts["h5"].containers, shifting.run.output
     assert not shifting.requests.get("install")
     assert shifting.verified_by_console("h5")
+
+
+# --- a list that is late
+
+# A reading serves for ten seconds: when the host is looked at again, the list is read anew.
+_STAND_STILL_WHEN_CONFIRMED = f"""
+until grep -qs '"confirmed"' {RECORD}; do sleep 0.01; done
+sessions=$(pgrep sshd)
+kill -STOP $sessions
+sleep 11
+kill -CONT $sessions
+"""
+
+
+@pytest.fixture(scope="module")
+def late(estate: Estate) -> Iterator[Run]:
+    """The console still shows a deployment when its wait is over, and the engine as running a moment later."""
+    estate.clean("h1")
+    host = estate["h1"].host
+    host.exec(["systemd-run", "--collect", "--unit", "test-stands-still", "sh", "-c", _STAND_STILL_WHEN_CONFIRMED])
+    estate.node.set_faults({"stuck_front_end": True})
+    try:
+        with estate.started("slb.fleet.rollout", "--limit", "h1", slb_wait_timeout=6) as process:
+            wait_until(lambda: estate["h1"].record.get("state") == "confirmed", lambda: estate.output_of(process), 90)
+            estate.alter_engine("h1", stuck_until=0)
+            process.wait(120)
+            yield Run(process.returncode, estate.output_of(process))
+    finally:
+        estate.node.set_faults({})
+
+
+def test_a_record_says_by_what_the_run_has_verified_the_engine(estate: Estate, late: Run) -> None:
+    """First the host proves it, and when the console shows it a moment later, the run says so, and so does its note."""
+    assert late.status == 0, late.output
+    assert late.report["h1"].startswith("verified by console"), late.output
+    assert estate["h1"].is_proven(by="console"), late.output

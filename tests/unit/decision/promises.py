@@ -38,6 +38,9 @@ def _about_claims(evidence: Evidence, policy: Policy, decision: Decision) -> Ite
         yield "the console has verified what its list shows as running, and nothing else"
     if claims and evidence.console not in ("running", "undescribed", "deploying"):
         yield "nothing is claimed against a list that is described"
+    noted_for_less = evidence.proven and evidence.progress.confirmed and evidence.record_verified_by == "host"
+    if decision.action == "nothing" and decision.verified_by == "console" and noted_for_less:
+        yield "what a run claims at its end, its record says too"
     if decision.action == "nothing" and policy.installs and not evidence.proven:
         yield "only an engine that the record proves needs nothing"
     if decision.action == "confirm" and evidence.console != "running" and evidence.uptime < SETTLE:

@@ -71,6 +71,7 @@ def runs() -> Iterator[dict]:
         yield {"set_aside": aside, "progress": Progress(answer=answer, answer_words="(its own words)")}
     yield {"progress": Progress(answer="exists", answer_words="(its own words)", has_put_back=True)}
     yield {"recorded_as": "slb-x"}
+    yield {"console": "running", "record_verified_by": "host", "progress": Progress(confirmed=1)}
     yield {"addresses": ("192.0.2.99",)}
     yield {"engine": EngineIdentity("edge-1", "localhost", "https://console.example", "'localhost' is no address.")}
     yield {"disputed": "The engine's name edge-1 is wanted by edge-1 and edge-9 alike."}

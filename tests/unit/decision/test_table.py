@@ -40,6 +40,18 @@ def aside(because: str = "list", state: str = "running", **more: bool) -> dict:
 ROWS = [
     ("proven, no list", RUNNING | CONFIRMED, "nothing", "that the record names."),
     ("proven and listed", RUNNING | CONFIRMED | LISTED, "nothing", "the console lists it as running"),
+    (
+        "noted as proven by the host, when the list was late",
+        RUNNING | CONFIRMED | LISTED | {"record_verified_by": "host", "progress": Progress(rounds=2, confirmed=1)},
+        "confirm",
+        "now the console lists it as running too",
+    ),
+    (
+        "proven by the host in an earlier run, and listed",
+        RUNNING | CONFIRMED | LISTED | {"record_verified_by": "host"},
+        "nothing",
+        "the console lists it as running",
+    ),
     ("the record is of another engine", RUNNING | OF_ANOTHER, "fail", "it is of the engine west-2"),
     ("of another engine, and listed", RUNNING | OF_ANOTHER | LISTED, "confirm", "lists the engine as running"),
     ("of another engine, not listed", RUNNING | OF_ANOTHER | GONE, "replace", "it is of the engine west-2"),
