@@ -23,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
 )
 from ansible_collections.slb.fleet.plugins.module_utils._network.plan import Plan
 from ansible_collections.slb.fleet.plugins.module_utils._network.snapshot import Snapshot
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Causes
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_atomically
 
@@ -47,12 +48,15 @@ class Wish(NamedTuple):
 def present(wish: Wish, check_mode: bool) -> Result:
     """Adopts what is to be adopted; the result says what waits for its confirmation."""
     version = nmcli.require()
+    if not check_mode:
+        change.finish_abandoned()
+    since = change.earlier()
     seen = interfaces.look()
     if seen.trouble is not None:
         raise seen.trouble
     fleeting = _fleeting(seen.interfaces)
     chosen = selection.choose(seen.interfaces, wish.interfaces, wish.lift_unmanaged, history.passing(), fleeting)
-    plans, skipped = _plans(wish, seen, chosen, version)
+    plans, skipped = _plans(wish, seen, chosen, version, fleeting)
     diff = {
         "before": {entry.name: _sight(seen, entry.name) for entry in plans},
         "after": {entry.name: entry.summary(wish.dhcp_timeout) for entry in plans},
@@ -66,7 +70,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
     bound = wish.dhcp_timeout + activation.SECONDS * (len(names) + 1)
     used = [entry.profile.uuid for entry in plans if entry.profile is not None]
     files = [entry.lift[0] for entry in plans if entry.lift]
-    with change.guarded(wish.token, names, used, files, bound) as before:
+    with change.guarded(wish.token, names, used, files, bound, since) as before:
         uuids = _make_profiles(plans)
         _lift(plans)
         failed = activation.activate(plans, uuids, before, wish.dhcp_timeout)
@@ -104,12 +108,16 @@ def _fleeting(seen: List[interfaces.Interface]) -> List[str]:
 
 
 def _plans(
-    wish: Wish, seen: interfaces.Look, chosen: selection.Selection, version: List[int]
+    wish: Wish, seen: interfaces.Look, chosen: selection.Selection, version: List[int], fleeting: List[str]
 ) -> Tuple[List[Plan], List[Dict[str, str]]]:
     states = kernel_state.read([interface.nic.name for interface in chosen.chosen])
     profiles = nmcli.profiles() if chosen.chosen else []
     nics = [interface.nic for interface in seen.interfaces]
-    host = plan.Host(version, seen.routes, profiles, resolver.parse(resolver.read()), resolver.has_servers(), nics)
+    causes = Causes() if fleeting else None
+    overruled = {nic.name: causes.of(nic) for nic in nics if nic.name in fleeting} if causes else {}
+    host = plan.Host(
+        version, seen.routes, profiles, resolver.parse(resolver.read()), resolver.has_servers(), nics, overruled
+    )
     plans: List[Plan] = []
     skipped = [{"name": name, "reason": reason} for name, reason in chosen.skipped.items()]
     policy = plan.Policy(wish.dhcp_timeout, wish.lift_unmanaged, wish.whole_lease)

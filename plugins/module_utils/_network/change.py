@@ -6,7 +6,7 @@
 import contextlib
 import os
 import time
-from typing import Any, Dict, Iterator, List
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
@@ -31,18 +31,33 @@ def values(
     return dict(result, remarks=remarks) if remarks else result
 
 
+def earlier() -> Tuple[Optional[str], Optional[str]]:
+    """Before a change is planned: which the last one was, and what has become of it."""
+    status = transaction.status() or {}
+    return status.get("token"), status.get("state")
+
+
 @contextlib.contextmanager
 def guarded(
-    token: str, names: List[str], uuids: List[str], files: List[str], bound: float
+    token: str,
+    names: List[str],
+    uuids: List[str],
+    files: List[str],
+    bound: float,
+    since: Tuple[Optional[str], Optional[str]],
 ) -> Iterator[snapshot.Snapshot]:
     """Arms the rollback timer, then lets the caller change the interfaces, for at most ``bound`` seconds.
 
-    ``uuids`` and ``files``: the existing profiles and the files that may be changed.
-    If the caller fails, everything is put back before the error goes on. Raises HostError where it cannot be armed.
+    ``uuids`` and ``files``: the existing profiles and the files that may be changed. ``since``: what was ``earlier``
+    when that was planned. If the caller fails, everything is put back before the error goes on. Raises HostError where
+    it cannot be armed, or what was planned is about what there was before another change.
     """
-    _finish_abandoned()
     with transaction.locked():
         _refuse_another()
+        if earlier() != since:
+            raise HostError(
+                "Meanwhile another change of this host's interfaces came to its end.", "Nothing was changed. Run again."
+            )
         before = snapshot.take(names, uuids, files, [history.path(name) for name in names])
         transaction.write("snapshot.json", before)
         transaction.set_status(
@@ -59,7 +74,8 @@ def guarded(
     try:
         yield before
     except FleetError as error:
-        _let_it_be_put_back(token, before)
+        with contextlib.suppress(HostError):
+            _let_it_be_put_back(token, before)
         raise HostError(error.what, f"{error.remedy} {outcome(token)}", **error.values) from error
 
 
@@ -112,8 +128,8 @@ def _session() -> Any:
     return None if connection is None else connection._asdict()
 
 
-def _finish_abandoned() -> None:
-    """A change that is not decided and that nobody sees to any more is put back first, as was due."""
+def finish_abandoned() -> None:
+    """Before another is planned, a change that is not decided and that nobody sees to is put back, as was due."""
     status = transaction.status() or {}
     if status.get("state") not in transaction.UNDECIDED or guard.is_watching(str(status["token"])):
         return
@@ -136,7 +152,12 @@ def _refuse_another() -> None:
 def _when_to_run_again(status: transaction.Status) -> str:
     if status.get("away"):
         return f"{status['away']} See that it answers, so that it can be told, then run again."
-    return f"Run again in {max(1, status['deadline'] - time.monotonic()):.0f} seconds."
+    left = status["deadline"] - time.monotonic()
+    if left > 0:
+        return f"Run again in {left + 1:.0f} seconds."
+    return (
+        "It is being put back; `systemctl status 'slb-fleet-rollback-*'` on the engine host shows how. Then run again."
+    )
 
 
 def _let_it_be_put_back(token: str, before: snapshot.Snapshot) -> None:

@@ -42,6 +42,7 @@ def confirm(token: str) -> Result:
                 _make_lasting(status["steps"])
             except FleetError as error:
                 _refuse(token, error)
+            _refuse_late(status, transaction.GRACE_SECONDS)
             transaction.advance(token, [transaction.APPLIED], transaction.CONFIRMED)
     result = status["result"]
     return Result(result["changed"], dict(result["values"], pending=[]), result["diff"])
@@ -65,8 +66,8 @@ def _refuse_stale_connection(status: Dict[str, Any]) -> None:
         )
 
 
-def _refuse_late(status: Dict[str, Any]) -> None:
-    if time.monotonic() >= status["deadline"]:
+def _refuse_late(status: Dict[str, Any], grace: float = 0) -> None:
+    if time.monotonic() >= status["deadline"] + grace:
         raise HostError("It was not confirmed in time.", "The host is putting everything back.", state="restoring")
 
 

@@ -25,6 +25,9 @@ _SECONDS_EACH = 60
 def absent(wish: Wish, check_mode: bool) -> Result:
     """Only what this collection adopted is given back; the result is like that of an adoption."""
     nmcli.require()
+    if not check_mode:
+        change.finish_abandoned()
+    since = change.earlier()
     seen = interfaces.look()
     notes: Dict[str, Dict[str, Any]] = {}
     skipped: List[Dict[str, str]] = []
@@ -44,7 +47,8 @@ def absent(wish: Wish, check_mode: bool) -> Result:
         return Result(bool(notes), _values(given_back, skipped, [], remarks), diff)
     files = [path for note in notes.values() for path in note["before"]["files"]]
     uuids = [note["uuid"] for note in notes.values()]
-    with change.guarded(wish.token, sorted(notes), uuids, files, _SECONDS_EACH * len(notes)) as present:
+    bound = _SECONDS_EACH * len(notes)
+    with change.guarded(wish.token, sorted(notes), uuids, files, bound, since) as present:
         _put_back(notes, present)
         result = Result(True, _values(given_back, skipped, sorted(notes), remarks), diff)
         steps = [{"name": name, "returned": True} for name in notes]

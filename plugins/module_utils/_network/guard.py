@@ -36,7 +36,8 @@ def start(token: str) -> None:
     if os.path.isdir("/run/systemd/system") and commands.find("systemd-run"):
         # A unit of its own: outside of the SSH session, started again if it fails.
         unit = f"slb-fleet-rollback-{token}"
-        options = ["--quiet", "--collect", "--unit", unit, "--property", "Restart=on-failure"]
+        properties = ["Restart=on-failure", "IgnoreOnIsolate=yes", "RefuseManualStop=yes"]
+        options = ["--quiet", "--collect", "--unit", unit, *(f"--property={each}" for each in properties)]
         commands.check([str(commands.find("systemd-run")), *options, *argv], _ANSWER_SECONDS)
     else:
         nothing = subprocess.DEVNULL
@@ -67,14 +68,13 @@ def main(token: str) -> None:
         snapshot.put_lost_back(before)
         troubles = put_back(before, lambda why: _wait_for_networkmanager(token, why))
     except _ShutdownError:
-        with contextlib.ExitStack() as held:
-            # Where the lock cannot be had, nobody can confirm the change either.
-            with contextlib.suppress(HostError):
-                held.enter_context(transaction.locked())
-            if not _is_over(token):
-                snapshot.put_files_back(before)
-        return
-    with contextlib.suppress(HostError), transaction.locked():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if not _claimed(token):
+            return
+        snapshot.put_files_back(before)
+        # If it was not the host that goes down, systemd starts this again, and what was claimed is due.
+        sys.exit(1)
+    with contextlib.suppress(HostError), transaction.locked(by_force=True):
         transaction.advance(token, [transaction.RESTORING], transaction.RESTORED, troubles=troubles, away=None)
 
 
@@ -108,7 +108,7 @@ def _networkmanager_is_away() -> str:
 
 def _wait_for_networkmanager(token: str, why: str) -> None:
     """What the host needs to be reached is back: now a shutdown may come in between."""
-    with contextlib.suppress(HostError), transaction.locked():
+    with contextlib.suppress(HostError), transaction.locked(by_force=True):
         transaction.advance(token, [transaction.RESTORING], transaction.RESTORING, away=why)
     signal.signal(signal.SIGTERM, _raise_shutdown)
     time.sleep(_PAUSE_SECONDS)
@@ -132,7 +132,7 @@ def _wait_until_due(token: str) -> None:
 
 def _claimed(token: str) -> bool:
     """Whether it is for this guard to put everything back; where nobody can say, it is."""
-    with contextlib.suppress(Exception), transaction.locked():
+    with contextlib.suppress(Exception), transaction.locked(by_force=True):
         if _is_over(token):
             return False
         transaction.advance(token, transaction.UNDECIDED, transaction.RESTORING)

@@ -19,7 +19,12 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.kinds import Se
 from ansible_collections.slb.fleet.plugins.module_utils._network.nmcli import Profile
 from ansible_collections.slb.fleet.plugins.module_utils._network.profile import Surroundings
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver
-from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import UNWRITABLE, can_be_written, lifting
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import (
+    UNWRITABLE,
+    Cause,
+    can_be_written,
+    lifting,
+)
 
 # From then on NetworkManager can be told to use the profile even where it finds the interface configured at boot.
 _KEEPS_PROFILE = [1, 34]
@@ -84,6 +89,7 @@ class Host(NamedTuple):
     """What of the host a plan depends on. ``version``: NetworkManager's; ``routes`` and ``nics``: all there are.
 
     ``resolver``: name servers that an interface may have to carry; ``has_name_servers``: whoever keeps them.
+    ``overruled``: what would keep NetworkManager from interfaces that it has by a profile in memory, by their names.
     """
 
     version: List[int]
@@ -92,6 +98,7 @@ class Host(NamedTuple):
     resolver: Resolver
     has_name_servers: bool
     nics: List[Nic]
+    overruled: Dict[str, Cause]
 
 
 class Policy(NamedTuple):
@@ -110,14 +117,18 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
         return of_kind
     used = existing_profile(interface, host.profiles)
     if interface.offered and used is not None and used.fleeting:
-        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, None, True, [])
+        # Who has connected it overruled what keeps it unmanaged; the next boot knows nothing of that.
+        stays = _at_boot(
+            interface._replace(unmanaged=host.overruled.get(nic.name)), used.method == "manual", host, policy
+        )
+        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, *stays)
     if interface.offered and not can_be_written(nic.name):
         return f"it is under control until the next boot, and {UNWRITABLE}"
     if interface.offered:
         if used is not None and used.method == "manual" and host.version < _KEEPS_PROFILE:
             return "it is under control until the next boot, and this NetworkManager is too old to make that last"
-        lift = (lift_path(nic.name), lifting(nic.name, None))
-        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, lift, True, [])
+        kept = (lift_path(nic.name), lifting(nic.name, None))
+        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, kept, True, [])
     own = kernel_state.substance(state)
     configured = bool(own["addresses"] or own["routes"])
     trouble = _trouble_with_kernel(nic.name, state, host) or _trouble_with_profile(interface, used, configured)
@@ -125,11 +136,7 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
         return trouble
     settings = _settings(interface, of_kind, state, host, used, configured, policy)
     lost = profile.without_a_place(_name_servers(interface, host), settings) if configured else []
-    cause = interface.unmanaged
-    obstacle = _obstacle_at_boot(interface, configured)
-    liftable = (cause is None or cause.liftable or cause.name == "runtime") and can_be_written(nic.name)
-    lifted = policy.lift_unmanaged and obstacle is not None and liftable
-    returns = obstacle is None or (lifted and (not configured or host.version >= _KEEPS_PROFILE))
+    lift, returns, notes = _at_boot(interface, configured, host, policy)
     return Plan(
         name=nic.name,
         mac=nic.mac,
@@ -139,10 +146,23 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
         settings=settings,
         unanswered={} if used is not None and used.own else profile.without_address(),
         profile=used,
-        lift=(lift_path(nic.name), lifting(nic.name, cause)) if lifted else None,
+        lift=lift,
         returns_at_boot=returns,
-        notes=[_note_on(server) for server in lost] + _notes(nic.name, obstacle, lifted, returns),
+        notes=[_note_on(server) for server in lost] + notes,
     )
+
+
+def _at_boot(
+    interface: Interface, configured: bool, host: Host, policy: Policy
+) -> Tuple[Optional[Tuple[str, str]], bool, List[str]]:
+    """What lifts what stands against it, whether NetworkManager will take it then, and what is to be said of that."""
+    cause, name = interface.unmanaged, interface.nic.name
+    obstacle = _obstacle_at_boot(interface, configured)
+    liftable = (cause is None or cause.liftable or cause.name == "runtime") and can_be_written(name)
+    lifted = policy.lift_unmanaged and obstacle is not None and liftable
+    returns = obstacle is None or (lifted and (not configured or host.version >= _KEEPS_PROFILE))
+    lift = (lift_path(name), lifting(name, cause)) if lifted else None
+    return lift, returns, _notes(name, obstacle, lifted, returns)
 
 
 def lift_path(name: str) -> str:

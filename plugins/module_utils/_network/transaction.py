@@ -13,11 +13,16 @@ import os
 from typing import Any, Collection, Dict, Iterator, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils._system import folders, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_ours
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 FOLDER = "/run/slb-fleet/interfaces"
 FOLDER_MODE = 0o700
+GRACE_SECONDS = 4
+"""By which whoever decides about a change may overrun its deadline."""
+_LOCK_SECONDS = 60
+_END_SECONDS = 2
 
 # What becomes of a change: armed → applied → confirmed, or → restoring → restored.
 ARMED, APPLIED, CONFIRMED, RESTORING, RESTORED = "armed", "applied", "confirmed", "restoring", "restored"
@@ -34,16 +39,39 @@ def path(name: str) -> str:
 
 
 @contextlib.contextmanager
-def locked() -> Iterator[None]:
-    """Whoever decides what becomes of the change holds the lock: it is confirmed or put back, never both."""
+def locked(by_force: bool = False) -> Iterator[None]:
+    """Whoever decides what becomes of the change holds the lock: it is confirmed or put back, never both.
+
+    ``by_force``: for the guard, which nobody may hold up. A process that hangs is ended, and does not go on with what
+    it was about to do. One that is not known yet has not looked at the status, and will be refused by it.
+    Raises HostError where anybody else does not get the lock in time.
+    """
     with file_errors(FOLDER):
         folders.make_ours(FOLDER, FOLDER_MODE)
         descriptor = os.open(path("lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if by_force:
+            if not wait_for(lambda: _lock(descriptor), GRACE_SECONDS):
+                processes.end(os.pread(descriptor, 100, 0).decode())
+                wait_for(lambda: _lock(descriptor), _END_SECONDS)
+        elif not wait_for(lambda: _lock(descriptor), _LOCK_SECONDS):
+            raise HostError(
+                f"Another process has been deciding about a change of the interfaces for {_LOCK_SECONDS} seconds.",
+                f"`fuser {path('lock')}` on the engine host shows which. When it has ended, run again.",
+            )
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(processes.identity(os.getpid())).encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def status() -> Optional[Status]:

@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the kernel tells of a process."""
 
+import contextlib
 import os
-from typing import NamedTuple, Optional
+import signal
+from typing import Iterator, NamedTuple, Optional
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Seconds by which the kernel rounds the beginning of a process down."""
@@ -44,3 +46,23 @@ def identity(pid: int) -> Optional[str]:
 def is_alive(noted: Optional[str]) -> bool:
     """Whether the process that had this ``identity`` still runs."""
     return noted is not None and identity(int(noted.split()[0])) == noted
+
+
+def end(noted: str) -> None:
+    """Ends the process that had this ``identity``, if it still runs or is frozen, and whatever it has started."""
+    if not is_alive(noted):
+        return
+    pid = int(noted.split()[0])
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)  # it starts no more
+        for each in [*_descendants(pid), pid]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    running = [process for process in (look(int(name)) for name in os.listdir("/proc") if name.isdigit()) if process]
+    parents = [pid]
+    while parents:
+        parents = [process.pid for process in running if process.parent in parents]
+        yield from parents

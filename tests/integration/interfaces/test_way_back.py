@@ -160,3 +160,48 @@ def test_two_interfaces_that_lead_out_are_given_back_with_their_name_servers(fle
         shell(host, f"ip route del default via 10.77.1.1 dev {STATIC[0]}")
 
     everywhere(fleet, scenario)
+
+
+# Freezes whoever holds the lock as soon as the note of an adoption is there: by then it was seen to be in time.
+_FREEZE = f"""
+import os, signal, time
+while "{STATIC[0]}.json" not in (os.listdir("{NOTES}") if os.path.isdir("{NOTES}") else []):
+    time.sleep(0.001)
+lock = str(os.stat("/run/slb-fleet/interfaces/lock").st_ino)
+locks = [line.split() for line in open("/proc/locks")]
+(holder,) = [int(each[4]) for each in locks if each[5].endswith(":" + lock)][:1]
+os.kill(holder, signal.SIGSTOP)
+open("/run/test-frozen", "w").write(str(holder))
+"""
+
+
+def test_a_confirmation_that_hangs_neither_holds_the_way_back_up_nor_comes_late(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        before = Before(host)
+        shell(host, "rm -f /run/test-frozen")
+        host.exec(["systemd-run", "--collect", "--unit", "test-freeze", "python3", "-c", _FREEZE])
+        with adopting(fleet, host, **ALL | {"confirm_timeout": 20}) as controller:
+            eventually(lambda: shell(host, "cat /run/test-frozen 2>/dev/null; true") != "", 120, "frozen")
+            require_tidied(host, before)
+            holder = shell(host, "cat /run/test-frozen")
+            assert shell(host, f"ls -d /proc/{holder} 2>/dev/null; true") == "", "it could go on later"
+            output, _ = controller.communicate(timeout=180)
+            assert controller.returncode == 2, output
+            assert "everything back" in " ".join(output.split()), output
+            assert vars(Before(host)) == vars(before)
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.parametrize("ended", ["kill -TERM {guard}", "systemctl isolate multi-user.target"])
+def test_whoever_ends_the_guard_does_not_leave_the_change_unguarded(fleet: Fleet, ended: str) -> None:
+    def scenario(host: Host) -> None:
+        before = Before(host)
+        with adopting(fleet, host, **ALL | {"confirm_timeout": 30}) as controller:
+            wait_for(host, "applied")
+            kill(controller)
+            guard = json.loads(shell(host, "cat /run/slb-fleet/interfaces/guard.json"))["process"].split()[0]
+            shell(host, ended.format(guard=guard))
+            require_tidied(host, before)
+
+    everywhere(fleet, scenario)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,10 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     return host
 
 
+def guarded(token: str) -> AbstractContextManager[snapshot.Snapshot]:
+    return change.guarded(token, [], [], [], 60, change.earlier())
+
+
 def state() -> tuple[str, str]:
     status = transactions.status()
     return status["token"], status["state"]
@@ -71,7 +76,7 @@ def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatc
 
     def run(token: str) -> None:
         try:
-            with change.guarded(token, [], [], [], 60):
+            with guarded(token):
                 pass
         except HostError as error:
             refused.append(f"{token}: {error}")
@@ -91,33 +96,45 @@ def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatc
 
 
 def test_one_that_has_yet_to_start_its_guard_is_not_taken_for_abandoned(host: Host) -> None:
-    with change.guarded(TOKEN, [], [], [], 60):
+    with guarded(TOKEN):
         host.guards.clear()
-        with pytest.raises(HostError, match="not yet decided"), change.guarded("another1", [], [], [], 60):
+        with pytest.raises(HostError, match="not yet decided"), guarded("another1"):
             pass
     assert state() == (TOKEN, "armed")
     assert transactions.status()["deadline"] > time.monotonic()
 
 
 def test_one_whose_guard_has_died_is_put_back_first(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    with change.guarded(TOKEN, [], [], [], 60):
+    with guarded(TOKEN):
         change.applied(TOKEN, RESULT, [], 60)
     host.guards.clear()
     monkeypatch.setattr(guard, "start", lambda token: become("restored", troubles=[]) if token == TOKEN else None)
-    with change.guarded("another1", [], [], [], 60):
+    change.finish_abandoned()
+    with guarded("another1"):
         assert state() == ("another1", "armed")
+
+
+def test_what_was_planned_before_another_change_was_decided_is_not_done(host: Host) -> None:
+    """It waited for the lock meanwhile: what it saw is not what there is."""
+    planned = guarded("another1")
+    with guarded(TOKEN):
+        change.applied(TOKEN, RESULT, [], 60)
+    become("confirmed")
+    with pytest.raises(HostError, match="Meanwhile another change"), planned:
+        pass
+    assert state() == (TOKEN, "confirmed")
 
 
 @pytest.mark.parametrize("decided", ["restored", "restoring", "confirmed"])
 def test_what_is_decided_does_not_become_applied_again(host: Host, decided: str) -> None:
-    with pytest.raises(HostError, match=f"is {decided} already"), change.guarded(TOKEN, [], [], [], 60):
+    with pytest.raises(HostError, match=f"is {decided} already"), guarded(TOKEN):
         become(decided, troubles=[])
         change.applied(TOKEN, RESULT, [], 60)
     assert state() == (TOKEN, decided)
 
 
 def test_what_was_put_back_is_not_confirmed(host: Host) -> None:
-    with contextlib.suppress(HostError), change.guarded(TOKEN, [], [], [], 60):
+    with contextlib.suppress(HostError), guarded(TOKEN):
         become("restored", troubles=[])
         change.applied(TOKEN, RESULT, [], 60)
     with pytest.raises(HostError, match="has put everything back"):
@@ -125,14 +142,14 @@ def test_what_was_put_back_is_not_confirmed(host: Host) -> None:
 
 
 def test_what_was_still_changed_while_the_guard_was_at_it_is_put_back_as_well(host: Host) -> None:
-    with pytest.raises(HostError), change.guarded(TOKEN, [], [], [], 60):
+    with pytest.raises(HostError), guarded(TOKEN):
         become("restored", troubles=[])
         change.applied(TOKEN, RESULT, [], 60)
     assert host.put_back == 1
 
 
 def test_anothers_change_is_left_alone() -> None:
-    with pytest.raises(HostError, match="Another change"), change.guarded(TOKEN, [], [], [], 60):
+    with pytest.raises(HostError, match="Another change"), guarded(TOKEN):
         become("armed", token="another1")
         change.nothing_done(TOKEN, RESULT)
     assert state() == ("another1", "armed")
@@ -140,6 +157,6 @@ def test_anothers_change_is_left_alone() -> None:
 
 
 def test_where_nothing_was_done_a_confirmation_says_so(host: Host) -> None:
-    with change.guarded(TOKEN, [], [], [], 60):
+    with guarded(TOKEN):
         change.nothing_done(TOKEN, Result(False, {"adopted": []}))
     assert not confirmation.confirm(TOKEN).changed

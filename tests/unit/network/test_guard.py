@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import guard, nmcli, snapshot, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 TOKEN = "f00dface"
 
@@ -101,7 +107,8 @@ def test_a_shutdown_while_networkmanager_is_away_puts_the_files_back(
     monkeypatch.setattr(snapshot, "put_back", lambda before: ["it is away"])
     monkeypatch.setattr(snapshot, "put_files_back", lambda before: restored.append("files"))
     monkeypatch.setattr(guard, "_wait_until_due", lambda _: monkeypatch.setattr(guard.time, "sleep", going_down))
-    guard.main(TOKEN)
+    with pytest.raises(SystemExit):
+        guard.main(TOKEN)
     assert restored == ["lost", "files"]
 
 
@@ -143,5 +150,65 @@ def test_nor_at_a_shutdown(restored: list[str], tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(guard, "_wait_until_due", going_down)
     monkeypatch.setattr(snapshot, "put_files_back", lambda before: restored.append("files"))
-    guard.main(TOKEN)
+    with pytest.raises(SystemExit):
+        guard.main(TOKEN)
     assert restored == ["files"]
+
+
+def test_whoever_ends_the_guard_alone_has_the_change_undone(
+    restored: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """systemd starts it again after a failure: nobody can confirm any more, and everything is due."""
+
+    def ended(_: str) -> None:
+        raise guard._ShutdownError
+
+    monkeypatch.setattr(snapshot, "put_files_back", lambda before: restored.append("files"))
+    with monkeypatch.context() as patched, pytest.raises(SystemExit, match="1"):
+        patched.setattr(guard, "_wait_until_due", ended)
+        guard.main(TOKEN)
+    assert transaction.status()["state"] == "restoring"
+    guard.main(TOKEN)
+    assert restored == ["files", "lost", "all"]
+    assert transaction.status()["state"] == "restored"
+
+
+_HOLDER = """
+import subprocess, sys, time
+from ansible_collections.slb.fleet.plugins.module_utils._network import transaction
+transaction.FOLDER = sys.argv[1]
+with transaction.locked():
+    child = subprocess.Popen(["sleep", "300"])
+    print(child.pid, flush=True)
+    time.sleep(300)
+"""
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_whoever_hangs_while_it_decides_does_not_hold_up_the_guard_nor_go_on_later(
+    restored: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, frozen: bool
+) -> None:
+    monkeypatch.setattr(transaction, "GRACE_SECONDS", 0.5)
+    command = [sys.executable, "-c", _HOLDER, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout is not None
+        child = int(holder.stdout.readline())
+        if frozen:
+            holder.send_signal(signal.SIGSTOP)
+        guard.main(TOKEN)
+        assert holder.wait(10) == -signal.SIGKILL
+    assert restored == ["lost", "all"]
+    assert transaction.status()["state"] == "restored"
+    assert wait_for(lambda: processes.identity(child) is None, 10)
+
+
+def test_who_is_no_guard_gives_up_and_says_who_is_to_be_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transaction, "_LOCK_SECONDS", 0.2)
+    with (
+        transaction.locked(),
+        pytest.raises(HostError, match="Another process has been deciding"),
+        transaction.locked(),
+    ):
+        pass

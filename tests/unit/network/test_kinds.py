@@ -72,7 +72,7 @@ def test_a_bond_would_lose_its_ports() -> None:
 
 def made(*profiles: Any) -> Any:
     found = interface("ens9.5", "unmanaged", nic=VLAN)
-    host = plan.Host([1, 42], [], list(profiles), Resolver([], []), False, [])
+    host = plan.Host([1, 42], [], list(profiles), Resolver([], []), False, [], {})
     return plan.make(found, state([inet("10.5.0.2/24")], mtu=1496), host, plan.Policy(15, False, False))
 
 

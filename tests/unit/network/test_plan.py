@@ -24,8 +24,10 @@ def make(
     lift=False,
     has_servers=False,
     whole_lease=False,
+    overruled=None,
 ):
-    host = plan.Host(list(version), list(routes), list(profiles), resolver or Resolver([], []), has_servers, list(nics))
+    servers = resolver or Resolver([], [])
+    host = plan.Host(list(version), list(routes), list(profiles), servers, has_servers, list(nics), overruled or {})
     return plan.make(found or interface(), present or state(), host, plan.Policy(15, lift, whole_lease))
 
 
@@ -131,6 +133,17 @@ def test_a_profile_that_lasts_no_longer_than_networkmanager_is_made_to_last():
     made = make(interface(state="connected", uuid="a"), STATIC, profiles=[fleeting])
     assert (made.offered, made.settings, made.lift, made.profile) == (True, {}, None, fleeting)
     assert made.returns_at_boot
+
+
+def test_where_only_somebodys_word_until_the_next_boot_made_it_managed_that_is_said_or_lifted():
+    fleeting = profile("a", path="/run/NetworkManager/system-connections/ens9.nmconnection", autoconnect=False)
+    section = Cause("device section", False, True, "managed=0 in the section [device-x]")
+    found = interface("ens9", state="connected", uuid="a")
+    made = make(found, STATIC, profiles=[fleeting], overruled={"ens9": section})
+    assert (made.lift, made.returns_at_boot) == (None, False)
+    assert "managed=0 in the section [device-x]; O(lift_unmanaged)" in " ".join(made.notes)
+    lifted = make(found, STATIC, profiles=[fleeting], overruled={"ens9": section}, lift=True)
+    assert (lifted.lift[0], lifted.returns_at_boot, lifted.notes) == (plan.lift_path("ens9"), True, [])
 
 
 def test_an_existing_profile_of_the_interface_is_used():
