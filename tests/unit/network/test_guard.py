@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -190,7 +191,8 @@ def test_whoever_hangs_while_it_decides_does_not_hold_up_the_guard_nor_go_on_lat
 ) -> None:
     monkeypatch.setattr(transaction, "GRACE_SECONDS", 0.5)
     command = [sys.executable, "-c", _HOLDER, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as holder:
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(command, env=found, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         child = int(holder.stdout.readline())
         if frozen:
