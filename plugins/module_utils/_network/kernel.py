@@ -7,6 +7,7 @@ import contextlib
 import ipaddress
 import json
 import os
+import re
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
@@ -23,6 +24,9 @@ _TYPES = {
     **{"2": "local", "3": "broadcast", "4": "anycast", "5": "multicast", "6": "blackhole", "7": "unreachable"},
     **{"8": "prohibit", "9": "throw"},
 }
+# Of neighbours: states, and what is found out of one.
+_LASTING = {"PERMANENT", "NOARP"}
+_FOUND = ("lladdr", "state", "router")
 _ARPHRD = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
 
 
@@ -101,14 +105,19 @@ def cidr(address: Dict[str, Any]) -> str:
 
 
 def neighbours() -> List[Dict[str, Any]]:
-    """Those that somebody has set for good, as ``ip -json`` shows them; ``proxy``: it answers for another."""
-    lasting = ip_json("neighbor", "show", "nud", "permanent", "nud", "noarp")
-    proxies = [dict(each, proxy=True) for each in ip_json("neighbor", "show", "proxy")]
-    return [
-        each
-        for each in [*(each for each in lasting if "lladdr" in each), *proxies]
-        if "dev" in each and not ipaddress.ip_address(each["dst"]).is_multicast
-    ]
+    """Those that somebody has set, as ``ip -json`` shows them; ``proxy``: it answers for another.
+
+    ``managed``: the kernel is to find it again and again, and what it has found is not there.
+    """
+    found = []
+    for each in ip_json("neighbor", "show", "nud", "all"):
+        lasting = "extern_learn" in each or not _LASTING.isdisjoint(each.get("state", []))
+        if "managed" in each:
+            found.append({field: value for field, value in each.items() if field not in _FOUND})
+        elif "lladdr" in each and lasting:
+            found.append(each)
+    found += [dict(each, proxy=True) for each in ip_json("neighbor", "show", "proxy")]
+    return [each for each in found if "dev" in each and not ipaddress.ip_address(each["dst"]).is_multicast]
 
 
 def tokens() -> Dict[str, str]:
@@ -174,11 +183,19 @@ def ip_json(*arguments: str) -> List[Dict[str, Any]]:
         )
     answer = commands.check([program, "-json", *list(arguments)], _ANSWER_SECONDS).stdout
     try:
-        return json.loads(answer or "[]")  # type: ignore[no-any-return]
+        return _json(answer or "[]")  # type: ignore[no-any-return]
     except ValueError as error:
         raise HostError(
             f"The command ip does not print JSON: {answer[:100]!r}.", "Install a newer iproute2."
         ) from error
+
+
+def _json(text: str) -> Any:
+    """Up to iproute2 5.10 an apostrophe has a backslash that JSON does not know, and up to 6.1 a route through a tunnel
+    has fields twice, of which the first is its own. In an alias any character stands as it is.
+    """
+    readable = re.sub(r"\\(.)", lambda escaped: "'" if escaped[1] == "'" else escaped[0], text)
+    return json.loads(readable, strict=False, object_pairs_hook=lambda pairs: {**dict(pairs), **dict(pairs[::-1])})
 
 
 def _nic(name: str, link: Dict[str, Any]) -> Nic:

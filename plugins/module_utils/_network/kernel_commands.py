@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.kernel_state im
 )
 
 _ROUTE_WORDS = (("protocol", "proto"), ("scope", "scope"), ("prefsrc", "src"), ("metric", "metric"))
+_ADDRESS_FLAGS = ("noprefixroute", "nodad", "home", "mngtmpaddr")
 _METRICS = {
     *("mtu", "advmss", "window", "rtt", "rttvar", "rto_min", "cwnd", "initcwnd", "initrwnd", "ssthresh", "reordering"),
     *("hoplimit", "quickack", "congestion", "ecn", "fastopen_no_cookie"),
@@ -62,11 +63,15 @@ def addition_commands(name: str, before: State, now: State) -> List[List[str]]:
 
 def neighbour_words(neighbour: Dict[str, Any]) -> List[str]:
     """What makes it."""
-    if neighbour.get("proxy"):
-        return ["proxy", str(neighbour["dst"])]
-    kind = "noarp" if "NOARP" in neighbour.get("state", []) else "permanent"
-    flags = [flag for flag in ("router", "extern_learn") if flag in neighbour]
-    return [str(neighbour["dst"]), "lladdr", str(neighbour["lladdr"]), *flags, "nud", kind]
+    words = ["proxy", str(neighbour["dst"])] if neighbour.get("proxy") else [str(neighbour["dst"])]
+    words += ["lladdr", str(neighbour["lladdr"])] if "lladdr" in neighbour else []
+    words += [flag for flag in ("router", "extern_learn", "managed") if flag in neighbour]
+    words += ["protocol", str(neighbour["protocol"])] if "protocol" in neighbour else []
+    if "lladdr" in neighbour:
+        state = neighbour.get("state", ["PERMANENT"])
+        # Whether one that is not for good can be reached, is to be found out again.
+        words += ["nud", "noarp" if "NOARP" in state else "permanent" if "PERMANENT" in state else "stale"]
+    return words
 
 
 def link_commands(name: str, before: State, now: State) -> List[List[str]]:
@@ -118,14 +123,14 @@ def _address_commands(name: str, before: List[Dict[str, Any]], now: List[Dict[st
 
 def _nature(address: Dict[str, Any]) -> List[Any]:
     """What an address is made with."""
-    if address["family"] == "inet6":
+    if not is_inet(address):
         return []
-    return [address.get(field) for field in ("label", "scope", "broadcast", "noprefixroute")]
+    return [address.get(field) for field in ("label", "scope", "broadcast", "noprefixroute", "autojoin")]
 
 
 def _marks(address: Dict[str, Any]) -> List[Any]:
     """What can be changed of one that is there; how long it still lives passes."""
-    flags = [bool(address.get(flag)) for flag in ("noprefixroute", "nodad", "deprecated")]
+    flags = [bool(address.get(flag)) for flag in (*_ADDRESS_FLAGS, "deprecated")]
     lasts = [address.get(f"{kind}_life_time", FOREVER) == FOREVER for kind in ("valid", "preferred")]
     return [address.get("metric"), address.get("protocol"), *flags, *lasts]
 
@@ -174,11 +179,7 @@ def _address_words(name: str, address: Dict[str, Any]) -> List[str]:
     for kind, seconds in left.items():
         if seconds not in (None, FOREVER):
             words += [f"{kind}_lft", str(seconds)]
-    if address.get("noprefixroute"):
-        words.append("noprefixroute")
-    if address.get("nodad"):
-        words.append("nodad")
-    return words
+    return words + [flag for flag in (*_ADDRESS_FLAGS, "autojoin") if address.get(flag)]
 
 
 def _lasting_key(route: Dict[str, Any]) -> Tuple[str, bool]:

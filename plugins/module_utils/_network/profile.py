@@ -93,6 +93,12 @@ def unrepresentable(state: State) -> Optional[str]:
     for address in state["addresses"]:
         if "address" in address:
             return "the point-to-point address {local} cannot be put into a profile".format(**address)
+        if address["family"] == "inet6" and address.get("autojoin"):
+            # Where IPv6 is taken from an interface for a moment, the kernel forgets to leave, and refuses it for ever.
+            return (
+                "the address {local} joins its multicast group (autojoin), which the kernel would refuse it the next"
+                " time; take it away first, and add it again afterwards"
+            ).format(**address)
         if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER:
             return (
                 "another DHCP client has leased the address {local}, and goes on renewing it or lets it expire; stop"

@@ -76,7 +76,9 @@ def run(*command: str) -> str:
 
 
 def shown(*command: str) -> list[dict]:
-    return [each for each in json.loads(run(*command) or "[]") if each]
+    # 5.9 writes an apostrophe as \', which is not JSON.
+    text = re.sub(r"(?<!\\)((?:\\\\)*)\\'", r"\1'", run(*command))
+    return [each for each in json.loads(text or "[]", strict=False) if each]
 
 
 def words(value: object) -> str:
@@ -112,6 +114,9 @@ def links(found: dict) -> None:
         for one in each["maddr"]:
             if one.get("static") and each["ifname"] in found:
                 found[each["ifname"]][f"multicast address {one['link']}"] = "there"
+            group = one.get("address", "224.0.0.")
+            if not group.startswith(("224.0.0.", "ff01:", "ff02:")) and each["ifname"] in found:
+                found[each["ifname"]][f"multicast group {group}"] = "there"
 
 
 def routes(found: dict) -> None:
@@ -154,15 +159,19 @@ def rules(found: dict) -> None:
 
 
 def neighbours(found: dict) -> None:
-    kept = ("PERMANENT", "NOARP")
+    lasting = {"PERMANENT", "NOARP"}
     for each in shown("ip", "-details", "-json", "neighbor", "show", "nud", "all"):
         multicast = each["dst"].startswith(("ff", "224.", "239."))
-        if each.get("dev") in found and set(each.get("state", [])) & {*kept} and not multicast:
-            of = {key: value for key, value in each.items() if key not in ("dev", "used", "confirmed", "updated")}
+        kept = lasting & {*each.get("state", [])}
+        if each.get("dev") in found and (kept or {"extern_learn", "managed"} & each.keys()) and not multicast:
+            passing = ["dev", "used", "confirmed", "updated"]
+            passing += [] if kept else ["state"]
+            passing += ["lladdr", "router"] if "managed" in each else []
+            of = {key: value for key, value in each.items() if key not in passing}
             found[each["dev"]][f"neighbour {each['dst']}"] = words({**of, "refcnt": 0, "probes": 0})
     for each in shown("ip", "-json", "neighbor", "show", "proxy"):
         if each.get("dev") in found:
-            found[each["dev"]][f"proxy neighbour {each['dst']}"] = "there"
+            found[each["dev"]][f"proxy neighbour {each['dst']}"] = words(each)
 
 
 def settings(found: dict) -> None:

@@ -55,6 +55,8 @@ def case(number: int) -> Case:
     if kind == "rm":
         making = (*making, f"nmcli device set {name} managed no")
     families = [_settings(chance, name), _inet(chance, name, there), _inet6(chance, name, there)]
+    # With chances of its own: a number means the case that it meant before there was this.
+    families.append(_by_others(random.Random(f"others {number}"), name, there))
     if kind == "no" or chance.random() < 0.1:
         families = families[:1]
     things += [each for family in families for each in family]
@@ -152,6 +154,23 @@ def _inet6(chance: random.Random, name: str, net: Net) -> Iterator[str]:
         f"ip neighbor add proxy {net.v6(70)} dev {name}",
     )
     yield from _rules(chance, name, "-6", f"{there}::/64", net.slot)
+
+
+def _by_others(chance: random.Random, name: str, net: Net) -> Iterator[str]:
+    """Of addresses that join a group, those of IPv6 are a reason to leave the interface alone."""
+    yield from _maybe(chance, 0.15, f'ip link set {name} alias "{name}\'s \\\\\' \\"end\\""')
+    yield from _maybe(chance, 0.15, f"ip address add 239.0.{net.slot}.1/32 autojoin dev {name}")
+    yield from _maybe(chance, 0.03, f"ip address add ff05::{net.slot + 1:x}/128 autojoin dev {name}")
+    yield from _maybe(chance, 0.1, *(f"ip address add {net.v6(50)}/64 {mark} dev {name}" for mark in _MARKS))
+    for at, address in enumerate((net.v4(80), net.v4(81), net.v6(80))):
+        hardware = f"lladdr 02:00:00:00:04:{at:02x}"
+        states = ("nud permanent", "nud noarp", "nud permanent extern_learn", "nud reachable extern_learn")
+        made = (*(f"{address} {hardware} {state}" for state in states), f"{address} managed", f"proxy {address}")
+        by = chance.choice(("", "protocol static", "protocol 99"))
+        yield from _maybe(chance, 0.2, *(f"ip neighbor add {each} {by} dev {name}" for each in made))
+
+
+_MARKS = ("home nodad", "mngtmpaddr nodad")
 
 
 def _routes(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dumped
 import pytest
-from compared import differences
+from compared import differences, unsaid
 from fleet import Fleet
 from nic_hosts import HOSTS, adopting, devices, eventually, everywhere, kill, shell, status, wait_for
 from slb_lab.lab import Host
@@ -26,6 +26,20 @@ ADDED = """
     ip address add 10.66.0.3/24 label {name}:3 preferred_lft 0 dev {name}
     ip route add 10.67.0.0/24 via 10.66.0.1 dev {name} proto static metric 7
     ip neighbor add 10.66.0.60 lladdr 02:00:00:00:00:60 dev {name} nud permanent
+"""
+# Bullseye's ip knows no managed neighbours.
+BY_OTHERS = """
+    ip link set {name} up alias "the other's \\"way\\" \\\\'"
+    ip address add 10.68.0.2/24 brd + dev {name}
+    ip address add 239.1.2.3/32 autojoin dev {name}
+    ip address add fd68::2/64 home nodad dev {name}
+    ip address add fd68::3/64 mngtmpaddr nodad dev {name}
+    ip neighbor add 10.68.0.60 lladdr 02:00:00:00:00:60 nud permanent protocol static dev {name}
+    ip neighbor add 10.68.0.61 lladdr 02:00:00:00:00:61 nud permanent extern_learn router dev {name}
+    ip neighbor add 10.68.0.62 lladdr 02:00:00:00:00:62 nud reachable extern_learn dev {name}
+    ip neighbor add 10.68.0.63 managed protocol 99 dev {name} 2>/dev/null || true
+    ip neighbor add proxy 10.68.0.64 protocol static dev {name}
+    ip neighbor add fd68::60 lladdr 02:00:00:00:00:60 nud noarp protocol 99 dev {name}
 """
 
 
@@ -87,6 +101,45 @@ def test_ipv6_that_a_profile_has_no_room_for_is_back_with_all_its_settings(fleet
         (adopted,) = fleet.module(host.name, "interface", False, interfaces=[name])["adopted"]
         assert "IPv6 is gone" in " ".join(adopted["not_kept"]), adopted
         fleet.module(host.name, "interface", False, interfaces=[name], state="absent")
+        changed = differences(before, seen(host, name))
+        assert changed == {}, changed
+
+    everywhere(fleet, scenario)
+
+
+def test_what_is_joined_and_whom_others_have_made_known_stays_or_is_back(fleet: Fleet) -> None:
+    name = "joined"
+
+    def scenario(host: Host) -> None:
+        make(host, name)
+        shell(host, f"nmcli device set {name} managed no")
+        shell(host, BY_OTHERS.format(name=name))
+        before = seen(host, name)
+        assert {"multicast group 239.1.2.3", "neighbour 10.68.0.62", "address fd68::2/64 home"} <= before.keys()
+        (adopted,) = fleet.module(host.name, "interface", False, interfaces=[name])["adopted"]
+        changed = unsaid(before, seen(host, name), adopted["not_kept"])
+        assert changed == {}, changed
+        assert "autojoin of the address 239.1.2.3/32 is none" in " ".join(adopted["not_kept"]), adopted
+        assert not any("neighbour" in words for words in adopted["not_kept"]), adopted
+        fleet.module(host.name, "interface", False, interfaces=[name], state="absent")
+        changed = differences(before, seen(host, name))
+        assert changed == {}, changed
+        require_as_before(fleet, host, name)
+
+    everywhere(fleet, scenario)
+
+
+def test_what_ipv6_has_joined_and_could_not_join_again_is_left_alone(fleet: Fleet) -> None:
+    name = "grouped"
+
+    def scenario(host: Host) -> None:
+        make(host, name)
+        shell(host, f"nmcli device set {name} managed no; ip link set {name} up")
+        shell(host, f"ip address add ff05::77/128 autojoin dev {name}")
+        before = seen(host, name)
+        told = fleet.module(host.name, "interface", False, interfaces=[name])["left_alone"]
+        (reason,) = [each["reason"] for each in told if each["name"] == name]
+        assert "the address ff05::77 joins its multicast group (autojoin)" in reason
         changed = differences(before, seen(host, name))
         assert changed == {}, changed
 

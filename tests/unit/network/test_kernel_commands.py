@@ -118,6 +118,27 @@ def test_every_kind_of_neighbour_comes_back():
     ]
 
 
+def test_neighbours_keep_who_made_them_and_none_becomes_permanent():
+    hardware = {"lladdr": "52:54:00:00:00:07", "dev": NAME}
+    learned = dict(hardware, dst="10.9.0.8", state=["REACHABLE"], extern_learn=None, protocol="bgp")
+    before = state(
+        neighbours=[
+            dict(hardware, dst="10.9.0.7", state=["PERMANENT"], protocol="static"),
+            learned,
+            {"dst": "10.9.0.9", "dev": NAME, "managed": None, "protocol": "99"},
+            {"dst": "fd00::9", "dev": NAME, "proxy": True, "router": None, "protocol": "static"},
+        ]
+    )
+    assert lines(kernel_commands.addition_commands(NAME, before, state(neighbours=[]))) == [
+        "-4 neighbor replace 10.9.0.7 lladdr 52:54:00:00:00:07 protocol static nud permanent dev ens9",
+        "-4 neighbor replace 10.9.0.8 lladdr 52:54:00:00:00:07 extern_learn protocol bgp nud stale dev ens9",
+        "-4 neighbor replace 10.9.0.9 managed protocol 99 dev ens9",
+        "-6 neighbor replace proxy fd00::9 router protocol static dev ens9",
+    ]
+    by_now = state(neighbours=[dict(learned, state=["STALE"])])
+    assert kernel_commands.addition_commands(NAME, state(neighbours=[learned]), by_now) == []
+
+
 def test_routes_that_go_with_an_address_come_back_wherever_they_lead():
     led = [
         route("default", "10.1.0.1", dev="ens1", prefsrc="10.9.0.2"),
@@ -173,6 +194,22 @@ def test_an_address_that_is_there_but_not_as_it_was_is_made_so():
     assert lines(kernel_commands.link_commands(NAME, state([over]), state([inet("fd00::2/64", nodad=True)]))) == [
         "address replace fd00::2/64 scope global metric 7 dev ens9 preferred_lft 0",
     ]
+
+
+def test_an_address_joins_its_group_again_and_has_its_other_marks():
+    """Those of IPv6 can be set of one that is there; who joins is told as it is made."""
+    joins = inet("239.1.2.3/32", autojoin=True)
+    again = "address replace 239.1.2.3/32 scope global dev ens9 autojoin"
+    assert lines(kernel_commands.link_commands(NAME, state([joins]), state())) == [again]
+    assert lines(kernel_commands.link_commands(NAME, state([joins]), state([inet("239.1.2.3/32")]))) == [
+        "address del 239.1.2.3/32 dev ens9",
+        again,
+    ]
+    for mark in ("home", "mngtmpaddr"):
+        before, now = state([inet("fd00::2/64", **{mark: True})]), state([inet("fd00::2/64")])
+        assert lines(kernel_commands.link_commands(NAME, before, now)) == [
+            f"address replace fd00::2/64 scope global dev ens9 {mark}"
+        ]
 
 
 def test_who_made_an_address_is_said_again():

@@ -175,6 +175,7 @@ def test_name_servers_of_a_profile_that_was_there_stay_where_they_may():
         (state([inet("10.9.0.2/32", address="10.9.0.1")]), "point-to-point"),
         (state([], [route("10.1.0.0/16", metrics=[{"mtu": 1300, "initcwnd": 10}])]), "initcwnd"),
         (state([inet("10.9.0.2/24", valid_life_time=600)]), "another DHCP client has leased the address 10.9.0.2"),
+        (state([inet("ff05::7/128", autojoin=True)]), "ff05::7 joins its multicast group (autojoin)"),
         (state([], [route("10.1.0.0/16")]), "10.1.0.0/16 leads over it without an address"),
         (state([inet("10.9.0.2/24")], [route("2001:db8::/32")]), "2001:db8::/32 leads over it without an address"),
     ],
