@@ -35,12 +35,13 @@ _raw:
       that there is none.
     - C(group), the name for the group of the hosts that have node and file in common; empty without a path.
     - C(trouble), why the license cannot go there, and what to do; empty if it can. Two nodes with one file are seen
-      when the groups have been made.
+      when the groups have been made, and all of them when each has been looked at.
   type: list
   elements: dict
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible import constants
@@ -51,6 +52,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import LicensePlace
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import stated_setting
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
 
@@ -76,6 +78,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             place.refuse(
                 known["inventory_hostname"],
                 known["groups"],
+                RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP)).same_license_file(known["inventory_hostname"]),
                 known["hostvars"],
                 _is_here(place.host, known),
                 lost_with_job,

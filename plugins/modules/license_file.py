@@ -23,6 +23,12 @@ options:
   content:
     description: Not to be set. What the controller sends to the host.
     type: str
+  look:
+    description:
+      - For the playbook C(slb.fleet.download_license). Only notes for the run which file O(dest) is, on the
+        host or on the controller, so that no two management nodes replace each other's license. Nothing is downloaded.
+    type: str
+    choices: [host, controller]
 seealso:
   - module: slb.fleet.license
 """
@@ -41,6 +47,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+place:
+  description: What tells the file from any other, whatever leads to it.
+  returned: with O(look)
+  type: str
+  sample: 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11:2049:131074:license
 dest:
   description: The path of the file.
   returned: success
@@ -69,6 +80,7 @@ from typing import Any, Dict
 from ansible_collections.slb.fleet.plugins.module_utils._console.license_file import LicenseFile
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system.clock import boot_id
 
 # For what knows modules by their arguments: of these, nothing is ever sent to a host.
 _OF_THE_CONTROLLER = {
@@ -91,11 +103,16 @@ ARGUMENTS = {
     "backup": dict(type="bool", default=False),
     "max_size": dict(type="int", default=10485760),
     "content": dict(type="str", no_log=True),
+    "look": dict(type="str", choices=["host", "controller"]),
 }
 
 
 def operation(params: Dict[str, Any], check_mode: bool) -> Result:
-    return LicenseFile.from_params(params).update(base64.b64decode(params["content"] or ""), check_mode)
+    file = LicenseFile.from_params(params)
+    if params["look"]:
+        # All containers of one kernel have its id, and its numbers of file systems.
+        return Result(False, {"place": f"{boot_id()}:{file.place()}"})
+    return file.update(base64.b64decode(params["content"] or ""), check_mode)
 
 
 def main() -> None:

@@ -46,14 +46,16 @@ class LicensePlace:
         self,
         inventory_hostname: str,
         groups: Mapping[str, Sequence[str]],
+        same: Sequence[str],
         inventory: Container[str],
         is_here: bool,
         is_lost: Callable[[str], bool],
     ) -> None:
-        """Raises FleetError where the license cannot go there. ``is_here``: the host that keeps it is the controller
+        """Raises FleetError where the license cannot go there. ``same``: hosts of other nodes with the same file, as
+        far as the files have been looked at. ``is_here``: the host that keeps it is the controller
         itself. ``is_lost``: whether a file of the controller is gone with its job.
         """
-        others = [
+        others = list(same) or [
             min(hosts) for name, hosts in groups.items() if name.startswith(self._of_the_file) and name != self.group
         ]
         if others:

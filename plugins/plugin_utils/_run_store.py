@@ -35,6 +35,7 @@ CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
 CREATE TABLE IF NOT EXISTS approved (source, host, wants, PRIMARY KEY (source, host));
+CREATE TABLE IF NOT EXISTS licenses (host PRIMARY KEY, node, place, path);
 CREATE TABLE IF NOT EXISTS readings (list PRIMARY KEY, number, taken_at, size, uncomparable, trouble);
 CREATE TABLE IF NOT EXISTS engines (list, name, address, comparable, state, console_state);
 CREATE INDEX IF NOT EXISTS by_name ON engines (list, name);
@@ -209,6 +210,21 @@ class RunStore:
                 ).fetchall()
             )
         return found.get(host, "") if found else None
+
+    def note_license(self, host: str, node: str, place: str, path: str) -> None:
+        """``node``: the management node whose license goes to ``path``. ``place``: tells that file from any other."""
+        with self._open() as database:
+            database.execute("REPLACE INTO licenses VALUES (?, ?, ?, ?)", (host, node, place, path))
+
+    def same_license_file(self, host: str) -> list[str]:
+        """The hosts of other nodes, and the paths, whose licenses would go into the same file as that of ``host``."""
+        with self._open() as database:
+            rows = database.execute(
+                "SELECT other.host, other.path FROM licenses mine JOIN licenses other ON other.place = mine.place "
+                "AND other.node != mine.node WHERE mine.host = ? ORDER BY other.host",
+                (host,),
+            ).fetchall()
+        return [f"{other} ({path})" for other, path in rows]
 
     def unwanted(self, which: str, node: str) -> list[str]:
         """The engines of that list of which no host wants the name at this node, or the address."""

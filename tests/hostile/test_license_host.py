@@ -164,3 +164,75 @@ def test_a_job_that_would_lose_it_says_so_before_it_downloads(
     assert "would be gone with it. Nothing was downloaded." in run.output
     assert "slb_license_host" in run.output
     assert (server.connections, server.seen.get(LOGIN, 0), dest.exists()) == (0, 0, False)
+
+
+# --- two management nodes with one file
+
+
+def of_two(controller: Controller, one: Any, two: Any, first: dict[str, str], second: dict[str, str]) -> dict[str, Any]:
+    """An engine host of each node; ``store`` and ``keeper`` are one machine."""
+    inventory = fleet(0)
+    machine = {"ansible_connection": "elsewhere", "ansible_python_interpreter": "/usr/bin/python3"}
+    inventory["all"]["hosts"] = {
+        "edge-1": {**of(one, PASSWORD), **first},
+        "edge-2": {**of(two, PASSWORD), **second},
+        "store": machine,
+        "keeper": machine,
+    }
+    return inventory
+
+
+WAYS = {
+    "two names of a machine": ({"slb_license_host": "store"}, {"slb_license_host": "keeper"}, "kept", "kept"),
+    "a linked folder": ({"slb_license_host": "store"}, {"slb_license_host": "store"}, "kept", "linked"),
+    "a folder above that is linked": (
+        {"slb_license_host": "store"},
+        {"slb_license_host": "keeper"},
+        "kept/in",
+        "linked/in",
+    ),
+    "the controller by a name": ({}, {"slb_license_host": "keeper"}, "kept", "kept"),
+}
+
+
+@pytest.mark.parametrize("is_check", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_two_nodes_with_one_file_are_refused_before_either_writes(
+    start: Callable[..., Any], controller: Controller, way: str, is_check: bool
+) -> None:
+    first, second, folder, other_folder = WAYS[way]
+    (controller.folder / "kept" / "in").mkdir(parents=True)
+    (controller.folder / "linked").symlink_to("kept")
+    kept = controller.folder / folder / "license"
+    kept.write_text("a good license")
+    one, two = start(), start()
+    inventory = of_two(
+        *(controller, one, two),
+        {**first, "slb_license_dest": str(kept)},
+        {**second, "slb_license_dest": str(controller.folder / other_folder / "license")},
+    )
+    options = ["-e", "slb_hosts=edge-*", *(["--check"] if is_check else [])]
+    run = controller.run([PLAYBOOK], inventory, *options, ANSIBLE_CONNECTION_PLUGINS=PLUGINS)
+    assert run.status == 2, run.output
+    assert run.output.count("Several management nodes have the same slb_license_dest: ") >= 2, run.output
+    assert (
+        f"as have those of edge-2 ({second['slb_license_host']}:{controller.folder / other_folder}/license)"
+        in run.output
+    )
+    assert kept.read_text() == "a good license"
+    assert one.connections == two.connections == 0
+
+
+def test_a_host_that_cannot_be_looked_at_keeps_no_other_from_its_license(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    one, two = start(), start()
+    (controller.folder / "kept").mkdir()
+    kept = str(controller.folder / "kept" / "license")
+    lost = {"slb_license_host": "edge-2", "slb_license_dest": kept}
+    inventory = of_two(controller, one, two, {"slb_license_host": "store", "slb_license_dest": kept}, lost)
+    run = controller.run([PLAYBOOK], inventory, "-e", "slb_hosts=edge-*", ANSIBLE_CONNECTION_PLUGINS=PLUGINS)
+    assert run.status == 2, run.output
+    assert "or it could not be kept on edge-2." in run.output
+    assert (one.seen.get(LICENSE), two.connections) == (1, 0)
+    assert Path(kept).read_bytes() == LICENSE_TEXT

@@ -47,6 +47,12 @@ class Folder:
             os.close(descriptor)
 
     @property
+    def number(self) -> str:
+        """Of this folder on its machine, whatever leads to it."""
+        status = os.fstat(self._descriptor)
+        return f"{status.st_dev}:{status.st_ino}"
+
+    @property
     def is_ours(self) -> bool:
         """Whether no other user can have put a file there."""
         status = os.fstat(self._descriptor)

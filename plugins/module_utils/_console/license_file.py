@@ -37,6 +37,19 @@ class LicenseFile(NamedTuple):
         """Raises OptionError for a value that cannot be used."""
         return cls(_path(params["dest"]), FileAttributes.from_params(params), params["backup"], params["max_size"])
 
+    def place(self) -> str:
+        """What tells it from any other file of the machine, whichever way leads to it. A link in its place is replaced
+        itself.
+        """
+        try:
+            with Folder.opened(self.path.parent) as folder:
+                return f"{folder.number}:{self.path.name}"
+        except OSError as error:
+            raise FleetError(
+                f"The folder {self.path.parent}, where the license would be kept, cannot be opened: {error.strerror}.",
+                "Give the user that runs this task the rights.",
+            ) from None
+
     def update(self, content: bytes, check_mode: bool) -> Result:
         """Makes the file hold ``content``. Raises FleetError, whose words say whether the file is as it was."""
         try:

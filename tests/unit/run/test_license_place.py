@@ -12,7 +12,7 @@ ONE, OTHER = "https://one.example", "https://other.example"
 
 def refuse(place: LicensePlace, *others: LicensePlace) -> None:
     groups = {each.group: [f"edge-{number}"] for number, each in enumerate((place, *others))}
-    place.refuse("edge-0", groups, {"store", "vault"}, is_here=False, is_lost=lambda path: False)
+    place.refuse("edge-0", groups, [], {"store", "vault"}, is_here=False, is_lost=lambda path: False)
 
 
 @pytest.mark.parametrize(
