@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import threading
 import time
@@ -413,3 +414,21 @@ def _connection(server: Any, timeout: int = 2) -> Connection:
     given = {option: rules.get("default") for option, rules in CONNECTION_ARGUMENTS.items()}
     given.update(base_url=server.base_url, username="admin", password=PASSWORD, timeout=timeout, retries=1)
     return Connection.from_params({**given, "tls_fingerprint": server.certificate.fingerprint})
+
+
+def test_a_long_list_is_read_and_one_that_is_too_long_is_told_as_such(start: Callable[..., Any]) -> None:
+    """Ten thousand engines, of a kilobyte each."""
+    engines = [{"name": f"edge-{n}", "ip": "192.0.2.1", "st": "up", "more": "x" * 1000} for n in range(10_000)]
+    behaviours = {
+        "/long": json.dumps({"items": engines}).encode(),
+        "/too-large": json.dumps({"items": ["x" * 2**20] * 16}).encode(),
+        "/too-many": b"[" + b"0," * 2**20 + b"0]",
+    }
+    server = start({path: [for_session(answer(200, body))] for path, body in behaviours.items()})
+    console = Console(_connection(server))
+    assert len(console.get_json("/long")["items"]) == 10_000
+    for path in ("/too-large", "/too-many"):
+        with pytest.raises(ConsoleError, match="gave more in one answer than is read: 16 MiB") as error:
+            console.get_json(path)
+        assert "page_parameter" in error.value.remedy
+        assert "JSON" not in str(error.value)

@@ -35,12 +35,14 @@ class Stream(Protocol):
 class Body(NamedTuple):
     """``defect`` says in words why ``content`` is not the whole body; empty when it is.
 
-    ``is_cut``: the connection ended before the body did, so that asking again may help.
+    ``is_cut``: the connection ended before the body did, so that asking again may help. ``is_too_large``: there is more
+    than was to be read.
     """
 
     content: bytes
     defect: str = ""
     is_cut: bool = False
+    is_too_large: bool = False
 
 
 class _TooLargeError(Exception):
@@ -90,7 +92,7 @@ def read_body(stream: Stream, headers: Mapping[str, str], limit: int) -> Body:
                 raise _TooLargeError
             collector.add(chunk)
     except _TooLargeError:
-        return Body(bytes(collector.content), f"is larger than {limit} bytes")
+        return Body(bytes(collector.content), f"is larger than {limit} bytes", is_too_large=True)
     except zlib.error:
         return Body(bytes(collector.content), f"is not valid {encoding}")
     except (HTTPError, HTTPException, OSError, ValueError):

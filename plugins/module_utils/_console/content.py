@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 _TEXT_LIMIT = 256 * 1024  # characters that are looked at; an error page with all its traces has fewer
-_JSON_LIMIT = 1024 * 1024  # characters
+_JSON_LIMIT = 1024 * 1024  # characters, where nobody asks for more
+_MOST_VALUES = 1024 * 1024  # each of them takes a hundred bytes of memory and a microsecond or two
 _DEEPEST = 100  # lists and objects in each other; less than what any code that walks through them can take
 _LONGEST_NUMBER = 300  # digits
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
@@ -61,11 +62,15 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Content:
-    """The body of an answer. ``value``: the parsed JSON; ``source``: the decoded text, empty for binary data."""
+    """The body of an answer. ``value``: the parsed JSON; ``source``: the decoded text, empty for binary data.
+
+    ``is_too_much``: it may be JSON, and has more than may be read.
+    """
 
     kind: Kind
     source: str = field(default="", repr=False)
     value: Any = field(default=None, repr=False)
+    is_too_much: bool = False
     _words: dict[Any, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
@@ -93,7 +98,7 @@ class Content:
         return self._words[key]
 
 
-def read_content(body: bytes, content_type: str = "") -> Content:
+def read_content(body: bytes, content_type: str = "", json_limit: int = _JSON_LIMIT) -> Content:
     """What a body holds. JSON that is larger or deeper than any answer needs is text, and of text the beginning
     counts, so that whatever the body is, reading it takes time that grows with its length.
     """
@@ -102,13 +107,16 @@ def read_content(body: bytes, content_type: str = "") -> Content:
     source = _decoded(body, content_type)
     if source is None:
         return Content(Kind.BINARY)
+    is_too_much = len(source) > json_limit or sum(map(source.count, ",[{")) > _MOST_VALUES
     try:
-        return Content(Kind.JSON, source[:_TEXT_LIMIT], _parsed(source))
+        if not is_too_much:
+            return Content(Kind.JSON, source[:_TEXT_LIMIT], _parsed(source))
     except (ValueError, RecursionError):
-        source = source[:_TEXT_LIMIT]
+        pass
+    source = source[:_TEXT_LIMIT]
     is_labelled = "html" in content_type.lower()
     is_html = _HTML_START.match(_without_prologue(source)) or (is_labelled and _HTML_START.search(source))
-    return Content(Kind.HTML if is_html else Kind.TEXT, source)
+    return Content(Kind.HTML if is_html else Kind.TEXT, source, is_too_much=is_too_much and not is_html)
 
 
 def strings(value: Any, is_named: Callable[[str], bool] | None = None) -> Iterator[str]:
@@ -180,8 +188,6 @@ class Page(HTMLParser):
 
 def _parsed(source: str) -> Any:
     """Raises ValueError or RecursionError."""
-    if len(source) > _JSON_LIMIT:
-        raise ValueError("more than any answer needs")
     value = json.loads(source.strip(_SPACE), parse_int=_whole_number)
     level = [value]
     for _depth in range(_DEEPEST):

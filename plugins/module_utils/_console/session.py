@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
 
+LIST_LIMIT = 16 * 1024 * 1024
+"""Bytes of one answer with JSON: 10,000 engines, of which a console may say more than a kilobyte each."""
+
+
 class SessionGoneError(ConsoleError):
     """The management node goes on asking for a login."""
 
@@ -148,7 +152,15 @@ class Console:
 
     def get_json(self, path: str) -> Any:
         """The parsed JSON at ``path``. Raises ConsoleError when something else comes."""
-        reply = self.call(Request("GET", path), answers.gives_no_data)
+        reply = self.call(Request("GET", path, limit=LIST_LIMIT), answers.gives_no_data)
+        if answers.is_success(reply.answer) and (reply.answer.is_too_large or reply.content.is_too_much):
+            raise ConsoleError(
+                f"{self.base_url}{path} gave more in one answer than is read: {LIST_LIMIT // 1024**2} MiB, and a "
+                "million values.",
+                "Have the console give fewer engines at a time, in the query of O(listing.path), and name the "
+                "parameter of the query that chooses the page in O(listing.page_parameter).",
+                status_code=reply.answer.status,
+            )
         is_json = answers.is_success(reply.answer) and reply.content.kind is Kind.JSON and not reply.answer.defect
         if not is_json or answers.says_error(reply.content):
             raise ConsoleError(

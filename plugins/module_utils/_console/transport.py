@@ -103,7 +103,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back. ``defect`` says why ``body`` is not whole; ``is_cut``: because the connection ended.
+    """What came back. ``defect`` says why ``body`` is not whole; ``is_cut``: because the connection ended;
+    ``is_too_large``: because it has more than ``limit`` bytes.
 
     ``cookies``: those that the answer set and did not delete, as far as they can be sent back.
     """
@@ -114,11 +115,14 @@ class Answer:
     cookies: Mapping[str, str] = field(default_factory=dict, repr=False)
     defect: str = ""
     is_cut: bool = False
+    is_too_large: bool = False
+    limit: int = _ANSWER_LIMIT
 
     @cached_property
     def content(self) -> Content:
         """What the body says; read once, however many look at it."""
-        return read_content(self.body, self.headers.get("Content-Type", "")[:_LONGEST_HEADER])
+        kind = self.headers.get("Content-Type", "")[:_LONGEST_HEADER]
+        return read_content(self.body, kind, max(self.limit, _ANSWER_LIMIT))
 
     def is_server_trouble(self) -> bool:
         return self.status == _TOO_MANY_REQUESTS or self.status >= 500
@@ -293,6 +297,8 @@ class Transport:
             cookies=_cookies({cookie.name: (cookie.value or "").strip('"') for cookie in response.cookies}),
             defect=defect,
             is_cut=body.is_cut,
+            is_too_large=body.is_too_large,
+            limit=limit,
         )
 
     def _changed_certificate(self) -> UntrustedError:

@@ -433,5 +433,8 @@ def test_the_module_for_a_host_takes_the_same_options() -> None:
         option: {rule: value for rule, value in rules.items() if rule != "fallback"}
         for option, rules in ARGUMENTS.items()
     }
-    of_the_host = {"content": {"type": "str", "no_log": True}, "look": {"type": "str", "choices": ["host", "controller"]}}
+    of_the_host = {
+        "content": {"type": "str", "no_log": True},
+        "look": {"type": "str", "choices": ["host", "controller"]},
+    }
     assert {**without_fallback, **of_the_host} == HOST_ARGUMENTS
