@@ -432,3 +432,31 @@ def test_a_long_list_is_read_and_one_that_is_too_long_is_told_as_such(start: Cal
             console.get_json(path)
         assert "page_parameter" in error.value.remedy
         assert "JSON" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        pytest.param(
+            answer(429, "busy", "Retry-After: 99"),
+            "HTTP 429 with text: busy, and asks to be left alone for 99 s.",
+            id="busy",
+        ),
+        pytest.param(
+            answer(503, "{}", "Retry-After: 90"),
+            "HTTP 503 with JSON: {}, and asks to be left alone for 90 s.",
+            id="down",
+        ),
+        pytest.param(answer(500, "{}"), "HTTP 500 with JSON: {}.", id="in trouble"),
+        pytest.param(answer(408, ""), "HTTP 408 with an empty body.", id="late"),
+        pytest.param(cut(message(200, b'{"items": [', length=99)), "broke off after", id="cut off"),
+        pytest.param(drip(message(200, b"", length=9999), 0.01, b" "), "did not end within 2 s", id="too slow"),
+    ],
+)
+def test_a_list_that_the_console_could_not_serve(start: Callable[..., Any], behaviour: Any, words: str) -> None:
+    server = start({"/console/engines": [for_session(behaviour)]})
+    with pytest.raises(ConsoleError) as error:
+        Console(_connection(server, timeout=1)).get_json("/console/engines")
+    assert "/console/engines could not serve the list: it answered " in str(error.value)
+    assert words in str(error.value)
+    assert error.value.remedy == "Look at the management node, or try again later."

@@ -61,6 +61,21 @@ def log_in(transport: Transport, connection: Connection, redact: Redactor) -> Se
     )
 
 
+def may_serve_later(answer: Answer) -> bool:
+    return answer.is_server_trouble() or answer.status in _MAY_TRY_LATER
+
+
+def not_served(place: str, what: str, reply: Reply) -> ConsoleError:
+    asked = retry_after(reply.answer)
+    how_long = f", and asks to be left alone for {asked:.0f} s" if asked else ""
+    return ConsoleError(
+        f"{place} could not serve {what}: it answered {reply.described()}{how_long}.",
+        "Look at the management node, or try again later.",
+        status_code=reply.answer.status,
+        answer=reply.excerpt,
+    )
+
+
 def _check(reply: Reply, connection: Connection) -> None:
     answer = reply.answer
     place = f"{connection.base_url}{calls.LOGIN.path}"
@@ -71,14 +86,8 @@ def _check(reply: Reply, connection: Connection) -> None:
             "Check O(username) and O(password). No further attempt is made, so that the user is not locked out.",
             **evidence,
         )
-    if answer.is_server_trouble() or answer.status in _MAY_TRY_LATER:
-        asked = retry_after(answer)
-        how_long = f", and asks to be left alone for {asked:.0f} s" if asked else ""
-        raise ConsoleError(
-            f"{place} could not serve the login: it answered {reply.described()}{how_long}.",
-            "Look at the management node, or try again later.",
-            **evidence,
-        )
+    if may_serve_later(answer):
+        raise not_served(place, "the login", reply)
     if "sessionid" not in answer.cookies or not (answers.is_success(answer) or answers.is_redirect(answer)):
         raise LoginRefusedError(
             f"{place} set no usable cookie 'sessionid': it answered {reply.described()}.",

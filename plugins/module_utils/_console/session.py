@@ -8,7 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers
-from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import Session, log_in
+from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import (
+    Session,
+    log_in,
+    may_serve_later,
+    not_served,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Kind
 from ansible_collections.slb.fleet.plugins.module_utils._console.gate import OpenGate
 from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
@@ -161,6 +166,8 @@ class Console:
                 "parameter of the query that chooses the page in O(listing.page_parameter).",
                 status_code=reply.answer.status,
             )
+        if may_serve_later(reply.answer) or (answers.is_success(reply.answer) and reply.answer.is_cut):
+            raise not_served(f"{self.base_url}{path}", "the list", reply)
         is_json = answers.is_success(reply.answer) and reply.content.kind is Kind.JSON and not reply.answer.defect
         if not is_json or answers.says_error(reply.content):
             raise ConsoleError(
