@@ -50,6 +50,7 @@ _OWN: dict[str, dict[str, Any]] = {
 }
 _MOST_WORDS = 20
 _LONGEST_WORD, _LONGEST_TROUBLE = 60, 500
+_NOTHING = object()
 _OF_ANSIBLE = ("all", "ungrouped")
 _IN_NO_GROUP = re.compile(r"^[^\w]|[^\w.-]")
 
@@ -152,9 +153,9 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
         what = json.dumps([connection.base_url, connection.username, params["listing"]], sort_keys=True)
         key = f"{self.get_cache_key(path)}_{hashlib.sha256(what.encode()).hexdigest()[:16]}"
         if is_kept and cache:
-            kept = self._kept(key)
-            if kept and is_reading(kept):
-                return list(kept)
+            kept = self._kept(key, params["may_be_empty"])
+            if kept:
+                return kept
         # The session serves the tasks of this run, too.
         session = RunSession(Path(constants.DEFAULT_LOCAL_TMP))
         engines: list[dict[str, str]] = engine_info(params, False, session).values["engines"]
@@ -168,18 +169,26 @@ class ConsoleInventory(BaseInventoryPlugin, Constructable, Cacheable):  # type: 
             self._cache[key] = engines
         return engines
 
-    def _kept(self, key: str) -> Any:
-        """What the cache holds. None where it cannot be read: each cache plugin meets that with an error of its own."""
+    def _kept(self, key: str, may_be_empty: bool) -> list[dict[str, str]]:
+        """What the cache holds. Nothing where that is no list: each cache plugin meets that with an error of its own,
+        or with whatever it could read. A list that is rightly empty is asked for again.
+        """
         try:
-            return self._cache.get(key)
+            kept = self._cache.get(key, _NOTHING)
         except Exception as error:
             told = in_short(error.message.rstrip("."), _LONGEST_TROUBLE) if isinstance(error, AnsibleError) else ""
-            self.display.warning(
-                f"What the cache holds of the console's list cannot be read{f': {told}' if told else ''}. The list is "
-                f"read anew. Look at who else writes where the option 'cache_connection' says: it is the entry {key} "
-                f"of {self.get_option('cache_plugin')}."
-            )
-            return None
+        else:
+            if kept is _NOTHING:
+                return []
+            if is_reading(kept) and (kept or may_be_empty):
+                return list(kept)
+            told = "it is no list of engines" if kept != [] else "it shows no engine at all"
+        self.display.warning(
+            f"What the cache holds of the console's list cannot be read{f': {told}' if told else ''}. The list is "
+            f"read anew. Look at who else writes where the option 'cache_connection' says: it is the entry {key} "
+            f"of {self.get_option('cache_plugin')}."
+        )
+        return []
 
     def _taken(self, name: str, group: str) -> tuple[str, str] | None:
         """Ansible gives a variable to the group where a host and a group have one name, and localhost is its own."""

@@ -521,7 +521,15 @@ def test_the_cache(source: Callable[..., Source]) -> None:
     assert console.asked == (5, 5)
 
 
-@pytest.mark.parametrize("text", ["[]", "null", "5", '{"__payload__": 5}', "{"])
+def payload(kept: Any) -> str:
+    """As ansible.builtin.jsonfile writes it."""
+    return json.dumps({"__payload__": json.dumps(kept)})
+
+
+BROKEN = [{}, [], [None], None, 5, "x", {"a": []}, [{"name": "edge-1"}], [listed("edge-1", "192.0.2.1")]]
+
+
+@pytest.mark.parametrize("text", ["[]", "null", "5", '{"__payload__": 5}', "{", *(payload(kept) for kept in BROKEN)])
 def test_a_cache_that_somebody_has_broken_is_told_and_mended(source: Callable[..., Source], text: str) -> None:
     console = source(THREE)
     folder = console.controller.folder / "kept"
@@ -537,6 +545,13 @@ def test_a_cache_that_somebody_has_broken_is_told_and_mended(source: Callable[..
     assert console.asked == (2, 2)
     again = console.show()
     assert (len(again.hosts), again.words, console.asked) == (3, "", (2, 2))
+
+
+def test_a_cache_that_is_rightly_empty_is_asked_for_again_without_a_word(source: Callable[..., Source]) -> None:
+    console = source(routes(), may_be_empty=True, cache=True, cache_plugin="ansible.builtin.jsonfile")
+    kept = {"ANSIBLE_CACHE_PLUGIN_CONNECTION": str(console.controller.folder / "kept")}
+    assert [console.show(**kept).words for _ in range(2)] == ["", ""]
+    assert console.asked == (2, 2)
 
 
 def test_a_run_logs_in_once_for_the_inventory_and_its_tasks(source: Callable[..., Source]) -> None:
