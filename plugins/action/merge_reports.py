@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.options import 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx_jobs import Awx
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import FOLDER_MODE
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import FOLDER_MODE, as_limit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import merged_summaries
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
 from ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports import merge, write
@@ -81,7 +81,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if not self._task.check_mode:
             files = {"summary.json": json.dumps(summary) + "\n"}
             if again is not None:
-                files["retry"] = "".join(f"{host}\n" for host in again)
+                files["retry"] = as_limit(again)
             else:
                 # What is there is the list of another report.
                 (into / "retry").unlink(missing_ok=True)

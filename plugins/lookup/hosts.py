@@ -13,13 +13,15 @@ short_description: The hosts of a play, which have to be there
 description:
   - Gives the host pattern for a play of this collection, C(engines) where none is given.
   - Fails where no host of the inventory, within C(--limit), matches it, and names the groups that there are.
+  - Fails where C(--limit) names nothing, as by an empty file. To Ansible that is no limit.
 options:
   _terms:
     description: A host pattern, or a list of them; C(engines) where it is null or empty.
     type: raw
   named:
     description:
-      - Fail unless the hosts are named, by the pattern or by C(--limit). A group and C(all) name no hosts.
+      - Fail unless the hosts are named, by the pattern or by C(--limit). A group and C(all) name no hosts, and a file
+        does where each of its lines is a host's name.
     type: bool
     default: false
   in_batches:
@@ -46,7 +48,7 @@ _raw:
   type: str
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ansible import context
@@ -55,6 +57,7 @@ from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import BEFORE_HOSTS, setting
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
@@ -73,7 +76,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):
             return [pattern]
-        first = self._first(pattern, limit, groups)
+        limited_to = patterns_of(limit)
+        first = self._first(pattern, known if limit else {}, groups)
         if not first:
             there = ", ".join(sorted(set(groups) - {"all", "ungrouped"})) or "none"
             within = f" within --limit {limit}" if limit else ""
@@ -81,7 +85,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 f"No host matches {pattern!r}{within}, so that nothing would be done. Groups that there are: {there}. "
                 "Name the hosts with slb_hosts, or put them into the group engines."
             )
-        if self.get_option("named") and not (_names_hosts(limit, groups) or (given and _names_hosts(pattern, groups))):
+        if self.get_option("named") and not (
+            _names_hosts(limited_to, groups) or (given and _names_hosts(split_host_pattern(pattern), groups))
+        ):
             raise AnsibleError(
                 "This would take engines out of the way that the console is said not to list, on all hosts of a group. "
                 "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,… or "
@@ -94,19 +100,20 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             _see_the_budget(known.get("slb_max_fail_hosts", of_host.get("slb_max_fail_hosts")))
         return [pattern]
 
-    def _first(self, pattern: str, limit: str, groups: Mapping[str, list[str]]) -> str:
-        """Of the hosts that match; empty where none does."""
+    def _first(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> str:
+        """Of the hosts that match; empty where none does. ``limited``: the variables of a run with a limit."""
         inventory = InventoryManager(self._loader, parse=False)
         for group, hosts in groups.items():
             inventory.add_group(group)
             for host in hosts:
                 inventory.add_host(host, group=group)
-        inventory.subset(limit or None)
         try:
-            found = inventory.get_hosts(pattern)
+            found = [str(host.name) for host in inventory.get_hosts(pattern)]
         except AnsibleError:  # where host_pattern_mismatch is an error
             return ""
-        return str(found[0].name) if found else ""
+        # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
+        within = set(limited.get("ansible_play_hosts_all", found))
+        return next((host for host in found if host in within), "")
 
 
 def _told_by_the_operator(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,8 +143,8 @@ def _see_the_budget(limit: Any) -> None:
         raise AnsibleError(str(error)) from error
 
 
-def _names_hosts(pattern: str, groups: Mapping[str, list[str]]) -> bool:
-    """Whether each part that adds hosts is a host's name, and no word or pattern for many; a file of names is good."""
-    parts = [part.lstrip("&") for part in split_host_pattern(pattern) if not part.startswith("!")]
+def _names_hosts(patterns: Sequence[str], groups: Mapping[str, list[str]]) -> bool:
+    """Whether each that adds hosts is a host's name, and no word or pattern for many."""
+    parts = [pattern.lstrip("&") for pattern in patterns if not pattern.startswith("!")]
     hosts = {host for members in groups.values() for host in members}
-    return bool(parts) and all(part in hosts or part.startswith("@") for part in parts)
+    return bool(parts) and all(part in hosts for part in parts)

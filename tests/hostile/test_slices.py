@@ -101,7 +101,7 @@ def test_slices_side_by_side_are_one_rollout(start: Callable[..., Any], controll
         check=True,
     )
     assert json.loads((whole / "report.json").read_text())["counts"]["proven"] == HOSTS
-    assert (whole / "retry").read_text() == ""
+    assert (whole / "retry").read_text() == "!all\n"
 
 
 def test_a_budget_of_the_whole_is_shared_out(start: Callable[..., Any], controller: Controller) -> None:

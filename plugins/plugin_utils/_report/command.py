@@ -18,6 +18,7 @@ from ansible.errors import AnsibleError
 from ansible.parsing.splitter import parse_kv
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._limit import files_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN
 
@@ -57,13 +58,16 @@ def next_step(folder: str, has_plan: bool) -> NextStep:
     plan = variables.pop(_PLAN, None)
     told = {name: value for name, value in variables.items() if _may_be_told(name, value)}
     in_a_file = has_plan and plan is None
+    limit = str(given.get("subset") or "")
+    own = {os.path.realpath(f"{folder}/retry")} if folder else set()
     return NextStep(
         (*_inventory(given), *_options(given), *files, *_as_options(told)),
         _short_path(folder) if folder else "",
-        limit=str(given.get("subset") or ""),
+        limit=limit,
         playbooks=tuple(_short_path(str(each)) for each in given.get("args") or ()),
         approved=tuple(_as_options({_PLAN: plan})) if plan is not None and _may_be_told(_PLAN, plan) else (),
         unapproved=("-e", f"{_PLAN}=") if in_a_file else (),
+        is_limit_lost=visible(limit) != limit or not own.isdisjoint(map(os.path.realpath, files_of(limit))),
     )
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
@@ -27,8 +27,12 @@ def as_text(document: Document) -> str:
 
 def retry(document: Document) -> str:
     """The hosts that a next run is for, as ``--limit @`` takes them: not those whose name it takes for a pattern."""
-    again = (host.name for host in document.hosts if host.verdict in AGAIN)
-    return "".join(f"{name}\n" for name in again if can_be_named(name))
+    return as_limit(host.name for host in document.hosts if host.verdict in AGAIN and can_be_named(host.name))
+
+
+def as_limit(names: Iterable[str]) -> str:
+    """A file for ``--limit @``. An empty one would be all hosts to it, so that of none says so."""
+    return "".join(f"{name}\n" for name in names) or "!all\n"
 
 
 _KILLED_SECONDS = 600.0

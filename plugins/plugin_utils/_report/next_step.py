@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, HostEntry, Plan, RunEntry
 
 _FEW = 30
@@ -36,6 +37,8 @@ class NextStep:
     unapproved: tuple[str, ...] = ()
     planned: frozenset[str] = frozenset()
     """The hosts for which the run's plan has something."""
+    is_limit_lost: bool = False
+    """It was by the file of hosts that this run itself writes anew, or cannot be shown."""
 
     def knowing(self, plan: Plan | None) -> NextStep:
         """``plan``: the run's, which its document has. A digest is that of the whole fleet before anything was done:
@@ -50,7 +53,9 @@ class NextStep:
     def of_host(self, host: HostEntry, run: RunEntry) -> str:
         if host.verdict not in (*AGAIN, "needs_you", "planned"):
             return ""
-        limit = ("--limit", host.name) if can_be_named(host.name) else self._as_before
+        limit = self._naming([host.name], 1)
+        if limit is None:
+            return ""
         if host.reason and host.reason.code in _REMEDIED:
             return self._command(_REMEDIATE, run, *self.unapproved, *limit)
         if self._is_not_approved(host):
@@ -64,7 +69,9 @@ class NextStep:
         if run.status == "running":
             return ""
         if run.is_plan and any(host.verdict == "planned" for host in hosts):
-            limit = self._as_before
+            limit = self._naming([host.name for host in hosts if host.verdict == "planned"], 0)
+            if limit is None:
+                return ""
             # Later options outrank those before.
             plan = ("-e", f"slb_plan={self.folder}/report.json") if self.folder and run.check else self.unapproved
             return self._command(_what(run, hosts), run, *limit, *plan)
@@ -72,6 +79,8 @@ class NextStep:
         if not again:
             return ""
         limit = self._limit([host.name for host in again], run)
+        if limit is None:
+            return ""
         if all(self._is_not_approved(host) for host in again):
             if run.awx_job_id is not None:
                 return _APPROVE_AGAIN
@@ -84,19 +93,21 @@ class NextStep:
         is_refused = host.reason is not None and host.reason.code == _NOT_APPROVED
         return is_refused or (has_plan and host.name not in self.planned)
 
-    def _limit(self, names: Sequence[str], run: RunEntry) -> tuple[str, ...]:
-        if not all(map(can_be_named, names)):
-            return self._as_before
-        if run.awx_job_id is None and self.folder:
+    def _limit(self, names: Sequence[str], run: RunEntry) -> tuple[str, ...] | None:
+        are_in_the_file = any(map(can_be_named, names)) if self.is_limit_lost else all(map(can_be_named, names))
+        if are_in_the_file and run.awx_job_id is None and self.folder:
             return ("--limit", f"@{self.folder}/retry")
-        if len(names) <= _FEW:
-            return ("--limit", ",".join(names))
         # Without a file of the names all are looked at again, which changes nothing where all is well.
-        return self._as_before
+        return self._naming(names, _FEW)
 
-    @property
-    def _as_before(self) -> tuple[str, ...]:
-        return ("--limit", self.limit) if self.limit else ()
+    def _naming(self, names: Sequence[str], most: int) -> tuple[str, ...] | None:
+        """Those, or the limit of the command, within which they are: where they are more than ``most``, or one cannot
+        be named. Where that is lost, those that can; None where none can: it is not made wider.
+        """
+        named = [name for name in names if can_be_named(name)]
+        if not self.is_limit_lost and (len(names) > most or named != list(names)):
+            return ("--limit", self.limit) if self.limit else ()
+        return ("--limit", ",".join(named)) if named else None
 
     def _again(self, run: RunEntry, hosts: Sequence[HostEntry], *limit: str) -> str:
         """The same, or what it prepares. A rehearsal goes on as one."""
@@ -127,8 +138,9 @@ def _at_launch(options: Sequence[str]) -> str:
 
 
 def can_be_named(name: str) -> bool:
-    """By ``--limit``, which takes some signs for a pattern of names."""
-    return name[:1] not in ("!", "&", "~", "@", "#") and not set(name) & set("*?[],: ")
+    """By ``--limit``, which takes some signs for a pattern of names, or for an option; and in one line."""
+    is_plain = name not in ("", "all", "ungrouped") and name[0] not in "!&~@#-" and not set(name) & set("*?[],:\\ ")
+    return is_plain and visible(name) == name
 
 
 def _is_unknown(host: HostEntry) -> bool:

@@ -18,11 +18,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ansible import constants
+from ansible import constants, context
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import approved_plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.command import next_step
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run_facts
@@ -155,6 +156,8 @@ class Watcher:
             Display().display(each)
 
     def _begin(self, playbook: str, variables: Mapping[str, Any], now: float) -> Gathering:
+        # It may be by the list of hosts that is written anew below.
+        remember(str(context.CLIARGS.get("subset") or ""))
         facts = run_facts(playbook, variables, self._slice)
         plan = variables.get("slb_plan")
         step = next_step(str(self._folder) if self._folder else "", has_plan=not is_empty(plan))

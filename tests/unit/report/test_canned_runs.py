@@ -80,6 +80,62 @@ def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
     assert "audit.json is the report of slb.fleet.audit, and no plan" in output
 
 
+def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
+    fleet.run("slb.fleet.rollout")
+    status, output = fleet.run("slb.fleet.rollout", "--limit", "@reports/retry")
+    assert status != 0
+    assert "leaves us with no hosts to target" in output
+
+
+@pytest.mark.parametrize(
+    "playbook",
+    ["rollout", "remediate", "audit", "diagnose", "adopt_interfaces", "download_license", "try_engine_listing"],
+)
+def test_a_limit_by_a_file_without_hosts_is_refused(tmp_path: Path, playbook: str) -> None:
+    """Ansible takes it for all hosts. Also where it is the one that the run writes."""
+    fleet = Canned(tmp_path, edge_1="work", edge_2="healthy")
+    fleet.reports.mkdir()
+    for path, text in (fleet.reports / "retry", ""), (tmp_path / "hosts", "\n \n\t\n"):
+        path.write_text(text)
+        status, output = fleet.run(f"slb.fleet.{playbook}", "--limit", f"@{path.relative_to(tmp_path)}")
+        assert status != 0
+        assert f"The file {path.relative_to(tmp_path)} of --limit names no host" in output
+        assert fleet.verdicts == {}
+        assert "edge-" not in output
+
+
+@pytest.mark.parametrize("text", ["*", "edge-1\nengines"])
+def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path: Path, text: str) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
+    (tmp_path / "hosts").write_text(f"{text}\n")
+    status, output = fleet.run("slb.fleet.remediate", "--limit", "@hosts")
+    assert status != 0
+    assert "on all hosts of a group" in output
+    assert fleet.verdicts == {}
+
+
+def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path: Path) -> None:
+    """The list is written anew while the run goes on, and in the end has the hosts for a next run."""
+    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="work")
+    fleet.reports.mkdir()
+    before = "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    for arguments, expected in (
+        (("slb.fleet.diagnose",), f"{before} --limit edge-1"),
+        (("slb.fleet.rollout", "--check"), f"{before} --limit edge-1 -e slb_plan=reports/report.json"),
+    ):
+        (fleet.reports / "retry").write_text("edge-1\n")
+        _status, output = fleet.run(*arguments, "--limit", f"@{fleet.reports}/retry")
+        assert list(fleet.verdicts) == ["edge-1"], output
+        assert (fleet.reports / "retry").read_text() == "!all\n"
+        assert next_of(output) == expected
+    status, output = fleet.run(command=expected)
+    assert (status, fleet.verdicts) == (0, {"edge-1": "proven"}), output
+    (fleet.reports / "retry").write_text("edge-1\nedge-2\n")
+    status, output = fleet.run("slb.fleet.remediate", "--limit", "@reports/retry")
+    assert (status, list(fleet.verdicts)) == (0, ["edge-1", "edge-2"]), output
+
+
 @pytest.mark.parametrize("playbook", ["rollout", "audit", "diagnose"])
 def test_a_run_whose_look_was_skipped_claims_nothing(tmp_path: Path, playbook: str) -> None:
     fleet = Canned(tmp_path, edge_1="healthy")
@@ -193,7 +249,7 @@ def test_what_is_on_disk_is_at_any_moment_one_whole_file(tmp_path: Path) -> None
         jsonschema.validate(document, SCHEMA)
         assert document["run"]["status"] == "running"
         assert len(document["hosts"]) in (0, hosts)
-        assert set(retry.split("\n")) <= {*names, ""}
+        assert retry == "!all\n" or set(retry.split("\n")) <= {*names, ""} != {""}
         assert told.count("slb_fleet_host_proven{") in (0, hosts)
         assert told.endswith("# EOF\n")
 

@@ -10,6 +10,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS, Document, HostEntry, Reason
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
@@ -274,7 +275,10 @@ def test_a_plan_that_helps_no_host_any_more_is_not_run_again() -> None:
     assert run.ended().run.next.endswith("slb.fleet.rollout --check --limit @/reports/retry")
 
 
-@pytest.mark.parametrize("name", ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1"])
+ODD = ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1", "-e", "a\nNext: rm", "\x1b[2J", "all"]
+
+
+@pytest.mark.parametrize("name", ODD)
 def test_a_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
     run = Happenings(folder="/reports")
     run.play("look", name, "edge-2")
@@ -283,6 +287,46 @@ def test_a_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
     document = run.ended()
     assert of(document, name).next == document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
     assert retry(document) == "edge-2\n"
+
+
+def lost_limit(playbook: str, *hosts: str, folder: str = "/reports", check: bool = False) -> Happenings:
+    """Its limit was by the file of hosts that it writes anew."""
+    step = NextStep(folder=folder, limit="@/reports/retry", is_limit_lost=True)
+    run = Happenings(playbook, check, step=step)
+    run.play("look", *hosts)
+    return run
+
+
+@pytest.mark.parametrize("number", [2, 31])
+def test_a_limit_that_is_lost_is_replaced_by_the_very_hosts(number: int) -> None:
+    names = [f"edge-{each}" for each in range(number)]
+    run = lost_limit("slb.fleet.diagnose", *names, "edge-x")
+    for name in names:
+        run.look(name, ABSENT)
+    run.lose("edge-x")
+    document = run.ended()
+    assert document.run.next == f"ansible-playbook slb.fleet.rollout --limit {','.join(names)}"
+    assert retry(document) == "edge-x\n"
+    run = lost_limit("slb.fleet.rollout", *names, folder="")
+    for name in names:
+        run.lose(name)
+    assert run.ended().run.next == f"ansible-playbook slb.fleet.rollout --limit {','.join(names)}"
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_limit_that_is_lost_is_not_made_wider_for_a_host_that_cannot_be_named(name: str) -> None:
+    run = lost_limit("slb.fleet.rollout", name)
+    run.lose(name)
+    document = run.ended()
+    assert (of(document, name).next, document.run.next) == ("", "")
+    run = lost_limit("slb.fleet.rollout", name, check=True)
+    run.look(name, ABSENT)
+    assert run.ended().run.next == ""
+    run = lost_limit("slb.fleet.rollout", name, "edge-2")
+    run.lose(name)
+    run.lose("edge-2")
+    assert run.ended().run.next == "ansible-playbook slb.fleet.rollout --limit @/reports/retry"
+    assert retry(run.ended()) == "edge-2\n"
 
 
 def test_a_sentence_that_is_not_of_all_hosts_of_a_group_says_whose_it_is() -> None:

@@ -145,6 +145,11 @@ def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
 
 
+def test_retry_of_no_hosts_is_a_limit_to_none() -> None:
+    run = Happenings()
+    assert retry(run.so_far()) == "!all\n"
+
+
 def test_in_junit_who_was_not_reached_or_not_attempted_has_not_passed() -> None:
     suites = JUnitXml.fromstring(junit(troubled()).encode())
     (suite,) = suites

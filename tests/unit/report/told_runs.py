@@ -48,11 +48,12 @@ class Happenings:
         folder: str = "",
         options: tuple[str, ...] = ("-i", "inventory.yml"),
         approved: tuple[str, ...] = (),
+        step: NextStep | None = None,
         **facts: Any,
     ) -> None:
         facts = {"began": "", "updated": "", "ended": None, "seconds": 0, **facts}
         noon = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
-        step = NextStep(options, folder, approved=approved)
+        step = step or NextStep(options, folder, approved=approved)
         run = RunEntry(playbook=playbook, check=check, status="running", **facts)
         self.gathering = Gathering(run, step, noon, 0.0)
         self.now, self._task, self._rounds = 0.0, 0, {}

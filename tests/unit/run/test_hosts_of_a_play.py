@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,6 +61,36 @@ def test_a_budget_that_is_none_is_told_before_anything_is_done(lookup: hosts.Loo
             lookup.run(["engines"], {"groups": GROUPS, **known})
     for given in (0, "10%", "", "{{ of_another }}"):
         assert lookup.run(["engines"], {"groups": GROUPS, "slb_max_fail_hosts": given}) == ["engines"]
+
+
+@pytest.mark.parametrize("limit", [",", " , ", "@FILE", "@FILE,edge-1", "!edge-2,@FILE"])
+def test_a_limit_to_nothing_is_refused(lookup: hosts.LookupModule, tmp_path: Path, limit: str) -> None:
+    (tmp_path / "hosts").write_text("\n# nobody any more\n")
+    with pytest.raises(AnsibleError, match=r"--limit .*names no host, which Ansible takes for all hosts"):
+        lookup.run(["engines"], {"groups": GROUPS, "ansible_limit": limit.replace("FILE", f"{tmp_path}/hosts")})
+
+
+@pytest.mark.parametrize("text", ["all", "*", "engines", "edge*", "!edge-2", "&engines", "edge-1\nengines", "~edge"])
+def test_a_file_of_patterns_names_no_hosts(
+    lookup: hosts.LookupModule, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
+) -> None:
+    monkeypatch.setattr(lookup, "get_option", lambda name: name == "named")
+    known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
+    for name, lines in ("patterns", text), ("names", " edge-1 \n\n# edge-2\n"):
+        (tmp_path / name).write_text(lines)
+    with pytest.raises(AnsibleError, match="on all hosts of a group"):
+        lookup.run(["engines"], {**known, "ansible_limit": f"@{tmp_path}/patterns"})
+    assert lookup.run(["engines"], {**known, "ansible_limit": f"@{tmp_path}/names"}) == ["engines"]
+
+
+def test_a_limit_is_what_it_was_at_the_begin_of_the_run(lookup: hosts.LookupModule, tmp_path: Path) -> None:
+    known = {"groups": GROUPS, "ansible_limit": f"@{tmp_path}/hosts", "ansible_play_hosts_all": ["edge-1"]}
+    (tmp_path / "hosts").write_text("edge-1\n")
+    for text in ("", "edge-2\n", "!all\n"):
+        assert lookup.run(["engines"], known) == ["engines"]
+        (tmp_path / "hosts").write_text(text)
+    with pytest.raises(AnsibleError, match="No host matches 'engines' within --limit"):
+        lookup.run(["engines"], {**known, "ansible_play_hosts_all": ["edge-2"]})
 
 
 def test_what_a_host_says_of_itself_ends_no_run(lookup: hosts.LookupModule) -> None:
