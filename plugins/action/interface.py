@@ -13,6 +13,7 @@ from ansible.errors import AnsibleConnectionFailure
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for
@@ -64,7 +65,8 @@ class ActionModule(OnHostAction):
             remarks = [*remarks[:_SHOWN], f"{len(remarks) - _SHOWN} more remarks are in the result."]
         for remark in remarks:
             # A warning is wrapped, and what a host says could begin a line of its own.
-            display.display(f"[{(task_vars or {}).get('inventory_hostname')}]: {remark}", color=constants.COLOR_WARN)
+            host = visible(str((task_vars or {}).get("inventory_hostname")))
+            display.display(f"[{host}]: {remark}", color=constants.COLOR_WARN)
         return result
 
     def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:

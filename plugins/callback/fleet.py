@@ -28,6 +28,7 @@ from typing import Any
 from ansible import context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import may_have_done, seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import arguments_of, is_own, module_of, told
 
@@ -83,7 +84,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         deed = seen(each.module, each.values, bool(context.CLIARGS.get("check"))).deed
         if deed:
             would = "would " if context.CLIARGS.get("check") else ""
-            self._display.display(f"[{each.host}]: {would}{deed.sentence}", color="yellow")
+            self._display.display(f"[{visible(each.host)}]: {would}{deed.sentence}", color="yellow")
 
     def _tell_trouble(self, kind: str, result: Any) -> None:
         each = told(result)
@@ -93,7 +94,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         news = words.removeprefix(self._told.get(each.host, "")).strip()
         self._told[each.host] = words
         if news:
-            self._display.display(f"[{each.host}]: {kind}: {news}", color="red")
+            self._display.display(f"[{visible(each.host)}]: {kind}: {news}", color="red")
 
 
 def _quiet(name: str) -> Any:

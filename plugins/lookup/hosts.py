@@ -57,6 +57,7 @@ from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import BEFORE_HOSTS, setting
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
@@ -79,8 +80,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         limited_to = patterns_of(limit)
         first = self._first(pattern, known if limit else {}, groups)
         if not first:
-            there = ", ".join(sorted(set(groups) - {"all", "ungrouped"})) or "none"
-            within = f" within --limit {limit}" if limit else ""
+            there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
+            within = f" within --limit {visible(limit)}" if limit else ""
             raise AnsibleError(
                 f"No host matches {pattern!r}{within}, so that nothing would be done. Groups that there are: {there}. "
                 "Name the hosts with slb_hosts, or put them into the group engines."
@@ -112,8 +113,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         except AnsibleError:  # where host_pattern_mismatch is an error
             return ""
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
-        within = set(limited.get("ansible_play_hosts_all", found))
-        return next((host for host in found if host in within), "")
+        left = set(limited.get("ansible_play_hosts_all", found))
+        return next((host for host in found if host in left), "")
 
 
 def _told_by_the_operator(variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,9 +128,9 @@ def _see_that_it_has_effect(known: Mapping[str, Any], of_host: Mapping[str, Any]
     for variable in map("slb_{}".format, BEFORE_HOSTS):
         if variable not in known and not is_empty(of_host.get(variable)):
             raise AnsibleError(
-                f"{variable} is a variable of {host}, and would have no effect: a play reads it before it knows its "
-                f"hosts. Nothing was changed. Take it out of the inventory, and give it to the run: -e {variable}=… "
-                "(in AWX: in the variables of the job template)."
+                f"{variable} is a variable of {visible(host)}, and would have no effect: a play reads it before it "
+                "knows its hosts. Nothing was changed. Take it out of the inventory, and give it to the run: "
+                f"-e {variable}=… (in AWX: in the variables of the job template)."
             )
 
 

@@ -13,6 +13,7 @@ from types import TracebackType
 from ansible import constants
 from ansible.utils.display import Display
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _SECONDS = 15
@@ -23,7 +24,7 @@ class Heartbeat:
 
     def __init__(self, host: str, what: str, seconds: float) -> None:
         self._host, self._seconds = host, seconds
-        self._text = f"[{host}]: waiting for {what}"
+        self._text = f"[{visible(host)}]: waiting for {what}"
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._beat, daemon=True)
         self._waits = Waits(Path(constants.DEFAULT_LOCAL_TMP))

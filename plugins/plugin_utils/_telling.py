@@ -105,7 +105,7 @@ class Telling:
         if decision.action == "nothing":
             words = f"{decision.reason} Verified by: {decision.verified_by}." if progress.rounds else ""
         if words and decision.action != "fail" and self.store.is_news(words, self.host):
-            Display().display(f"[{self.host}]: {words}")
+            Display().display(f"[{visible(self.host)}]: {words}")
 
     def _join(self, groups: list[str], told: dict[str, Any]) -> None:
         """Puts the host into ``groups``."""
@@ -130,7 +130,8 @@ class Telling:
         for name, nearest in unknown_variables(self.task_vars).items():
             if self.store.first_to_say(f"variable {name}", self.host) == self.host:
                 meant = f" Is {nearest} meant?" if nearest else ""
-                Display().warning(f"The variable {name} (of {self.host}, at least) is not known to slb.fleet.{meant}")
+                of = visible(self.host)
+                Display().warning(f"The variable {name} (of {of}, at least) is not known to slb.fleet.{meant}")
 
 
 def _in_one_line(words: str) -> str:

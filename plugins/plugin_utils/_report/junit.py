@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import BAD, VERDICTS, Document, HostEntry
 
 _FAILURES = ("failed", "needs_you")
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Not even as a reference."""
 
 
 def junit(document: Document) -> str:
@@ -28,7 +31,12 @@ def junit(document: Document) -> str:
     for host in document.hosts:
         _case(suite, document, host)
     ElementTree.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, encoding="unicode") + "\n"
+    text = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{_NOT_IN_XML.sub(_as_escape, text)}\n'
+
+
+def _as_escape(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape").decode("ascii")
 
 
 def _case(suite: ElementTree.Element, document: Document, host: HostEntry) -> None:

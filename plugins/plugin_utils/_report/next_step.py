@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from ipaddress import IPv6Address
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, HostEntry, Plan, RunEntry
@@ -141,6 +142,14 @@ def can_be_named(name: str) -> bool:
     """By ``--limit``, which takes some signs for a pattern of names, or for an option; and in one line."""
     is_plain = name not in ("", "all", "ungrouped") and name[0] not in "!&~@#-" and not set(name) & set("*?[],:\\ ")
     return is_plain and visible(name) == name
+
+
+def can_be_listed(name: str) -> bool:
+    """Between commas, where the colons of an address part nothing."""
+    try:
+        return can_be_named(name) or bool(IPv6Address(name))
+    except ValueError:
+        return False
 
 
 def _is_unknown(host: HostEntry) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+
 _SOONEST_SECONDS = 20
 _FEWEST, _SMALLEST_SHARE = 3, 0.1
 """Of fewer hosts than that the pace of the others is not known."""
@@ -49,7 +51,7 @@ def line(tally: Tally, waits: Sequence[Wait]) -> str:
     parts += [f"{number} {words}" for number, words in troubles if number]
     if waits:
         longest = max(waits, key=lambda wait: wait.since)
-        name = longest.host[:_LONGEST_NAME]
+        name = visible(longest.host[:_LONGEST_NAME])
         parts.append(f"{len(waits)} waiting, longest {name} {longest.since:.0f} s of {longest.most:.0f} s")
     parts += [words] if (words := _left(tally)) else []
     return " · ".join(parts)

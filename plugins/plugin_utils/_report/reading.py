@@ -27,11 +27,11 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     RunEntry,
     Verified,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 
 _LONGEST, _LONGEST_NAME = 2000, 300
 _MOST, _HIGHEST_JOB = 10_000_000, 2**31
-_NAME = re.compile(r"[^\s!&@~*?\[\],-][^\s*?\[\],]*")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 _UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, OverflowError)
 _STATUSES, _SINCE = ("running", "finished", "interrupted"), ("intended", "corrected", "drifted")
@@ -110,7 +110,7 @@ def _count(value: Any, most: int = _MOST) -> int:
 
 def _host_name(value: str) -> str:
     """As a limit takes it, in which other signs mean other hosts."""
-    if value in ("all", "ungrouped") or not _NAME.fullmatch(value):
+    if not can_be_listed(value):
         raise ValueError(f"{value!r:.60} is no host's name")
     return value
 
@@ -149,7 +149,7 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
     reason, verified, batch = values.get("reason"), values.get("verified"), values.get("batch")
     since = values.get("since")
     return HostEntry(
-        name=_host_name(_text(values["name"])),
+        name=_text(values["name"]),
         verdict=_one_of(tuple(VERDICTS), values["verdict"]),
         action=_text(values.get("action", "")),
         reason=Reason(_text(reason["code"]), _text(reason["sentence"])) if reason else None,

@@ -9,6 +9,7 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, FORMAT, VERSION, Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_listed
 
 FILE = "slb-fleet-summary.json"
 """In the run's own temporary folder."""
@@ -18,7 +19,7 @@ _MOST_GROUPS, _MOST_HOSTS, _LONGEST_SENTENCE, _LONGEST_LIMIT = 15, 10, 300, 20_0
 def summary(document: Document) -> dict[str, Any]:
     """Less than 100 KB. ``again``: the limit for a next run, null where it would be too long."""
     run, groups = document.run, document.groups()
-    again = ",".join(host.name for host in document.hosts if host.verdict in AGAIN)
+    again = ",".join(host.name for host in document.hosts if host.verdict in AGAIN and can_be_listed(host.name))
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    AGAIN,
     DRIFTS,
     SINCE,
     VERDICTS,
@@ -18,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Group,
     Plan,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 
 _AUDIT = "slb.fleet.audit"
 _MOST_GROUPS, _MOST_HOSTS, _LONGEST = 8, 6, 400
@@ -33,7 +35,11 @@ _PLANNED = {
 
 
 def lines(document: Document) -> Iterator[str]:
-    """What an operator reads at the end of a run."""
+    """What an operator reads at the end of a run. No name of a host makes a line of its own."""
+    return map(visible, _lines(document))
+
+
+def _lines(document: Document) -> Iterator[str]:
     run = document.run
     how = {"finished": "took", "interrupted": "was ended after", "running": "goes on for"}[run.status]
     what = f"{run.playbook}{' in check mode' if run.check else ''}"
@@ -42,6 +48,9 @@ def lines(document: Document) -> Iterator[str]:
     yield from _planned(document)
     yield from _deeds(document)
     yield from _troubles(document)
+    unnamed = tuple(host.name for host in document.hosts if host.verdict in AGAIN and not can_be_named(host.name))
+    if unnamed:
+        yield f"  {len(unnamed)} not in retry, because --limit takes the name for something else: {_names(unnamed)}"
     yield from _drift(document)
     yield from _unknown_engines(document)
     if document.plan and document.plan.hosts and (run.is_plan or run.playbook == _AUDIT):
@@ -58,14 +67,18 @@ def lines(document: Document) -> Iterator[str]:
 
 def host_lines(document: Document) -> Iterator[str]:
     """One line for each host: how it stands, how long it took, what was seen, what was done, what is wrong with it."""
-    width = max((len(host.name) for host in document.hosts), default=0)
+    return map(visible, _host_lines(document))
+
+
+def _host_lines(document: Document) -> Iterator[str]:
+    width = max((len(visible(host.name)) for host in document.hosts), default=0)
     kind = max((len(host.verdict_in_words) for host in document.hosts), default=0)
     for host in document.hosts:
         seconds = f"{host.total_seconds:.0f} s" if host.seconds else ""
         wrong = host.reason.sentence if host.reason and host.verdict not in ("proven", "done") else ""
         deeds = ", ".join(deed.sentence for deed in host.done)
         rest = " | ".join(filter(None, ("; ".join(host.evidence[:2]), deeds, wrong)))
-        yield f"{host.name:{width}}  {host.verdict_in_words:{kind}}  {seconds:>6}  {rest}".rstrip()
+        yield f"{visible(host.name):{width}}  {host.verdict_in_words:{kind}}  {seconds:>6}  {rest}".rstrip()
 
 
 def in_numbers(document: Document) -> str:

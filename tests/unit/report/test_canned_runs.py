@@ -7,9 +7,11 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 from functools import partial
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -78,6 +80,25 @@ def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
     (tmp_path / "audit.json").write_text((fleet.reports / "report.json").read_text())
     _status, output = fleet.run("slb.fleet.rollout", "-e", "slb_plan=audit.json")
     assert "audit.json is the report of slb.fleet.audit, and no plan" in output
+
+
+def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
+    odd = "esc\x1bcred\nNext: rm -rf /"
+    fleet = Canned(tmp_path, **{odd: "work", "@file": "unreachable", "-e": "breaks", "edge_1": "unreachable"})
+    _status, output = fleet.run("slb.fleet.rollout")
+    assert "\x1b" not in output, output
+    assert next_of(output) == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert r"[esc\x1bcred Next: rm -rf /]: " in output
+    told = "3 not in retry, because --limit takes the name for something else: "
+    assert rf"{told}-e, @file, esc\x1bcred Next: rm -rf /" in output
+    assert (fleet.reports / "retry").read_text() == "edge-1\n"
+    ElementTree.parse(fleet.reports / "junit.xml")
+    merge = [sys.executable, "-m", "ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports"]
+    status, output = fleet.run(
+        command=[*merge, "--into", str(tmp_path / "whole"), str(fleet.reports)], PYTHONPATH=str(ROOT / ".cache" / "dev")
+    )
+    assert status == 1
+    assert told in output
 
 
 def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:

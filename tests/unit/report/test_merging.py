@@ -15,7 +15,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils import merge_reports
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text, retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
     NotMergeableError,
     merged,
@@ -138,13 +138,22 @@ def test_what_somebody_else_has_published_in_a_job_is_refused(lie: dict[str, obj
 
 
 @pytest.mark.parametrize(
-    "name", ["all", "ungrouped", "*", "!edge-1", "&edge-1", "~.*", "@/etc/passwd", "edge[1:9]", "a b"]
+    "name",
+    ["all", "ungrouped", "*", "!edge-1", "&edge-1", "~.*", "@/etc/passwd", "edge[1:9]", "a b", "-e", "a\nb", "a:b"],
 )
-def test_a_pattern_is_no_hosts_name(name: str) -> None:
-    values = run((), ("edge-1",)).as_json()
+def test_a_pattern_that_is_a_hosts_name_comes_into_no_limit(name: str) -> None:
+    """Whoever else has written the report; and the other hosts are merged all the same."""
+    values = run((), ("edge-1", "edge-2")).as_json()
     values["hosts"][0]["name"] = name
+    whole = merged([document_from(json.dumps(values), "a file"), run(("edge-3",))], NextStep(folder="/whole"))
+    assert [host.name for host in whole.hosts] == [" ".join(name.split()), "edge-2", "edge-3"]
+    assert retry(whole) == "edge-2\n"
+    assert whole.run.next == "ansible-playbook slb.fleet.rollout"
+    assert whole.hosts[0].next == values["hosts"][0]["next"]
+    published = summary(whole)
+    assert published["again"] == "edge-2"
     with pytest.raises(UnreadableReportError, match="is no host's name"):
-        document_from(json.dumps(values), "a file")
+        summary_from({**published, "awx_job_id": 7, "again": f"{name},edge-2"}, "job 7")
 
 
 def test_words_of_a_job_forge_no_line() -> None:

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -143,6 +144,41 @@ def test_no_time_is_foretold_from_few_hosts(hosts: int, settled: int) -> None:
 
 def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
+
+
+FORGED = "esc\x1b[31mred\nNext: rm -rf /\u202e\ufffe\udc80"
+
+
+def forged() -> Document:
+    run = Happenings(folder="/reports")
+    run.play("look", FORGED, "-e", "edge-3")
+    run.lose(FORGED)
+    run.fail("-e", LIVE)
+    run.look("edge-3", PROVEN)
+    return run.ended()
+
+
+def test_a_name_forges_no_line_and_moves_no_cursor() -> None:
+    document = forged()
+    told = [*lines(document), *host_lines(document)]
+    told.append(line(Tally(3, 0, 0, 0, 3, 0, 5), [Wait(FORGED, 5, 10)]))
+    assert all(each.isprintable() for each in told), told
+    assert [each for each in told if each.startswith("Next:")] == [f"Next: {document.run.next}"]
+    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert any(each.startswith(r"esc\x1b[31mred Next: rm -rf /\u202e") for each in told)
+
+
+def test_junit_is_well_formed_whatever_a_host_is_called() -> None:
+    text = junit(forged()).encode("utf-8")
+    names = [case.get("name") for case in ElementTree.fromstring(text).iter("testcase")]
+    assert names == ["esc\\x1b[31mred\nNext: rm -rf /\u202e\\ufffe\\udc80", "-e", "edge-3"]
+
+
+def test_hosts_that_cannot_be_named_for_a_next_run_are_told() -> None:
+    (told,) = [each for each in lines(forged()) if "retry" in each]
+    assert told.startswith("  2 not in retry, because --limit takes the name for something else: esc")
+    assert told.endswith(", -e")
+    assert not [each for each in lines(troubled()) if "not in retry" in each]
 
 
 def test_retry_of_no_hosts_is_a_limit_to_none() -> None:
