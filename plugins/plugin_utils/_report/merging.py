@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     RunEntry,
     Status,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep, inventory_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 
 
@@ -41,6 +41,7 @@ def merged(documents: Sequence[Document], next_step: NextStep) -> Document:
         for host in document.hosts:
             entries[host.name] = host if host.batch is None else replace(host, batch=host.batch + first)
     hosts = tuple(entries.values())
+    next_step = replace(next_step, options=_inventory(documents) or next_step.options)
     run = _run([document.run for document in documents])
     plans = [document.plan for document, _first in in_time if document.plan]
     return Document(
@@ -75,6 +76,13 @@ def _run(runs: Sequence[RunEntry]) -> RunEntry:
         batches=tuple(batch for run in runs for batch in run.batches),
         left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
     )
+
+
+def _inventory(documents: Sequence[Document]) -> tuple[str, ...]:
+    """That which the next commands of all name that have one; none where they are of several."""
+    told = ((document.run.next, *(host.next for host in document.hosts)) for document in documents)
+    found = {inventory_of(command) for commands in told for command in list(filter(None, commands))[:1]}
+    return found.pop() if len(found) == 1 else ()
 
 
 def _see_no_host_twice(summaries: Sequence[Mapping[str, Any]]) -> None:

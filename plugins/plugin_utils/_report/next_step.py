@@ -138,6 +138,16 @@ def _at_launch(options: Sequence[str]) -> str:
     return f", with {' and '.join(words)}" if words else ""
 
 
+def inventory_of(command: str) -> tuple[str, ...]:
+    """The options by which a command that was told as the next one names its inventory: its first ones."""
+    try:
+        program, *words = shlex.split(command)
+    except ValueError:  # none, or cut as too long
+        return ()
+    most = next((at for at in range(0, len(words), 2) if words[at] != "-i"), len(words) // 2 * 2)
+    return tuple(words[:most]) if program == "ansible-playbook" else ()
+
+
 def can_be_named(name: str) -> bool:
     """By ``--limit``, which takes some signs for a pattern of names, or for an option; and in one line."""
     is_plain = name not in ("", "all", "ungrouped") and name[0] not in "!&~@#-" and not set(name) & set("*?[],:\\ ")

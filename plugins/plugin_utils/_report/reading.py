@@ -131,6 +131,7 @@ def _run(values: Mapping[str, Any]) -> RunEntry:
         versions=_texts(values.get("versions", {})),
         management_nodes=tuple(_text(each) for each in values.get("management_nodes", ())),
         batches=tuple(_batch(each) for each in values.get("batches", ())),
+        next=_text(values.get("next", "")),
         left_out=tuple(_text(each) for each in values.get("left_out", ())),
     )
 

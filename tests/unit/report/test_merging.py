@@ -64,12 +64,35 @@ def test_slices_become_one_with_one_retry_list() -> None:
     jsonschema.validate(whole.as_json(), SCHEMA)
     assert (whole.counts["hosts"], whole.counts["proven"], whole.counts["failed"]) == (5, 3, 2)
     assert [group.hosts for group in whole.groups()] == [("edge-3", "edge-5")]
-    assert whole.run.next == "ansible-playbook slb.fleet.rollout --limit @/whole/retry"
+    assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/whole/retry"
     assert [batch.hosts for batch in whole.run.batches] == [3, 2]
     assert {host.name: host.batch for host in whole.hosts} == {
         **dict.fromkeys(("edge-1", "edge-2", "edge-3"), 0),
         **dict.fromkeys(("edge-4", "edge-5"), 1),
     }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        (("-i", "a b.yml", "-i", "c"), ("-i", "a b.yml", "-i", "c", "--forks", "3"), "-i 'a b.yml' -i c "),
+        (("-i", "a"), ("-i", "b"), ""),
+        (("-i", "a"), ("--forks", "3"), ""),
+        (("-i", "a"), ("-i", "b" * 3000), ""),
+        ((), (), ""),
+    ],
+)
+def test_the_next_command_of_all_has_the_inventory_on_which_theirs_agree(
+    first: tuple[str, ...], second: tuple[str, ...], kept: str
+) -> None:
+    runs = [
+        run((), ("edge-1",), options=first),
+        run((), ("edge-2",), options=second),
+        run(("edge-3",), options=("-i", "x")),
+    ]
+    read = [document_from(as_text(each), "a file") for each in runs]
+    whole = merged(read, NextStep(folder="/whole"))
+    assert whole.run.next == f"ansible-playbook {kept}slb.fleet.rollout --limit @/whole/retry"
 
 
 def test_of_a_host_that_is_in_several_the_last_word_counts() -> None:
@@ -148,7 +171,7 @@ def test_a_pattern_that_is_a_hosts_name_comes_into_no_limit(name: str) -> None:
     whole = merged([document_from(json.dumps(values), "a file"), run(("edge-3",))], NextStep(folder="/whole"))
     assert [host.name for host in whole.hosts] == [" ".join(name.split()), "edge-2", "edge-3"]
     assert retry(whole) == "edge-2\n"
-    assert whole.run.next == "ansible-playbook slb.fleet.rollout"
+    assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
     assert whole.hosts[0].next == values["hosts"][0]["next"]
     published = summary(whole)
     assert published["again"] == "edge-2"
