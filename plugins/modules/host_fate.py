@@ -165,6 +165,7 @@ engine:
 recorded:
   description:
     - What the host's record said, C(state), C(name), C(manage_ip), C(base_url) and C(proven_before), as far as there is one.
+    - C(set_aside) is whether the container that it proves is gone because it was taken out of the way on the operator's word.
   returned: where the variables of the host can be used, also where the task fails
   type: dict
 work:

@@ -56,7 +56,7 @@ class Telling:
             "fate": {**asdict(decision), "evidence": list(decision.evidence)},
             "progress": asdict(progress),
             "engine": asdict(self.engine),
-            "recorded": {key: slb_host["record"].get(key) for key in _RECORDED},
+            "recorded": {key: slb_host["record"].get(key) for key in _RECORDED} | {"set_aside": is_set_aside(slb_host)},
         }
         if work:
             told["work"] = work
@@ -132,6 +132,17 @@ class Telling:
                 meant = f" Is {nearest} meant?" if nearest else ""
                 of = visible(self.host)
                 Display().warning(f"The variable {name} (of {of}, at least) is not known to slb.fleet.{meant}")
+
+
+def is_set_aside(slb_host: Mapping[str, Any]) -> bool:
+    """The container that the record proves is not there, because the operator has had it taken away."""
+    note, record = slb_host.get("set_aside") or {}, slb_host["record"]
+    return (
+        slb_host["engine_container"]["state"] == "absent"
+        and note.get("because") == "operator"
+        and record["state"] == "confirmed"
+        and record.get("container_id") == note.get("id")
+    )
 
 
 def _in_one_line(words: str) -> str:

@@ -31,7 +31,15 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import End
 
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
-_TOLD_OF_NO_CHANGE = ("disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear")
+_TOLD_OF_NO_CHANGE = (
+    "disputed",
+    "another_machine",
+    "unaskable",
+    "unobservable",
+    "unreadable",
+    "unclear",
+    "leftover_by_word",
+)
 """Codes of decisions for which an engine that is as it was proven can be the reason, too."""
 _NOT_ITS_TURN = "Nothing was done about it: the run was ended before."
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
@@ -112,7 +120,8 @@ class Gathering:
         if seen.fate:
             if story.record is None:
                 story.record, story.was_good = seen.record, seen.fate.action == "nothing"
-                story.has_drifted = not story.was_good and seen.fate.code not in _TOLD_OF_NO_CHANGE
+                is_ours = seen.is_set_aside or seen.fate.code in _TOLD_OF_NO_CHANGE
+                story.has_drifted = not story.was_good and not is_ours
             story.fate = seen.fate
             story.verified_at = now if has_looked else story.verified_at
         if seen.fate and not (seen.rounds or story.rounds):

@@ -46,6 +46,8 @@ class Seen:
     node: str = ""
     wants: str = ""
     record: Record = "none"
+    is_set_aside: bool = False
+    """What the record proves was taken out of the way by the operator."""
     deed: Deed | None = None
     unknown_engines: tuple[str, ...] = ()
 
@@ -106,6 +108,7 @@ def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen
         node=_phrase(engine.get("base_url")),
         wants=_sentence(result.get("work") or ""),
         record=_record(_mapping(result.get("recorded")), engine),
+        is_set_aside=_mapping(result.get("recorded")).get("set_aside") is True,
         # Also where it fails afterwards.
         deed=_told_deed("record_confirmed", would) if result.get("confirmed") is True else None,
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),

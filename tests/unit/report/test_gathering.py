@@ -13,6 +13,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import m
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._telling import is_set_aside
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
     INSTALL,
@@ -480,3 +481,32 @@ def test_who_has_changed_it_since_the_last_run(
     else:
         run.look("edge-1", last, rounds=2, recorded={"state": "confirmed"})
     assert of(run.ended(), "edge-1").since == since
+
+
+def test_what_the_operator_takes_away_and_what_comes_in_its_place_is_no_drift() -> None:
+    record = {"state": "confirmed", "name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    remediate = Happenings("slb.fleet.remediate")
+    remediate.play("look", "edge-1")
+    word = {"action": "replace", "code": "leftover_by_word", "reason": "The operator says so."}
+    remediate.look("edge-1", word, recorded={**record, "set_aside": False})
+    remediate.task("edge-1", STOP, {"changed": True, "quarantined_as": "slb-leftover-1"})
+    rollout = Happenings()
+    rollout.play("look", "edge-1")
+    rollout.look("edge-1", ABSENT, recorded={**record, "set_aside": True})
+    rollout.look("edge-1", PROVEN, rounds=2, recorded=record)
+    assert [of(run.ended(), "edge-1").since for run in (remediate, rollout)] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("because", "aside", "state", "is_by_the_operator"),
+    [
+        ("operator", "c0ffee", "absent", True),
+        ("operator", "another", "absent", False),
+        ("operator", "c0ffee", "exited", False),
+        ("ended", "c0ffee", "absent", False),
+    ],
+)
+def test_who_has_taken_away_what_was_proven(because: str, aside: str, state: str, is_by_the_operator: bool) -> None:
+    slb_host = {"engine_container": {"state": state}, "record": {"state": "confirmed", "container_id": "c0ffee"}}
+    assert is_set_aside({**slb_host, "set_aside": {"id": aside, "because": because}}) is is_by_the_operator
+    assert not is_set_aside({**slb_host, "set_aside": None})
