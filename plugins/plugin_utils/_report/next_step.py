@@ -143,7 +143,7 @@ def inventory_of(command: str) -> tuple[str, ...]:
     try:
         program, *words = shlex.split(command)
     except ValueError:  # none, or cut as too long
-        return ()
+        program, words = "", []
     most = next((at for at in range(0, len(words), 2) if words[at] != "-i"), len(words) // 2 * 2)
     return tuple(words[:most]) if program == "ansible-playbook" else ()
 
