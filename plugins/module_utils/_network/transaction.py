@@ -50,20 +50,27 @@ def locked(by_force: bool = False) -> Iterator[None]:
         folders.make_ours(FOLDER, FOLDER_MODE)
         descriptor = os.open(path("lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        if by_force:
-            if not wait_for(lambda: _lock(descriptor), GRACE_SECONDS):
-                processes.end(os.pread(descriptor, 100, 0).decode())
-                wait_for(lambda: _lock(descriptor), _END_SECONDS)
-        elif not wait_for(lambda: _lock(descriptor), _LOCK_SECONDS):
+        is_held = wait_for(lambda: _lock(descriptor), GRACE_SECONDS if by_force else _LOCK_SECONDS)
+        if by_force and not is_held:
+            processes.end(os.pread(descriptor, 100, 0).decode())
+            is_held = wait_for(lambda: _lock(descriptor), _END_SECONDS)
+        if not is_held and not by_force:
             raise HostError(
                 f"Another process has been deciding about a change of the interfaces for {_LOCK_SECONDS} seconds.",
                 f"`fuser {path('lock')}` on the engine host shows which. When it has ended, run again.",
             )
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(processes.identity(os.getpid())).encode(), 0)
+        if is_held:
+            _sign(descriptor)
         yield
     finally:
         os.close(descriptor)
+
+
+def _sign(descriptor: int) -> None:
+    """Says who holds it. Where there is no room for that, there is none either for what is decided."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, (processes.identity(os.getpid()) or "").encode(), 0)
 
 
 def _lock(descriptor: int) -> bool:

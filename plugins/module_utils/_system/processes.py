@@ -50,7 +50,7 @@ def is_alive(noted: Optional[str]) -> bool:
 
 def end(noted: str) -> None:
     """Ends the process that had this ``identity``, if it still runs or is frozen, and whatever it has started."""
-    if not is_alive(noted):
+    if not noted or not is_alive(noted):
         return
     pid = int(noted.split()[0])
     with contextlib.suppress(ProcessLookupError):

@@ -204,6 +204,19 @@ def test_whoever_hangs_while_it_decides_does_not_hold_up_the_guard_nor_go_on_lat
     assert wait_for(lambda: processes.identity(child) is None, 10)
 
 
+def test_whoever_holds_the_lock_and_cannot_be_told_finds_the_change_being_put_back(
+    restored: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transaction, "GRACE_SECONDS", 0.1)
+    monkeypatch.setattr(transaction, "_END_SECONDS", 0.1)
+    with transaction.locked():
+        Path(transaction.path("lock")).write_text("")
+        guard.main(TOKEN)
+        with pytest.raises(HostError, match="restored already"):
+            transaction.advance(TOKEN, [transaction.APPLIED], transaction.CONFIRMED)
+    assert restored == ["lost", "all"]
+
+
 def test_who_is_no_guard_gives_up_and_says_who_is_to_be_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
