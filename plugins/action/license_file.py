@@ -48,10 +48,12 @@ class ActionModule(InProcessAction):
             host, answer = "", operation(params, True).as_task_result(False)
         else:
             host, answer = str(self._task.delegate_to), self._on_host(arguments, task_vars)
-        if answer.get("place"):
+        # For the run alone: it is another one each time.
+        found = answer.pop("place", "")
+        if found:
             node, path = Connection.stated(params).base_url, LicensePlace("", params["dest"], host).file
             store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
-            store.note_license(task_vars["inventory_hostname"], node, answer["place"], path)
+            store.note_license(task_vars["inventory_hostname"], node, found, path)
         return answer
 
     def _on_host(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
