@@ -9,13 +9,11 @@ import atexit
 import contextlib
 import json
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from ansible import constants, context
@@ -34,6 +32,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     write_all,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.interruption import end_by_signals
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen, phase_of, seen
@@ -169,29 +168,11 @@ class Watcher:
             with contextlib.suppress(OSError, FleetError):
                 take_away_what_killed_runs_left(self._folder)
         self._write(self._gathering.document(now), AT_THE_END)
-        self._end_by_signals()
+        end_by_signals()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._ticker.start()
         atexit.register(self.finish, "interrupted")
         return self._gathering
-
-    def _end_by_signals(self) -> None:
-        """Who ends the run, or closes its terminal, has the reports, as who interrupts it. So all go the same way."""
-
-        def interrupt(number: int, frame: FrameType | None) -> None:
-            if os.getpid() != self._pid:
-                signal.signal(number, signal.SIG_DFL)
-                os.kill(os.getpid(), number)  # a worker dies of it
-            # Not sent as a signal, which is ignored where a shell has started the run in its background.
-            of_ansible = signal.getsignal(signal.SIGINT)
-            if callable(of_ansible):
-                of_ansible(signal.SIGINT, frame)
-            raise KeyboardInterrupt
-
-        is_possible = threading.current_thread() is threading.main_thread()
-        for number in (signal.SIGTERM, signal.SIGHUP) if is_possible else ():
-            if signal.getsignal(number) != signal.SIG_IGN:
-                signal.signal(number, interrupt)
 
     def _tick(self) -> None:
         next_writing, next_line = 0.0, time.monotonic() + self._display.seconds

@@ -215,6 +215,44 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
     assert [path.name for path in fleet.reports.iterdir() if path.name.startswith(".")] == []
 
 
+INTERRUPTED_ONCE = """
+import os, signal
+from multiprocessing.process import BaseProcess
+
+run, close = os.getpid(), BaseProcess.close
+
+def interrupt():
+    if os.path.exists("reports/report.json") and os.path.exists("interrupt") and os.getpid() == run:
+        os.remove("interrupt")
+        os.kill(run, signal.SIGINT)
+
+def close_and_interrupt(worker):
+    close(worker)
+    interrupt()
+
+if os.environ["INTERRUPT"] == "a worker is put away":
+    BaseProcess.close = close_and_interrupt
+elif os.environ["INTERRUPT"] == "before a fork":
+    os.register_at_fork(before=interrupt)
+else:
+    os.register_at_fork(after_in_parent=interrupt)
+"""
+"""Once, at a moment at which Python or ansible-core loses it."""
+
+
+@pytest.mark.parametrize("moment", ["before a fork", "after a fork", "a worker is put away"])
+def test_a_run_that_is_interrupted_at_a_bad_moment_ends_all_the_same(tmp_path: Path, moment: str) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy", edge_3="work")
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_ONCE)
+    (tmp_path / "interrupt").touch()
+    status, output = fleet.run("slb.fleet.rollout", PYTHONPATH=str(tmp_path), INTERRUPT=moment)
+    assert not (tmp_path / "interrupt").exists(), output
+    assert status == 99, output
+    assert "Exception ignored" not in output
+    assert "bug" not in output
+    assert fleet.document["run"]["status"] == "interrupted", output
+
+
 def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_ended_the_run(tmp_path: Path) -> None:
     """It takes what a run publishes with set_stats, which Ansible shows here."""
     fleet = Canned(tmp_path, edge_1="breaks", edge_2="work", edge_3="healthy")

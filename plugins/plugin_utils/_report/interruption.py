@@ -1,0 +1,60 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A run that is interrupted comes to its end, whenever and by whichever signal."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from multiprocessing.process import BaseProcess
+from types import FrameType
+from typing import Any
+
+_AGAIN_SECONDS = 0.05
+
+
+def end_by_signals() -> None:
+    """Who interrupts the run, ends it, or closes its terminal, has its reports: all go the same way, the keyboard's."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    run = os.getpid()
+    # Not sent as a signal, which is ignored where a shell has started the run in its background.
+    of_ansible = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != run:
+            # A worker that does not yet answer to signals by itself.
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        if _is_about_workers(frame, of_ansible):
+            again = threading.Timer(_AGAIN_SECONDS, os.kill, (run, number))
+            again.daemon = True
+            again.start()
+            return
+        if callable(of_ansible):
+            of_ansible(signal.SIGINT, frame)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
+
+
+def _is_about_workers(frame: FrameType | None, of_ansible: Any) -> bool:
+    """While a worker is started, Python drops what is raised around the fork, and the run would go on. Between one
+    that is put away and the next, ansible-core takes the interruption for a bug of its own.
+    """
+    while frame:
+        if frame.f_code is BaseProcess.start.__code__:
+            return True
+        frame = frame.f_back
+    queue_manager = getattr(of_ansible, "__self__", None)
+    try:
+        for worker in queue_manager.get_workers() if queue_manager else ():
+            if worker:
+                worker.is_alive()
+    except ValueError:
+        return True
+    return False
