@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 _POLL_SECONDS = 0.02
 
@@ -25,16 +24,8 @@ def locked(path: Path, seconds: float) -> Iterator[None]:
     """Holds the lock ``path``; waits for it for ``seconds`` at most. Raises OSError and LockedTooLongError."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        if not wait_for(lambda: _take(descriptor), seconds, _POLL_SECONDS):
+        if not is_got(descriptor, seconds, _POLL_SECONDS):
             raise LockedTooLongError
         yield
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

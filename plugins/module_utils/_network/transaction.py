@@ -7,7 +7,6 @@ It lies in /run: a reboot forgets it, together with the profiles, which are in m
 """
 
 import contextlib
-import fcntl
 import json
 import os
 from typing import Any, Collection, Dict, Iterator, Optional
@@ -15,7 +14,7 @@ from typing import Any, Collection, Dict, Iterator, Optional
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_ours
-from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 FOLDER = "/run/slb-fleet/interfaces"
 FOLDER_MODE = 0o700
@@ -50,10 +49,10 @@ def locked(by_force: bool = False) -> Iterator[None]:
         folders.make_ours(FOLDER, FOLDER_MODE)
         descriptor = os.open(path("lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        is_held = wait_for(lambda: _lock(descriptor), GRACE_SECONDS if by_force else _LOCK_SECONDS)
+        is_held = is_got(descriptor, GRACE_SECONDS if by_force else _LOCK_SECONDS)
         if by_force and not is_held:
             processes.end(os.pread(descriptor, 100, 0).decode())
-            is_held = wait_for(lambda: _lock(descriptor), _END_SECONDS)
+            is_held = is_got(descriptor, _END_SECONDS)
         if not is_held and not by_force:
             raise HostError(
                 f"Another process has been deciding about a change of the interfaces for {_LOCK_SECONDS} seconds.",
@@ -71,14 +70,6 @@ def _sign(descriptor: int) -> None:
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, (processes.identity(os.getpid()) or "").encode(), 0)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def status() -> Optional[Status]:

@@ -4,14 +4,13 @@
 """Writes files so that a reader, a crash or a full disk sees the old content or the new one, never a part."""
 
 import contextlib
-import fcntl
 import os
 import secrets
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
-from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 _FOLDER_MODE = 0o755
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -90,7 +89,9 @@ def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
         folders.make(folder, _FOLDER_MODE)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if not wait_for(lambda: _lock(descriptor), seconds):
+        with file_errors(path):
+            is_ours = is_got(descriptor, seconds)
+        if not is_ours:
             raise HostError(
                 f"Somebody else has been changing {what or path} for {seconds:g} seconds.",
                 "Nothing was changed. Find out who works on this host, then run again.",
@@ -98,11 +99,3 @@ def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
