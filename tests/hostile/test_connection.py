@@ -364,11 +364,12 @@ def test_retry_after_is_waited_for(start: Callable[..., Any], monkeypatch: pytes
     assert 2 <= sum(pauses) < 3.5
 
 
-def test_a_wait_that_is_too_long_is_told(start: Callable[..., Any]) -> None:
-    server = start({LOGIN: [answer(503, "busy", "Retry-After: 120")]})
+@pytest.mark.parametrize("seconds", [120, 25_000])
+def test_a_wait_that_is_too_long_is_told(start: Callable[..., Any], seconds: int) -> None:
+    server = start({LOGIN: [answer(503, "busy", f"Retry-After: {seconds}")]})
     said = run("login", server)["msg"]
     assert "could not serve the login: it answered HTTP 503" in said
-    assert "and asks to be left alone for 120 s." in said
+    assert f"and asks to be left alone for {seconds} s." in said
     assert server.seen == {LOGIN: 1}
 
 

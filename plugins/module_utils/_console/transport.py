@@ -359,7 +359,10 @@ def retry_after(result: Answer | ConsoleError) -> float:
     value = result.headers.get("Retry-After") if isinstance(result, Answer) else None
     if not value or len(value) > _LONGEST_HEADER:
         return 0.0
+    reader = Retry()
+    # Newer ones have a bound of their own, of six hours.
+    reader.retry_after_max = _LONGEST_WAIT
     try:
-        return float(min(Retry().parse_retry_after(value), _LONGEST_WAIT))
+        return float(min(reader.parse_retry_after(value), _LONGEST_WAIT))
     except (HTTPError, ValueError, OverflowError):
         return 0.0
