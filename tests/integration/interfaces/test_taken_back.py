@@ -60,6 +60,11 @@ def seen(host: Host, name: str) -> dict[str, str]:
     return json.loads(host.exec(["python3", "-", "--kernel", name], stdin=DUMP, timeout=180).stdout)[name]
 
 
+def require_same(before: dict[str, str], after: dict[str, str]) -> None:
+    changed = differences(before, after)
+    assert changed == {}, changed
+
+
 def require_as_before(fleet: Fleet, host: Host, name: str) -> None:
     before = seen(host, name)
     with adopting(fleet, host, names=[name], confirm_timeout=6) as controller:
@@ -67,8 +72,7 @@ def require_as_before(fleet: Fleet, host: Host, name: str) -> None:
         kill(controller)
         eventually(lambda: status(host) == "restored", 120, f"restored; it is {status(host)}")
     assert json.loads(shell(host, "cat /run/slb-fleet/interfaces/status.json"))["troubles"] == []
-    changed = differences(before, seen(host, name))
-    assert changed == {}, changed
+    require_same(before, seen(host, name))
 
 
 def test_one_that_waits_for_an_address_goes_on_waiting_with_what_it_had_been_given_by_hand(fleet: Fleet) -> None:
@@ -101,8 +105,7 @@ def test_ipv6_that_a_profile_has_no_room_for_is_back_with_all_its_settings(fleet
         (adopted,) = fleet.module(host.name, "interface", False, interfaces=[name])["adopted"]
         assert "IPv6 is gone" in " ".join(adopted["not_kept"]), adopted
         fleet.module(host.name, "interface", False, interfaces=[name], state="absent")
-        changed = differences(before, seen(host, name))
-        assert changed == {}, changed
+        require_same(before, seen(host, name))
 
     everywhere(fleet, scenario)
 
@@ -122,8 +125,7 @@ def test_what_is_joined_and_whom_others_have_made_known_stays_or_is_back(fleet: 
         assert "autojoin of the address 239.1.2.3/32 is none" in " ".join(adopted["not_kept"]), adopted
         assert not any("neighbour" in words for words in adopted["not_kept"]), adopted
         fleet.module(host.name, "interface", False, interfaces=[name], state="absent")
-        changed = differences(before, seen(host, name))
-        assert changed == {}, changed
+        require_same(before, seen(host, name))
         require_as_before(fleet, host, name)
 
     everywhere(fleet, scenario)
@@ -140,7 +142,6 @@ def test_what_ipv6_has_joined_and_could_not_join_again_is_left_alone(fleet: Flee
         told = fleet.module(host.name, "interface", False, interfaces=[name])["left_alone"]
         (reason,) = [each["reason"] for each in told if each["name"] == name]
         assert "the address ff05::77 joins its multicast group (autojoin)" in reason
-        changed = differences(before, seen(host, name))
-        assert changed == {}, changed
+        require_same(before, seen(host, name))
 
     everywhere(fleet, scenario)
