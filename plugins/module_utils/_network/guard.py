@@ -73,7 +73,7 @@ def main(token: str) -> None:
             return
         snapshot.put_files_back(before)
         # If it was not the host that goes down, systemd starts this again, and what was claimed is due.
-        sys.exit(1)
+        raise SystemExit(1) from None
     with contextlib.suppress(HostError), transaction.locked(by_force=True):
         transaction.advance(token, [transaction.RESTORING], transaction.RESTORED, troubles=troubles, away=None)
 
