@@ -25,8 +25,8 @@ def end_by_signals() -> None:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         if os.getpid() != run:
-            # A worker that does not yet answer to signals by itself.
-            signal.signal(number, signal.SIG_DFL)
+            # A worker that does not answer to signals by itself; interrupted, it tidies up where ansible-core lets it.
+            signal.signal(number, of_ansible if number == signal.SIGINT else signal.SIG_DFL)
             os.kill(os.getpid(), number)
         if _is_about_workers(frame, of_ansible):
             again = threading.Timer(_AGAIN_SECONDS, os.kill, (run, number))
