@@ -9,8 +9,10 @@ import os
 import signal
 import threading
 from multiprocessing.process import BaseProcess
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any
+
+from ansible.executor.process.worker import WorkerProcess
 
 _AGAIN_SECONDS = 0.05
 
@@ -25,8 +27,10 @@ def end_by_signals() -> None:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         if os.getpid() != run:
-            # A worker that does not answer to signals by itself; interrupted, it tidies up where ansible-core lets it.
-            signal.signal(number, of_ansible if number == signal.SIGINT else signal.SIG_DFL)
+            # A worker that does not answer to signals by itself, or not yet. Interrupted at its work it tidies up where
+            # ansible-core lets it; before that it ends without a word: what is raised near the fork, Python drops.
+            tidies = number == signal.SIGINT and _is_within(frame, WorkerProcess._run)
+            signal.signal(number, of_ansible if tidies else signal.SIG_DFL)
             os.kill(os.getpid(), number)
         if _is_about_workers(frame, of_ansible):
             again = threading.Timer(_AGAIN_SECONDS, os.kill, (run, number))
@@ -42,14 +46,18 @@ def end_by_signals() -> None:
             signal.signal(number, interrupt)
 
 
+def _is_within(frame: FrameType | None, function: FunctionType) -> bool:
+    while frame and frame.f_code is not function.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _is_about_workers(frame: FrameType | None, of_ansible: Any) -> bool:
     """While a worker is started, Python drops what is raised around the fork, and the run would go on. Between one
     that is put away and the next, ansible-core takes the interruption for a bug of its own.
     """
-    while frame:
-        if frame.f_code is BaseProcess.start.__code__:
-            return True
-        frame = frame.f_back
+    if _is_within(frame, BaseProcess.start):
+        return True
     queue_manager = getattr(of_ansible, "__self__", None)
     try:
         for worker in queue_manager.get_workers() if queue_manager else ():

@@ -216,7 +216,7 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
 
 
 INTERRUPTED_ONCE = """
-import os, signal
+import os, signal, time
 from multiprocessing.process import BaseProcess
 
 run, close = os.getpid(), BaseProcess.close
@@ -230,17 +230,27 @@ def close_and_interrupt(worker):
     close(worker)
     interrupt()
 
+def look():
+    global due
+    due = os.path.exists("reports/report.json") and os.path.exists("interrupt")
+
+def wait_for_the_interruption():
+    if due:
+        time.sleep(10)
+
 if os.environ["INTERRUPT"] == "a worker is put away":
     BaseProcess.close = close_and_interrupt
 elif os.environ["INTERRUPT"] == "before a fork":
     os.register_at_fork(before=interrupt)
-else:
+elif os.environ["INTERRUPT"] == "after a fork":
     os.register_at_fork(after_in_parent=interrupt)
+else:
+    os.register_at_fork(before=look, after_in_parent=interrupt, after_in_child=wait_for_the_interruption)
 """
 """Once, at a moment at which Python or ansible-core loses it."""
 
 
-@pytest.mark.parametrize("moment", ["before a fork", "after a fork", "a worker is put away"])
+@pytest.mark.parametrize("moment", ["before a fork", "after a fork", "a worker has not begun", "a worker is put away"])
 def test_a_run_that_is_interrupted_at_a_bad_moment_ends_all_the_same(tmp_path: Path, moment: str) -> None:
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy", edge_3="work")
     (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_ONCE)
