@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from multiprocessing.process import BaseProcess
-from types import FrameType, FunctionType
+from types import CodeType, FrameType
 from typing import Any
 
 from ansible.executor.process.worker import WorkerProcess
@@ -29,7 +29,7 @@ def end_by_signals() -> None:
         if os.getpid() != run:
             # A worker that does not answer to signals by itself, or not yet. Interrupted at its work it tidies up where
             # ansible-core lets it; before that it ends without a word: what is raised near the fork, Python drops.
-            tidies = number == signal.SIGINT and _is_within(frame, WorkerProcess._run)
+            tidies = number == signal.SIGINT and _is_within(frame, WorkerProcess._run.__code__)
             signal.signal(number, of_ansible if tidies else signal.SIG_DFL)
             os.kill(os.getpid(), number)
         if _is_about_workers(frame, of_ansible):
@@ -46,8 +46,8 @@ def end_by_signals() -> None:
             signal.signal(number, interrupt)
 
 
-def _is_within(frame: FrameType | None, function: FunctionType) -> bool:
-    while frame and frame.f_code is not function.__code__:
+def _is_within(frame: FrameType | None, code: CodeType) -> bool:
+    while frame and frame.f_code is not code:
         frame = frame.f_back
     return frame is not None
 
@@ -56,7 +56,7 @@ def _is_about_workers(frame: FrameType | None, of_ansible: Any) -> bool:
     """While a worker is started, Python drops what is raised around the fork, and the run would go on. Between one
     that is put away and the next, ansible-core takes the interruption for a bug of its own.
     """
-    if _is_within(frame, BaseProcess.start):
+    if _is_within(frame, BaseProcess.start.__code__):
         return True
     queue_manager = getattr(of_ansible, "__self__", None)
     try:
