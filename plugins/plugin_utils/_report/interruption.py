@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
+import time
+from collections.abc import Iterable, Iterator
 from multiprocessing.process import BaseProcess
 from types import CodeType, FrameType
 from typing import Any
@@ -15,6 +18,8 @@ from typing import Any
 from ansible.executor.process.worker import WorkerProcess
 
 _AGAIN_SECONDS = 0.05
+_HANDING_OVER_SECONDS = 10
+_ENDING_SECONDS = 5
 
 
 def end_by_signals() -> None:
@@ -38,12 +43,43 @@ def end_by_signals() -> None:
             again.start()
             return
         if callable(of_ansible):
-            of_ansible(signal.SIGINT, frame)
+            with _no_worker_at_the_results(of_ansible):
+                of_ansible(signal.SIGINT, frame)
         raise KeyboardInterrupt
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, interrupt)
+
+
+@contextlib.contextmanager
+def _no_worker_at_the_results(of_ansible: Any) -> Iterator[None]:
+    """One that is ended while it hands over a result leaves their queue locked, and the run would wait for ever."""
+    queue_manager = _queue_manager(of_ansible)
+    lock: Any = getattr(getattr(queue_manager, "_final_q", None), "_wlock", None)
+    # In vain where the run itself was about to write there.
+    is_held = lock is not None and lock.acquire(timeout=_HANDING_OVER_SECONDS)
+    try:
+        yield
+    finally:
+        if is_held:
+            try:
+                _wait_until_ended(queue_manager.get_workers())
+            finally:
+                lock.release()
+
+
+def _wait_until_ended(workers: Iterable[WorkerProcess | None]) -> None:
+    deadline = time.monotonic() + _ENDING_SECONDS
+    for worker in workers:
+        if worker:
+            worker.join(max(0, deadline - time.monotonic()))
+
+
+def _queue_manager(of_ansible: Any) -> Any:
+    """Whose handler it is; up to ansible-core 2.18 it is Python's own, and nobody ends workers."""
+    owner = getattr(of_ansible, "__self__", None)
+    return owner if hasattr(owner, "get_workers") else None
 
 
 def _is_within(frame: FrameType | None, code: CodeType) -> bool:
@@ -58,7 +94,7 @@ def _is_about_workers(frame: FrameType | None, of_ansible: Any) -> bool:
     """
     if _is_within(frame, BaseProcess.start.__code__):
         return True
-    queue_manager = getattr(of_ansible, "__self__", None)
+    queue_manager = _queue_manager(of_ansible)
     try:
         for worker in queue_manager.get_workers() if queue_manager else ():
             if worker:
