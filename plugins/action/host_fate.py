@@ -31,6 +31,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
@@ -126,7 +127,7 @@ class _Door:
         self._telling = Telling(
             action, asked, task_vars, self._host, self._settings, self._engine, self._store, self._list
         )
-        self._telling.say_unknown_variables()
+        say_unknown_variables(task_vars, self._host, self._store)
 
     def result(self) -> dict[str, Any]:
         before = self._asked["so_far"]

@@ -6,6 +6,7 @@
 import time
 import uuid
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible import constants
@@ -15,14 +16,17 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 display = Display()
 
 _MODULE = "slb.fleet.interface"
 _DEFAULT_CONFIRM_SECONDS = 60.0
 _DEFAULT_DHCP_SECONDS = 15.0
+_UNDECIDED = ("planned", "armed", "applied", "restoring")
 _PAUSE_SECONDS = 1.0
 _SHOWN = 20
 # How long the host needs to put everything back, before it can say that it has.
@@ -48,6 +52,11 @@ class ActionModule(OnHostAction):
     def _adopt(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
         if arguments.get("state") == "confirmed":
             return self._module(arguments, task_vars)
+        known = task_vars or {}
+        # Before anything is done: whoever misspells which interfaces are meant has all of them.
+        say_unknown_variables(
+            known, str(known.get("inventory_hostname")), RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
+        )
         # Whether the host answers at all shows sooner than what the change itself may take.
         self.on_host("slb.fleet.host_info", {"subset": ["record"]}, STEP_SECONDS, task_vars)
         arguments["token"] = arguments.get("token") or uuid.uuid4().hex
@@ -104,7 +113,7 @@ class ActionModule(OnHostAction):
                 if answer.get("state") in (None, "applied"):
                     why = last_seen  # the host will soon say only that it was not confirmed in time
                 # Where it could not even be started, the host will put everything back, and say so.
-                undecided = answer.get("state") in ("armed", "applied", "restoring") or "module_stderr" in answer
+                undecided = answer.get("state") in _UNDECIDED or "module_stderr" in answer
                 if not undecided:
                     break
             time.sleep(_PAUSE_SECONDS)
@@ -112,7 +121,7 @@ class ActionModule(OnHostAction):
             applied,
             failed=True,
             changed=False,
-            adopted=[],
+            **{key: [] for key in ("adopted", "given_back") if key in applied},
             pending=applied["pending"] if undecided else [],
             msg=" ".join(
                 [

@@ -19,6 +19,12 @@ options:
     description: None.
     type: list
     elements: str
+  asking:
+    description:
+      - Give the hosts for a play instead, one of each group that has been made so far, with whose connection its
+        license is downloaded; C(!all) where there is no group.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -32,12 +38,13 @@ _raw:
   description:
     - C(dest), the path; null where none is wanted. C(host), the host of the inventory that keeps the file; empty for
       the controller. C(backup), whether a copy is kept. C(node), the address of the management node, or
-      that there is none.
+      that there is none. C(or_not_kept), words for a message about a download, of the host that keeps the file; empty
+      for the controller.
     - C(group), the name for the group of the hosts that have node and file in common; empty without a path.
     - C(trouble), why the license cannot go there, and what to do; empty if it can. Two nodes with one file are seen
       when the groups have been made, and all of them when each has been looked at.
   type: list
-  elements: dict
+  elements: raw
 """
 
 from collections.abc import Mapping
@@ -50,7 +57,8 @@ from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
-from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import LicensePlace
+from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import LicensePlace, asking
+from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import stated_setting
@@ -58,8 +66,13 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import withou
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
-    def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[dict[str, Any]]:
+    def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[Any]:
+        self.set_options(var_options=variables, direct=options)
         known = variables or {}
+        if self.get_option("asking"):
+            return asking(known.get("groups", {}))
+        store, asks = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP)), str(known["inventory_hostname"])
+        say_unknown_variables(known, asks, store)
         try:
             refuse_facts(known)
             with without_facts(known, self._templar) as stated:
@@ -70,15 +83,15 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         except FleetError as error:
             raise AnsibleError(str(error)) from error
         told = {"node": str(node) or "no slb_base_url", "dest": dest, "host": host or "", "backup": backup}
-        told |= {"group": "", "trouble": ""}
+        told |= {"group": "", "trouble": "", "or_not_kept": f", or it could not be kept on {host}" if host else ""}
         if dest is None:
             return [told]
         place = LicensePlace(str(node), dest, host or "")
         try:
             place.refuse(
-                known["inventory_hostname"],
+                asks,
                 known["groups"],
-                RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP)).same_license_file(known["inventory_hostname"]),
+                store.same_license_file(asks),
                 known["hostvars"],
                 _is_here(place.host, known),
                 lost_with_job,

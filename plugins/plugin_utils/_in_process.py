@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
     class Operation(Protocol):
-        def __call__(self, params: dict[str, Any], check_mode: bool, store: SessionStore) -> Result: ...
+        def __call__(self, params: dict[str, Any], check_mode: bool, store: SessionStore) -> Result:
+            """Does what the module does."""
 
 
 _MOST_CALLS = 10

@@ -19,7 +19,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineI
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 from ansible_collections.slb.fleet.plugins.plugin_utils._work import is_asked_for_more
 
@@ -125,13 +124,6 @@ class Telling:
         if first == self.host:
             return decision
         return replace(decision, reason=decision.reason.replace(trouble, f"{SAME_AS} {first}."))
-
-    def say_unknown_variables(self) -> None:
-        for name, nearest in unknown_variables(self.task_vars).items():
-            if self.store.first_to_say(f"variable {name}", self.host) == self.host:
-                meant = f" Is {nearest} meant?" if nearest else ""
-                of = visible(self.host)
-                Display().warning(f"The variable {name} (of {of}, at least) is not known to slb.fleet.{meant}")
 
 
 def is_set_aside(slb_host: Mapping[str, Any]) -> bool:

@@ -126,6 +126,16 @@ def test_the_environment_names_the_node_of_the_hosts_that_name_none(
     assert one.seen == two.seen == {LOGIN: 1, LICENSE: 1}
 
 
+def test_a_variable_that_is_misspelt_is_told_once(start: Callable[..., Any], controller: Controller) -> None:
+    """Whoever misspells the host that is to keep the license has it on the controller."""
+    one = start()
+    run = download(controller, two_sites(of(one), of(one), slb_license_dest="./license", slb_licence_host="edge-1"))
+    run.assert_ok()
+    words = " ".join(run.output.split())
+    assert words.count("The variable slb_licence_host (of") == 1, run.output
+    assert "Is slb_license_host meant?" in words
+
+
 def test_it_is_said_what_has_to_be_set(start: Callable[..., Any], controller: Controller) -> None:
     server = start()
     run = download(controller, fleet(2, **of(server)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import LicensePlace
+from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import LicensePlace, asking
 
 ONE, OTHER = "https://one.example", "https://other.example"
 
@@ -27,3 +27,9 @@ def test_other_files_and_other_hosts_are_others() -> None:
     place = LicensePlace(ONE, "/kept/license", "store")
     refuse(place, LicensePlace(OTHER, "/kept/license", "vault"), LicensePlace(OTHER, "/kept/license-2", "store"))
     refuse(place, LicensePlace(OTHER, "kept/license", "store"), LicensePlace(OTHER, "~/kept/license", "store"))
+
+
+def test_one_host_of_each_node_and_file_asks_for_all() -> None:
+    groups = {"engines": ["edge-0"], LicensePlace(ONE, "a", "").group: ["edge-2", "edge-1"]}
+    assert asking({**groups, LicensePlace(OTHER, "b", "").group: ["edge-3"]}) == ["edge-1", "edge-3"]
+    assert asking({"engines": ["edge-0"]}) == ["!all"]
