@@ -235,9 +235,7 @@ def test_a_full_disk(tmp_path: Path, backup: bool) -> None:
 
 
 ON_A_FULL_FILE_SYSTEM = """
-import sys
 from pathlib import Path
-sys.path[:0] = {path!r}
 from ansible_collections.slb.fleet.tests.unit.console.test_license_file import NEW, OLD, FleetError, update
 folder = Path({folder!r})
 (folder / "license").write_bytes(OLD)
@@ -255,20 +253,20 @@ print((folder / "license").read_bytes() == OLD, sorted(path.name for path in fol
 
 @pytest.mark.parametrize("backup", [False, True])
 def test_a_file_system_that_is_really_full(tmp_path: Path, backup: bool) -> None:
-    program = ON_A_FULL_FILE_SYSTEM.format(path=sys.path, folder=str(tmp_path), backup=backup)
+    program = ON_A_FULL_FILE_SYSTEM.format(folder=str(tmp_path), backup=backup)
     mounted = f"mount -t tmpfs -o size=32k none {tmp_path} && exec {sys.executable} -"
     alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
     if subprocess.run([*alone, f"mount -t tmpfs none {tmp_path}"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody mount a file system in a name space of its own")
-    done = subprocess.run([*alone, mounted], input=program, capture_output=True, text=True, check=True)
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([*alone, mounted], input=program, env=found, capture_output=True, text=True, check=True)
     assert "No space left on device" in done.stdout
     assert done.stdout.splitlines()[-1] == "True ['filler', 'license']"
 
 
 LOOKED_AT_BEFOREHAND = """
-import subprocess, sys
+import subprocess
 from pathlib import Path
-sys.path[:0] = {path!r}
 from ansible_collections.slb.fleet.tests.unit.console.test_license_file import NEW, OLD, FleetError, foretell
 folder = Path({folder!r})
 (folder / "license").write_bytes(OLD)
@@ -288,12 +286,13 @@ def foretell(dest: Path, content: bytes) -> bool:
 
 
 def test_a_file_system_that_cannot_be_written_to_is_told_in_check_mode(tmp_path: Path) -> None:
-    program = LOOKED_AT_BEFOREHAND.format(path=sys.path, folder=str(tmp_path))
+    program = LOOKED_AT_BEFOREHAND.format(folder=str(tmp_path))
     mounted = f"mount -t tmpfs none {tmp_path} && exec {sys.executable} -"
     alone = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
     if subprocess.run([*alone, f"mount -t tmpfs none {tmp_path}"], capture_output=True, check=False).returncode:
         pytest.skip("this machine lets nobody mount a file system in a name space of its own")
-    done = subprocess.run([*alone, mounted], input=program, capture_output=True, text=True, check=True)
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([*alone, mounted], input=program, env=found, capture_output=True, text=True, check=True)
     same, another = done.stdout.splitlines()
     assert same == "False"
     assert "Read-only file system. What was there is unchanged." in another

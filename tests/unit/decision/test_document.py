@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ansible_collections.slb.fleet.tests.unit.decision.table import document
 
-REMEDY = "PYTHONPATH=.cache/dev .venv/bin/python tests/unit/decision/table.py > docs/decisions.md"
+REMEDY = "tests/tools/python tests/unit/decision/table.py > docs/decisions.md"
 
 
 def test_the_table_in_the_docs_is_made_from_the_function() -> None:
