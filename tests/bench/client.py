@@ -1,4 +1,5 @@
-"""What one install request a host costs the controller: `python tests/bench/client.py [--hosts 200] [--runs 3]`.
+"""What one install request a host costs the controller:
+`tests/tools/python tests/bench/client.py [--hosts 200] [--runs 3]`.
 
 Side by side, against the same server: slb.fleet.engine, the same request with ansible.builtin.uri, that under
 mitogen, and ansible.builtin.assert, which does nothing or evaluates one expression. Printed are the medians of the CPU
@@ -21,14 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-# Run as a command: what pytest's pythonpath names is not there.
-sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
+from certificates import Authority
+from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session
 
-from certificates import Authority  # noqa: E402
-from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session  # noqa: E402
-
-from playbooks import Controller, play  # noqa: E402
+from playbooks import Controller, play
 
 PASSWORD = "bench-password"
 

@@ -1,4 +1,5 @@
-"""What a deployment costs the controller: `python tests/bench/deployment.py [--hosts 1000] [--seconds 5] [--forks 50]`.
+"""What a deployment costs the controller:
+`tests/tools/python tests/bench/deployment.py [--hosts 1000] [--seconds 5] [--forks 50]`.
 
 slb.fleet.rollout over hosts that all need an engine, without SSH: each remembers what was done to it, and its engine
 comes up so many seconds after the request. The management node counts. Printed are CPU time of the controller (user and
@@ -20,15 +21,11 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-# Run as a command: what pytest's pythonpath names is not there.
-sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
+from certificates import Authority
+from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session
+from rollouts import environment, inventory
 
-from certificates import Authority  # noqa: E402
-from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session  # noqa: E402
-from rollouts import environment, inventory  # noqa: E402
-
-from playbooks import Controller, play  # noqa: E402
+from playbooks import Controller, play
 
 GOAL = 0.5
 LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}

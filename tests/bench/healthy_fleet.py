@@ -1,4 +1,4 @@
-"""What a healthy fleet costs: `python tests/bench/healthy_fleet.py [--hosts 20] [--runs 5]`.
+"""What a healthy fleet costs: `tests/tools/python tests/bench/healthy_fleet.py [--hosts 20] [--runs 5]`.
 
 Side by side, on the same lab hosts whose engines run: a second slb.fleet.rollout, one ansible.builtin.ping task, and a
 plain playbook of core modules that follows the document rule by rule. Printed are the medians of the controller's CPU

@@ -1,4 +1,4 @@
-"""The bounds of docs/interfaces.md, measured: `python tests/bench/interfaces.py [--release bookworm]`.
+"""The bounds of docs/interfaces.md, measured: `tests/tools/python tests/bench/interfaces.py [--release bookworm]`.
 
 In a lab of one host: how soon what a host needs to be reached is back while NetworkManager hangs, how long interfaces
 take that wait for a DHCP server that there is not, and how long giving twenty back takes. Status 1 where one is not
@@ -15,15 +15,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = ("tools", "integration", "integration/interfaces")
-# Run as a command: what pytest's pythonpath names is not there.
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in FOLDERS]
-
-from fleet import Fleet  # noqa: E402
-from nic_hosts import adopting, eventually, kernel, kill, shell, wait_for  # noqa: E402
-from slb_lab.lab import Host, Lab  # noqa: E402
-from slb_lab.topology import Topology  # noqa: E402
+from fleet import Fleet
+from nic_hosts import adopting, eventually, kernel, shell, wait_for
+from runs import kill
+from slb_lab.lab import Host, Lab
+from slb_lab.topology import Topology
 
 DHCP_SECONDS = 15.0
 CONFIRM_SECONDS = 6

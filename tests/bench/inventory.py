@@ -1,4 +1,5 @@
-"""What the inventory from the console's list costs: `python tests/bench/inventory.py [--hosts 5000] [--runs 5]`.
+"""What the inventory from the console's list costs:
+`tests/tools/python tests/bench/inventory.py [--hosts 5000] [--runs 5]`.
 
 Side by side, ansible-inventory over: one host (Ansible's own cost), a static YAML inventory of the same hosts with the
 same variables, that with ansible.builtin.constructed, and slb.fleet.engines in one answer, in pages of 100, from its
@@ -23,15 +24,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from certificates import Authority
+from hostile_server import HostileServer, answer, for_session, new_session
 
-ROOT = Path(__file__).resolve().parents[2]
-# Run as a command: what pytest's pythonpath names is not there.
-sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
-
-from certificates import Authority  # noqa: E402
-from hostile_server import HostileServer, answer, for_session, new_session  # noqa: E402
-
-from playbooks import Controller  # noqa: E402
+from playbooks import Controller
 
 GOAL_SECONDS = 3
 PAGE = 100

@@ -1,4 +1,4 @@
-"""What the report costs: `python tests/bench/report.py [--hosts 5000] [--runs 3]`.
+"""What the report costs: `tests/tools/python tests/bench/report.py [--hosts 5000] [--runs 3]`.
 
 One slb.fleet.rollout over a simulated fleet, of which a tenth has work, fails or is unreachable, without and with the
 callback slb.fleet.report, which then also writes all its files; the runs take turns. Printed are the medians of the CPU

@@ -1,4 +1,5 @@
-"""What a host costs in a large fleet: `python tests/bench/scale.py [--hosts 500,1000,2000] [--troubled] [--json]`.
+"""What a host costs in a large fleet:
+`tests/tools/python tests/bench/scale.py [--hosts 500,1000,2000] [--troubled] [--json]`.
 
 Side by side in one run, over a connection that answers at once: slb.fleet.rollout over a healthy fleet, one
 ansible.builtin.ping task and one ansible.builtin.assert task. Printed are, for each size, the controller's CPU time

@@ -1,4 +1,4 @@
-"""What a healthy fleet costs over real SSH: `python tests/bench/ssh.py [--hosts 1000] [--forks 20]`.
+"""What a healthy fleet costs over real SSH: `tests/tools/python tests/bench/ssh.py [--hosts 1000] [--forks 20]`.
 
 One asyncssh server answers for thousands of loopback addresses, each a host with a state of its own; ssh processes,
 ControlPersist and pipelining are real. Printed are wall and CPU time of the controller (user and system, all of its
@@ -20,13 +20,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from engine_host import EngineHosts
+from engine_modules import address_of
+
 ROOT = Path(__file__).resolve().parents[2]
-# Run as a command: what pytest's pythonpath names is not there.
-sys.path[:0] = [str(ROOT / place) for place in ("tests/hostile", "tests/tools", ".cache/dev")]
-
-from engine_host import EngineHosts  # noqa: E402
-from engine_modules import address_of  # noqa: E402
-
 BIN = Path(sys.executable).parent
 NODE = "https://console.example"
 

@@ -1,6 +1,7 @@
 """Chaos: random states, faults and kills; then one undisturbed run has to converge. Ends with 1 if a promise is broken.
 
-``python tests/chaos/run.py --seconds 120 --seed 1``. A seed fixes what is drawn by lot, not how fast things happen.
+`tests/tools/python tests/chaos/run.py --seconds 120 --seed 1`. A seed fixes what is drawn by lot, not how fast
+things happen.
 """
 
 from __future__ import annotations

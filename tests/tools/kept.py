@@ -7,7 +7,7 @@ writes the page anew.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,15 +34,27 @@ def read(path: Path) -> list[Row]:
 
 
 def together(rows: list[Row]) -> list[Row]:
-    """Settings that were kept wherever they were seen are one row."""
-    changed = {row.what for row in rows if row.outcome != "kept"}
+    """Settings of which the same was said are one row: nothing, or that IPv6 has come or gone as a whole."""
+    usual = {family: _usual(rows, family) for family in SETTINGS}
     found: Counter[tuple[str, str, str]] = Counter()
     for row in rows:
-        what = row.what
-        if what.startswith(SETTINGS) and what not in changed:
-            what = f"{what[:4]}: every other setting"
+        families = [family for family in SETTINGS if row.what in usual[family]]
+        what = f"{families[0][:4]}: every other setting" if families else row.what
         found[row.release, what, row.outcome] += row.number
     return [Row(*key, number) for key, number in sorted(found.items())]
+
+
+def _usual(rows: list[Row], family: str) -> set[str]:
+    """The settings of which was said what was said of most; none where no two are alike."""
+    said: dict[str, Counter[str]] = {row.what: Counter() for row in rows if row.what.startswith(family)}
+    for row in rows:
+        if row.what in said and row.outcome == "said":
+            said[row.what][row.release] += row.number
+    alike: defaultdict[str, set[str]] = defaultdict(set)
+    for what, numbers in said.items():
+        alike[str(sorted(numbers.items()))].add(what)
+    most = max(alike.values(), key=len, default=set())
+    return most if len(most) > 1 else set()
 
 
 def document(rows: list[Row]) -> str:

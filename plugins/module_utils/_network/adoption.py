@@ -87,6 +87,7 @@ def present(wish: Wish, check_mode: bool) -> Result:
                 "uuid": uuids[entry.name],
                 "made": entry.profile is None,
                 "files": [entry.lift[0]] if entry.lift else [],
+                "at_boot": entry.at_boot,
                 "returns_at_boot": entry.returns_at_boot,
             }
             for entry in done

@@ -63,14 +63,15 @@ def guarded(
         transaction.set_status(
             {
                 "token": token,
-                "state": transaction.ARMED,
-                "armed_at": time.monotonic(),
+                "state": transaction.PLANNED,
                 "deadline": time.monotonic() + bound,
                 "applier": processes.identity(os.getpid()),
                 "session": _session(),
             }
         )
     guard.start(token)
+    with transaction.locked():
+        transaction.advance(token, [transaction.PLANNED], transaction.ARMED, armed_at=time.monotonic())
     try:
         yield before
     except FleetError as error:
@@ -133,8 +134,13 @@ def finish_abandoned() -> None:
     status = transaction.status() or {}
     if status.get("state") not in transaction.UNDECIDED or guard.is_watching(str(status["token"])):
         return
-    if status["state"] == transaction.ARMED and processes.is_alive(status["applier"]):
+    if status["state"] in transaction.AT_WORK and processes.is_alive(status["applier"]):
         return  # its guard is only just about to start
+    if status["state"] == transaction.PLANNED:
+        # It never began, and what others have done since is theirs.
+        with transaction.locked():
+            transaction.advance(str(status["token"]), [transaction.PLANNED], transaction.RESTORED, troubles=[])
+        return
     guard.start(str(status["token"]))
     _let_it_be_put_back(str(status["token"]), transaction.read("snapshot.json"))
 

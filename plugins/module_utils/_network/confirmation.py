@@ -33,7 +33,7 @@ def confirm(token: str) -> Result:
         if status["state"] in (transaction.RESTORING, transaction.RESTORED):
             why = status.get("refused") or "It was not confirmed in time."
             raise HostError(why, change.outcome(token), state=status["state"])
-        if status["state"] == transaction.ARMED:
+        if status["state"] in transaction.AT_WORK:
             raise HostError("The change is not yet complete.", "Try again shortly.", state=status["state"])
         if status["state"] == transaction.APPLIED:
             _refuse_stale_connection(status)
@@ -88,7 +88,7 @@ def _make_lasting(steps: List[Dict[str, Any]]) -> None:
     for step in adopted:
         history.remember(step)
         # While it is waited for, nothing can be put back.
-        nmcli.modify(step["uuid"], {"connection.autoconnect": "yes"}, False, nmcli.SIGN_OF_LIFE_SECONDS)
+        nmcli.modify(step["uuid"], step["at_boot"], False, nmcli.SIGN_OF_LIFE_SECONDS)
     paths = nmcli.profile_paths()
     for step in adopted:
         path = paths.get(step["uuid"], "")

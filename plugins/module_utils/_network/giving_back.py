@@ -62,7 +62,8 @@ def _put_back(notes: Dict[str, Dict[str, Any]], present: snapshot.Snapshot) -> N
     before = snapshot.merged(befores, _resolver(list(notes.values()), resolver.read()))
     troubles = snapshot.put_back(before, [note["uuid"] for note in notes.values() if note["made"]])
     if troubles:
-        raise FleetError(f"It could not be given back: {'; '.join(troubles)}.", "See there.")
+        words = "; ".join(trouble.rstrip(".") for trouble in troubles)
+        raise FleetError(f"It could not be given back: {words}.", "Mend that, then run again.")
 
 
 def _resolver(notes: List[Dict[str, Any]], present: Optional[str]) -> Optional[str]:
@@ -71,14 +72,14 @@ def _resolver(notes: List[Dict[str, Any]], present: Optional[str]) -> Optional[s
     What somebody has written since is theirs and stays; None where that is NetworkManager. What it wrote for these
     interfaces alone it does not always take back: from 1.42 on it leaves the last name server there.
     """
-    content, left = present, list(notes)
+    content, left, known = present, list(notes), False
     while content is not None:
         ours = [note for note in left if note["resolver_after"] == content and note["before"]["resolver"] is not None]
         if not ours:
             break
         left.remove(ours[0])
-        content = ours[0]["before"]["resolver"]
-    return None if content == present and content is not None and resolver.is_generated(content) else content
+        content, known = ours[0]["before"]["resolver"], True
+    return None if not known and content is not None and resolver.is_generated(content) else content
 
 
 def _former(name: str, note: Dict[str, Any]) -> Dict[str, Any]:

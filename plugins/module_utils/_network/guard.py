@@ -16,7 +16,7 @@ from typing import Callable, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._network import nmcli, snapshot, transaction
-from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes, watchdog
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import write_ours
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
@@ -34,9 +34,9 @@ def start(token: str) -> None:
     program = f"import sys; sys.path.insert(0, {_copy_code()!r}); from {__name__} import main; main({token!r})"
     argv = [sys.executable, "-I", "-B", "-c", program]
     if os.path.isdir("/run/systemd/system") and commands.find("systemd-run"):
-        # A unit of its own: outside of the SSH session, started again if it fails.
+        # A unit of its own: outside of the SSH session, started again if it fails or freezes.
         unit = f"slb-fleet-rollback-{token}"
-        properties = ["Restart=on-failure", "IgnoreOnIsolate=yes", "RefuseManualStop=yes"]
+        properties = ["Restart=on-failure", "IgnoreOnIsolate=yes", "RefuseManualStop=yes", *watchdog.PROPERTIES]
         options = ["--quiet", "--collect", "--unit", unit, *(f"--property={each}" for each in properties)]
         commands.check([str(commands.find("systemd-run")), *options, *argv], _ANSWER_SECONDS)
     else:
@@ -57,6 +57,7 @@ def is_watching(token: str) -> bool:
 
 def main(token: str) -> None:
     """The guard's whole life."""
+    watchdog.give_signs_of_life()
     before = transaction.read("snapshot.json")
     transaction.write("guard.json", {"token": token, "process": processes.identity(os.getpid())})
     signal.signal(signal.SIGTERM, _raise_shutdown)
@@ -151,7 +152,7 @@ def _is_due(token: str) -> bool:
     status = transaction.status() or {}
     if _is_over(token):
         return True
-    if status.get("state") == transaction.ARMED and not processes.is_alive(status["applier"]):
+    if status.get("state") in transaction.AT_WORK and not processes.is_alive(status["applier"]):
         return True  # whoever was at it has died half-way
     return bool(status["state"] == transaction.RESTORING or time.monotonic() >= status["deadline"])
 

@@ -32,7 +32,8 @@ def of(name: str) -> Optional[Dict[str, Any]]:
     except (OSError, ValueError) as error:
         raise HostError(
             f"What {name} was before its adoption cannot be read: {error}.",
-            f"Look at {path(name)} on the engine host.",
+            f"Look at {path(name)} on the engine host. Without that file {name} counts as not adopted, and others can"
+            " be given back.",
         ) from error
 
 

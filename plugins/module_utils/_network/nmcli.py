@@ -58,6 +58,16 @@ class Device(NamedTuple):
 
 def devices() -> Dict[str, Device]:
     """The devices by name. Raises HostError where NetworkManager is absent or stopped."""
+    found = _devices()
+    for _try in range(_TRIES - 1):
+        # Between its state and its profile: one that begins to be watched would pass for one under control.
+        if not any(device.state == "connected" and device.uuid is None for device in found.values()):
+            break
+        found = _devices()
+    return found
+
+
+def _devices() -> Dict[str, Device]:
     lines = query(["-f", "DEVICE,STATE,CONNECTION,CON-UUID", "device", "status"])
     found = {}
     for line in lines:
@@ -82,7 +92,7 @@ def require() -> List[int]:
     if numbers < _OLDEST:
         raise HostError(
             f"NetworkManager on the engine host is {version}, too old for this.",
-            "Version {}.{} or newer is needed.".format(*_OLDEST),
+            f"Version {_OLDEST[0]}.{_OLDEST[1]} or newer is needed.",
         )
     if os.geteuid() != 0:
         raise HostError("Changing network interfaces needs root.", "Run the task with become: true.")
@@ -93,6 +103,7 @@ class Profile(NamedTuple):
     """A connection profile. ``path``: the file that holds it; in /run while it is in memory only.
 
     ``interface`` and ``mac``: what it is bound to, if anything. ``ports_of``: the controller that it is for.
+    ``permissions``: who has to be logged in, where it is not for everybody.
     ``method`` and ``method6``: its ipv4.method and ipv6.method. ``own``: it says more about addresses than to ask for
     them, so that it is not one to be rewritten.
     """
@@ -104,6 +115,7 @@ class Profile(NamedTuple):
     interface: str
     mac: str
     ports_of: str
+    permissions: str
     method: str
     method6: str
     own: bool
@@ -134,6 +146,7 @@ _PROFILE_FIELDS = (
     "connection.interface-name",
     f"{kinds.WIRED}.mac-address",
     "connection.slave-type",
+    "connection.permissions",
     "ipv4.method",
     "ipv6.method",
     *_OWN_FIELDS,
@@ -181,6 +194,7 @@ def _profile(values: Dict[str, str], paths: Dict[str, str]) -> Profile:
         interface=values.get("connection.interface-name", ""),
         mac=values.get(f"{kinds.WIRED}.mac-address", "").lower(),
         ports_of=values.get("connection.slave-type", ""),
+        permissions=values.get("connection.permissions", ""),
         method=values.get("ipv4.method", ""),
         method6=values.get("ipv6.method", ""),
         own=any(values.get(field) for field in _OWN_FIELDS)

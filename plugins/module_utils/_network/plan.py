@@ -30,6 +30,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged impor
 _KEEPS_PROFILE = [1, 34]
 # Those before give IPv6 addresses in the opposite order, the source address among them.
 _KEEPS_ORDER = [1, 36]
+_AUTOCONNECT = "connection.autoconnect"
+_HIGHEST_PRIORITY = 999
 _BY_HAND = "3"
 # Redirects, the kernel, by hand, static, what a router advertises, DHCP: not what a routing daemon may take away again.
 _PROTOCOLS = ("0", "1", "2", _BY_HAND, "4", "9", "16")
@@ -45,7 +47,8 @@ class Plan(NamedTuple):
     ``dhcp``: it has no address and waits for one. ``settings``: nmcli's properties; empty to take the profile as it is.
     ``unanswered``: those for when no DHCP server answers; empty where the profile must stay as it is even then.
     ``profile``: the existing profile that is used; None to make one. ``lift``: path and content of the file that makes
-    NetworkManager take it. ``returns_at_boot``: it will be under control after a reboot, too; ``notes``: for people.
+    NetworkManager take it. ``at_boot``: nmcli's properties by which NetworkManager will start its profile.
+    ``returns_at_boot``: it will be under control by it after a reboot, too; ``notes``: for people.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Plan(NamedTuple):
     unanswered: Settings
     profile: Optional[Profile]
     lift: Optional[Tuple[str, str]]
+    at_boot: Settings
     returns_at_boot: bool
     notes: List[str]
 
@@ -78,7 +82,9 @@ class Plan(NamedTuple):
             "profile": self.profile.name if self.profile else self.name,
             "profile_is_new": self.profile is None,
             "how": how,
-            "settings": {key: value for key, value in self.settings.items() if value not in ("", "no", "-1")},
+            "settings": {
+                key: value for key, value in {**self.settings, **self.at_boot}.items() if value not in ("", "no", "-1")
+            },
         }
         if self.lift is not None:
             summary["writes"] = self.lift[0]
@@ -116,19 +122,22 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
     if isinstance(of_kind, str):
         return of_kind
     used = existing_profile(interface, host.profiles)
+    at_boot, in_the_way = _start_at_boot(interface, used, host.profiles)
     if interface.offered and used is not None and used.fleeting:
         # Who has connected it overruled what keeps it unmanaged; the next boot knows nothing of that.
-        stays = _at_boot(
+        lift, returns, notes = _at_boot(
             interface._replace(unmanaged=host.overruled.get(nic.name)), used.method == "manual", host, policy
         )
-        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, *stays)
+        returns, notes = returns and not in_the_way, notes + in_the_way
+        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, lift, at_boot, returns, notes)
     if interface.offered and not can_be_written(nic.name):
         return f"it is under control until the next boot, and {UNWRITABLE}"
     if interface.offered:
         if used is not None and used.method == "manual" and host.version < _KEEPS_PROFILE:
             return "it is under control until the next boot, and this NetworkManager is too old to make that last"
         kept = (lift_path(nic.name), lifting(nic.name, None))
-        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, kept, True, [])
+        returns = not in_the_way
+        return Plan(nic.name, nic.mac, kind.word, True, False, {}, {}, used, kept, at_boot, returns, in_the_way)
     own = kernel_state.substance(state)
     configured = bool(own["addresses"] or own["routes"])
     trouble = _trouble_with_kernel(nic.name, state, host) or _trouble_with_profile(interface, used, configured)
@@ -147,9 +156,36 @@ def make(interface: Interface, state: State, host: Host, policy: Policy) -> Unio
         unanswered={} if used is not None and used.own else profile.without_address(),
         profile=used,
         lift=lift,
-        returns_at_boot=returns,
-        notes=[_note_on(server) for server in lost] + notes,
+        at_boot=at_boot,
+        returns_at_boot=returns and not in_the_way,
+        notes=[_note_on(server) for server in lost] + notes + in_the_way,
     )
+
+
+def _start_at_boot(
+    interface: Interface, used: Optional[Profile], profiles: List[Profile]
+) -> Tuple[Settings, List[str]]:
+    """What its profile has to say so that NetworkManager starts it at boot, and what stands against that all the same.
+
+    Of several that may be used on a device it starts the one of the highest priority.
+    """
+    in_the_way = []
+    if used is not None and used.permissions:
+        in_the_way.append(
+            f"after a reboot, NetworkManager starts its profile {used.name} only when somebody is logged in for whom it"
+            f" is ({used.permissions}); without connection.permissions it would be for everybody"
+        )
+    others = [each for each in _suitable(interface, profiles) if each.autoconnect and each != used]
+    rival = max(others, key=lambda each: each.priority, default=None)
+    if rival is None or rival.priority < (used.priority if used is not None else 0):
+        return {_AUTOCONNECT: "yes"}, in_the_way
+    if rival.priority >= _HIGHEST_PRIORITY:
+        in_the_way.append(
+            f"after a reboot, NetworkManager may start the profile {rival.name} in its place: none can have a higher"
+            " connection.autoconnect-priority; give that one a lower one"
+        )
+    priority = min(rival.priority + 1, _HIGHEST_PRIORITY)
+    return {_AUTOCONNECT: "yes", f"{_AUTOCONNECT}-priority": str(priority)}, in_the_way
 
 
 def _at_boot(
@@ -264,22 +300,27 @@ def existing_profile(interface: Interface, profiles: List[Profile]) -> Optional[
     """The profile that is made for this very interface: the active one, else the one NetworkManager would prefer."""
     device = interface.device
     active = device.uuid if device is not None and not device.external else None
+    return max(
+        (
+            candidate
+            for candidate in _suitable(interface, profiles)
+            if not candidate.ports_of and (candidate.interface or candidate.mac)
+        ),
+        key=lambda candidate: (candidate.uuid == active, candidate.priority, candidate.used_at),
+        default=None,
+    )
+
+
+def _suitable(interface: Interface, profiles: List[Profile]) -> List[Profile]:
+    """All that NetworkManager may use on it, be they for any interface or for a port."""
+    device = interface.device
     watched = device.uuid if device is not None and device.external else None
-    suitable = [
+    return [
         candidate
         for candidate in profiles
         if candidate.type == kinds.of(interface.nic).profile
         and candidate.uuid != watched
-        and not candidate.ports_of
-        and (
-            candidate.interface in ("", interface.nic.name)
-            and (candidate.interface or candidate.mac)
-            # One that names another device's address, too, is for that device, whatever this one is called.
-            and candidate.mac in ("", interface.nic.permanent_mac.lower(), interface.nic.mac.lower())
-        )
+        and candidate.interface in ("", interface.nic.name)
+        # One that names another device's address, too, is for that device, whatever this one is called.
+        and candidate.mac in ("", interface.nic.permanent_mac.lower(), interface.nic.mac.lower())
     ]
-    return max(
-        suitable,
-        key=lambda candidate: (candidate.uuid == active, candidate.priority, candidate.used_at),
-        default=None,
-    )

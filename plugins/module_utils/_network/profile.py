@@ -92,18 +92,18 @@ def unrepresentable(state: State) -> Optional[str]:
     """What of an interface no profile can hold; None where all of it can be kept."""
     for address in state["addresses"]:
         if "address" in address:
-            return "the point-to-point address {local} cannot be put into a profile".format(**address)
+            return f"the point-to-point address {address['local']} cannot be put into a profile"
         if address["family"] == "inet6" and address.get("autojoin"):
             # Where IPv6 is taken from an interface for a moment, the kernel forgets to leave, and refuses it for ever.
             return (
-                "the address {local} joins its multicast group (autojoin), which the kernel would refuse it the next"
-                " time; take it away first, and add it again afterwards"
-            ).format(**address)
+                f"the address {address['local']} joins its multicast group (autojoin), which the kernel would refuse it"
+                " the next time; take it away first, and add it again afterwards"
+            )
         if address["family"] == "inet" and address.get("valid_life_time", FOREVER) != FOREVER:
             return (
-                "another DHCP client has leased the address {local}, and goes on renewing it or lets it expire; stop"
-                " that one first, and take the address away"
-            ).format(**address)
+                f"another DHCP client has leased the address {address['local']}, and goes on renewing it or lets it"
+                " expire; stop that one first, and take the address away"
+            )
     for route in state["routes"]:
         if route.get("protocol") == PROTOCOL_RA:
             continue  # the router says it again
@@ -123,7 +123,7 @@ def eui64(mac: str) -> str:
     octets = [int(octet, 16) for octet in mac.split(":")]
     octets[0] ^= 2
     octets[3:3] = [0xFF, 0xFE]
-    return ":".join("{:02x}{:02x}".format(*octets[at : at + 2]) for at in range(0, 8, 2))
+    return ":".join(f"{octets[at]:02x}{octets[at + 1]:02x}" for at in range(0, 8, 2))
 
 
 def _both_families_empty() -> Settings:

@@ -3,11 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """NetworkManager's profiles as they lie in files, for when it cannot be asked itself."""
 
+import contextlib
 import os
 import re
-from typing import Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Collection, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kinds
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors
 
 ON_DISK = "/etc/NetworkManager/system-connections"
 IN_MEMORY = "/run/NetworkManager/system-connections"
@@ -30,6 +32,21 @@ def present() -> List[ProfileFile]:
     """One profile may have two: what is changed in memory only lies before what is on disk."""
     found = [_read(path) for folder in (ON_DISK, IN_MEMORY) for path in _files(folder)]
     return [profile for profile in found if profile is not None]
+
+
+def remove(uuids: Collection[str]) -> None:
+    """Those that NetworkManager could not remove: it merely hid them, until the next boot. Raises HostError."""
+    for each in present():
+        if each.uuid in uuids:
+            with file_errors(each.path):
+                os.unlink(each.path)
+                show(each.uuid)
+
+
+def show(uuid: str) -> None:
+    """Undoes that NetworkManager hides the file of a profile that it could not remove."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(os.path.join(IN_MEMORY, f"{uuid}.nmmeta"))
 
 
 def rules_of(content: str) -> List[Tuple[str, str]]:

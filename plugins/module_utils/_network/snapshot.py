@@ -176,7 +176,9 @@ def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], tr
         if snapshot["files"]:  # they may have come back while it was away
             nmcli.command(["general", "reload", "conf"])
     with _noted_of_networkmanager(troubles):
-        nmcli.delete(made_since(snapshot) if doomed is None else doomed)
+        gone = made_since(snapshot) if doomed is None else doomed
+        nmcli.delete(gone)
+        profile_files.remove(gone)
     touched = list(snapshot["profiles"])
     with _noted_of_networkmanager(troubles):
         touched = _put_profiles_back(snapshot["profiles"])
@@ -299,9 +301,14 @@ def _put_profile_files_back(snapshot: Snapshot, doomed: Optional[List[str]]) -> 
     gone += [each.path for each in there if each.uuid in former and each.path != former[each.uuid]["path"]]
     for path in gone:
         _write_or_remove(path, None, _PRIVATE_MODE)
-    for profile in former.values():
-        if _content(profile["path"]) != profile["content"]:
-            _write_or_remove(profile["path"], profile["content"], _PRIVATE_MODE)
+    for uuid, profile in former.items():
+        _put_profile_file_back(uuid, profile)
+
+
+def _put_profile_file_back(uuid: str, former: Dict[str, Any]) -> None:
+    if _content(former["path"]) != former["content"]:
+        _write_or_remove(former["path"], former["content"], _PRIVATE_MODE)
+    profile_files.show(uuid)
 
 
 def _put_profiles_back(profiles: Dict[str, Dict[str, Any]]) -> List[str]:
@@ -316,7 +323,7 @@ def _put_profiles_back(profiles: Dict[str, Dict[str, Any]]) -> List[str]:
             changed.append(uuid)
             touched.append(present)
         if former["content"] is not None and (present is None or _content(former["path"]) != former["content"]):
-            _write_or_remove(former["path"], former["content"], _PRIVATE_MODE)
+            _put_profile_file_back(uuid, former)
             changed.append(uuid)
             touched.append(former["path"])
     if touched:

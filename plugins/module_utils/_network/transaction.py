@@ -23,10 +23,13 @@ GRACE_SECONDS = 4
 _LOCK_SECONDS = 60
 _END_SECONDS = 2
 
-# What becomes of a change: armed → applied → confirmed, or → restoring → restored.
-ARMED, APPLIED, CONFIRMED, RESTORING, RESTORED = "armed", "applied", "confirmed", "restoring", "restored"
+# What becomes of a change: planned → armed → applied → confirmed, or → restoring → restored. Until it is armed nothing
+# is changed.
+PLANNED, ARMED, APPLIED = "planned", "armed", "applied"
+CONFIRMED, RESTORING, RESTORED = "confirmed", "restoring", "restored"
+AT_WORK = (PLANNED, ARMED)
 DECIDED = (CONFIRMED, RESTORED)
-UNDECIDED = (ARMED, APPLIED, RESTORING)
+UNDECIDED = (*AT_WORK, APPLIED, RESTORING)
 
 Status = Dict[str, Any]
 """``token``, ``state``, ``applier``, ``session``; by the monotonic clock ``armed_at``, ``applied_at`` and ``deadline``;

@@ -11,6 +11,8 @@ Dump = dict[str, str]
 WISHED = ("networkmanager state", "file ")
 LATE_SECONDS = 20
 RESOLVER = "/etc/resolv.conf"
+# ip says it in numbers.
+UNICAST = "1"
 ALIASES = {"address": "mac", "preferred_life_time": "lifetime", "valid_life_time": "lifetime"}
 
 
@@ -118,7 +120,8 @@ def kind_of(key: str) -> str:
         text = key.split(" ", 2)[2]
         route, end = json.JSONDecoder().raw_decode(text)
         attribute = text[end:].replace("again", "").strip()
-        return f"route {route['type']} {attribute}".strip()
+        kind = "route" if route["type"] == UNICAST else f"route of type {route['type']}"
+        return f"{kind} {attribute}".strip()
     if what in ("tc", "proxy", "multicast", "locked"):
         return f"{what} {rest[0]}"
     if what in ("address", "neighbour", "rule"):

@@ -12,7 +12,7 @@ from typing import Any
 
 import requests
 from fleet import BIN, Fleet
-from runs import kill, wait_until
+from runs import output_of, started, wait_until
 from slb_lab.lab import Host
 
 PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
@@ -136,19 +136,14 @@ def adopting(fleet: Fleet, host: Host, **options: Any) -> Iterator[subprocess.Po
     shell(host, "rm -rf /run/slb-fleet")
     extra = json.dumps(options)
     command = [BIN / "ansible-playbook", "-i", fleet.inventory, PLAYBOOK, "-l", host.name, "-e", extra]
-    controller = subprocess.Popen(
-        command,
-        env=fleet.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
+    with started(command, fleet.inventory.parent, env=fleet.environment()) as controller:
         yield controller
-    finally:
-        kill(controller)
-        controller.communicate()
+
+
+def said_at_the_end(fleet: Fleet, controller: subprocess.Popen, seconds: float) -> str:
+    """What a controller that was caught, and then went on, has printed."""
+    controller.wait(seconds)
+    return output_of(fleet.inventory.parent, controller)
 
 
 def wait_for(host: Host, state: str, seconds: float = 120) -> None:

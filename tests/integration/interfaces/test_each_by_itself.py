@@ -155,3 +155,10 @@ def test_many_misspelt_names_are_one_remark(fleet: Fleet) -> None:
     misspelt = adopt(fleet, host, *(f"esn{number}" for number in range(199)))
     (remark,) = misspelt["remarks"]
     assert "'esn0'" in remark and "any of 189 others" in remark
+
+
+def test_a_variable_that_is_misspelt_is_told_before_all_interfaces_are_taken_for_meant(fleet: Fleet) -> None:
+    done = fleet.play("slb.fleet.adopt_interfaces", "--check", variables={"slb_interface": ["ens9"]})
+    assert "slb_interface (of" in done.output and "Is slb_interfaces meant?" in " ".join(done.output.split()), (
+        done.output
+    )

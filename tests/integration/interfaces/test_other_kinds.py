@@ -17,13 +17,13 @@ from nic_hosts import (
     eventually,
     everywhere,
     kernel,
-    kill,
     profiles,
     reboot,
     shell,
     status,
     topology,
 )
+from runs import kill
 from slb_lab.lab import Host
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kinds, profile

@@ -17,17 +17,18 @@ from nic_hosts import (
     devices,
     eventually,
     everywhere,
-    kill,
     offered,
     profiles,
     reaches,
     reboot,
     routes,
+    said_at_the_end,
     shell,
     status,
     topology,
     wait_for,
 )
+from runs import kill
 from slb_lab.lab import Host
 
 # ifupdown has it: it is configured by whoever installed the host.
@@ -79,7 +80,7 @@ def test_a_module_that_dies_half_way_leaves_the_host_as_it_was(fleet: Fleet) -> 
             pid = json.loads(shell(host, "cat /run/slb-fleet/interfaces/status.json"))["applier"].split()[0]
             shell(host, f"kill -9 {pid}")
             require_restored(fleet, host, before)
-            output, _ = controller.communicate(timeout=120)
+            output = said_at_the_end(fleet, controller, 120)
             assert controller.returncode == 2, output
 
     everywhere(fleet, scenario)
@@ -95,7 +96,7 @@ def test_a_host_whose_sshd_is_gone_puts_everything_back_and_the_play_says_so(fle
                 eventually(lambda: status(host) == "restored", RESTORED_WITHIN, "restored")
             finally:
                 shell(host, "systemctl start ssh.service")
-            output, _ = controller.communicate(timeout=180)
+            output = said_at_the_end(fleet, controller, 180)
             assert controller.returncode == 2, output
             assert "The host has put everything back as it was." in " ".join(output.split())
             require_restored(fleet, host, before)

@@ -10,7 +10,8 @@ import dumped
 import pytest
 from compared import differences, unsaid
 from fleet import Fleet
-from nic_hosts import HOSTS, adopting, devices, eventually, everywhere, kill, shell, status, wait_for
+from nic_hosts import HOSTS, adopting, devices, eventually, everywhere, shell, status, wait_for
+from runs import kill
 from slb_lab.lab import Host
 
 WAITING = "connecting (getting IP configuration)"

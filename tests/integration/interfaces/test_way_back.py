@@ -16,13 +16,14 @@ from nic_hosts import (
     eventually,
     everywhere,
     kernel,
-    kill,
     profiles,
+    said_at_the_end,
     shell,
     status,
     topology,
     wait_for,
 )
+from runs import kill
 from slb_lab.lab import Host
 
 STATIC = [f"ens{number}" for number in range(10, 15)]
@@ -162,6 +163,37 @@ def test_two_interfaces_that_lead_out_are_given_back_with_their_name_servers(fle
     everywhere(fleet, scenario)
 
 
+_RULE = "priority 4711 from 10.66.0.0/24"
+
+
+def test_a_change_that_never_began_is_not_put_back_over_what_was_done_since(fleet: Fleet) -> None:
+    """It was killed before anything guarded it, so that nothing was changed."""
+
+    def scenario(host: Host) -> None:
+        tool = shell(host, "command -v systemd-run").strip()
+        shell(
+            host,
+            f"printf '#!/bin/sh\\nexec sleep 600\\n' > /run/hangs; chmod 755 /run/hangs; "
+            f"mount --bind /run/hangs {tool}",
+        )
+        try:
+            with adopting(fleet, host, **ALL) as controller:
+                wait_for(host, "planned")
+                kill(controller)
+                shell(host, f"kill -9 {read_status(host)['applier'].split()[0]}")
+        finally:
+            shell(host, f"umount {tool}")
+        shell(host, f"ip route add 10.66.0.0/24 dev {STATIC[0]}; ip rule add {_RULE} lookup 100")
+        shell(host, f"ip address del $(ip -4 -o address show dev {STATIC[1]} | awk '{{print $4}}') dev {STATIC[1]}")
+        before = Before(host), shell(host, "ip rule")
+        looked = fleet.module(host.name, "interface", interfaces=["none-of-this-name"])
+        assert not looked["failed"], looked
+        assert vars(Before(host)) == vars(before[0]) and shell(host, "ip rule") == before[1]
+        shell(host, f"ip rule del {_RULE} lookup 100")
+
+    everywhere(fleet, scenario)
+
+
 # Freezes whoever holds the lock as soon as the note of an adoption is there: by then it was seen to be in time.
 _FREEZE = f"""
 import os, signal, time
@@ -185,7 +217,7 @@ def test_a_confirmation_that_hangs_neither_holds_the_way_back_up_nor_comes_late(
             require_tidied(host, before)
             holder = shell(host, "cat /run/test-frozen")
             assert shell(host, f"ls -d /proc/{holder} 2>/dev/null; true") == "", "it could go on later"
-            output, _ = controller.communicate(timeout=180)
+            output = said_at_the_end(fleet, controller, 180)
             assert controller.returncode == 2, output
             assert "everything back" in " ".join(output.split()), output
             assert vars(Before(host)) == vars(before)
@@ -193,7 +225,7 @@ def test_a_confirmation_that_hangs_neither_holds_the_way_back_up_nor_comes_late(
     everywhere(fleet, scenario)
 
 
-@pytest.mark.parametrize("ended", ["kill -TERM {guard}", "systemctl isolate multi-user.target"])
+@pytest.mark.parametrize("ended", ["kill -TERM {guard}", "kill -STOP {guard}", "systemctl isolate multi-user.target"])
 def test_whoever_ends_the_guard_does_not_leave_the_change_unguarded(fleet: Fleet, ended: str) -> None:
     def scenario(host: Host) -> None:
         before = Before(host)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fleet import Fleet
-from nic_hosts import adopting, eventually, kill, shell, status, wait_for
+from nic_hosts import adopting, eventually, shell, status, wait_for
+from runs import kill
 from slb_lab.lab import Host
 
 CONFIRM_SECONDS = 8
@@ -27,8 +28,8 @@ class Trouble:
 
     ``at``: in which state of the change the controller is killed and it begins; empty where the change begins after
     it, with a controller that lives to see it fail. ``away``: NetworkManager is, while it lasts. ``takes``: how many
-    of the interfaces. ``rehearsed``: it happens once before the change, for NetworkManager has ways of its own to
-    begin anew; 1.30 takes what it merely watched when it was killed.
+    of the interfaces. ``rehearsal``: it happens before the change, too, for NetworkManager has ways of its own to begin
+    anew; 1.30 takes what it merely watched when it was killed, and watches what it had taken when it is killed again.
     """
 
     begins: str = "true"
@@ -36,12 +37,7 @@ class Trouble:
     at: str = "applied"
     away: bool = False
     takes: int = 0
-    rehearsed: bool = False
-
-    def rehearse(self, host: Host) -> None:
-        if self.rehearsed:
-            shell(host, self.begins)
-            shell(host, self.ends)
+    rehearsal: bool = False
 
     @contextlib.contextmanager
     def struck(self, fleet: Fleet, host: Host, names: list[str], lift: bool) -> Iterator[None]:
@@ -70,9 +66,9 @@ TROUBLES = {
         "systemctl mask --runtime NetworkManager; systemctl kill -s KILL NetworkManager",
         "systemctl unmask --runtime NetworkManager; systemctl start NetworkManager",
         away=True,
-        rehearsed=True,
+        rehearsal=True,
     ),
-    "NetworkManager is restarted": Trouble("systemctl restart NetworkManager", rehearsed=True),
+    "NetworkManager is restarted": Trouble("systemctl restart NetworkManager", rehearsal=True),
     "the disk is read-only": Trouble(
         f"{_INSIDE} sh -c 'mount --bind {_PROFILES} {_PROFILES} && mount -o remount,bind,ro {_PROFILES}'",
         f"{_INSIDE} umount {_PROFILES}",

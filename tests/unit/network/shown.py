@@ -79,6 +79,7 @@ def profile(uuid: str, interface: str = "ens9", **known: Any) -> Profile:
         "interface": interface,
         "mac": "",
         "ports_of": "",
+        "permissions": "",
         "method": "auto",
         "method6": "auto",
         "own": False,

@@ -25,7 +25,8 @@ HAD = state([inet("10.9.0.2/24")])
 def plan(name: str, **known: Any) -> Plan:
     values = {
         **{"mac": "", "kind": "ethernet", "offered": False, "dhcp": False, "settings": {"ipv4.method": "manual"}},
-        **{"unanswered": {}, "profile": None, "lift": None, "returns_at_boot": True, "notes": []},
+        **{"unanswered": {}, "profile": None, "lift": None, "at_boot": {}, "returns_at_boot": True},
+        **{"notes": []},
     }
     return Plan(name=name, **{**values, **known})
 

@@ -153,6 +153,8 @@ def test_what_cannot_be_made_lasting_is_put_back_at_once_and_says_why(
         ({"state": "restoring"}, True),
         ({"token": "another1"}, True),
         ({"state": "armed", "applier": "1 1"}, True),  # no such process
+        ({"state": "planned", "applier": "1 1"}, True),
+        ({"state": "planned", "applier": processes.identity(os.getpid())}, False),
         ({"state": "armed", "applier": processes.identity(os.getpid())}, False),
     ],
 )
@@ -173,8 +175,9 @@ def test_the_session_is_found_behind_an_empty_environment() -> None:
         "from ansible_collections.slb.fleet.plugins.module_utils._network import ssh_connection;"
         " print(ssh_connection.current())"
     )
-    child = [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}; {program}"]
-    parent = f"import os, subprocess; print(subprocess.run({child!r}, env={{}}, capture_output=True, text=True).stdout)"
+    child = [sys.executable, "-c", program]
+    kept = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    parent = f"import subprocess; print(subprocess.run({child!r}, env={kept!r}, capture_output=True, text=True).stdout)"
     environment = dict(os.environ, SSH_CONNECTION="2001:db8::1 40000 ::ffff:192.0.2.9 22")
     answer = subprocess.run([sys.executable, "-c", parent], env=environment, capture_output=True, text=True, check=True)
     assert "client='2001:db8::1', client_port=40000, server='192.0.2.9'" in answer.stdout
@@ -190,7 +193,7 @@ def test_however_many_there_are_networkmanager_is_asked_once_for_each_and_once_f
     monkeypatch.setattr(nmcli, "modify", lambda uuid, settings, temporary, patience: asked.append(f"{uuid} {patience}"))
     monkeypatch.setattr(nmcli, "profile_paths", lambda: asked.append("paths") or paths)
     monkeypatch.setattr(history, "remember", lambda step: asked.append(f"note {step['name']}"))
-    make_lasting([{"name": "ens1", "uuid": "u1"}, {"name": "ens2", "uuid": "u2"}])
+    make_lasting([{"name": "ens1", "uuid": "u1", "at_boot": {}}, {"name": "ens2", "uuid": "u2", "at_boot": {}}])
     assert asked == ["note ens1", "u1 8", "note ens2", "u2 8", "paths"]
     with pytest.raises(HostError, match="did not write the profile of ens3"):
-        make_lasting([{"name": "ens1", "uuid": "u1"}, {"name": "ens3", "uuid": "u3"}])
+        make_lasting([{"name": "ens1", "uuid": "u1", "at_boot": {}}, {"name": "ens3", "uuid": "u3", "at_boot": {}}])

@@ -32,6 +32,7 @@ def note(before: str | None, after: str | None) -> dict[str, Any]:
         ([note(OWN, FIRST)], OWN, OWN),  # the other one was given back before
         ([note(OWN, FIRST)], "nameserver 192.0.2.9\n", "nameserver 192.0.2.9\n"),  # somebody's, and stays
         ([note(OWN, FIRST)], SECOND, None),
+        ([note(FIRST, FIRST)], FIRST, FIRST),  # NetworkManager writes it anew with what is given back
         ([note(OWN, OWN)], OWN, OWN),
         ([note(None, None)], None, None),
     ],

@@ -16,7 +16,7 @@ def test_every_release_has_seen_something_of_each_outcome() -> None:
     assert seen == {(release, outcome) for release in kept.RELEASES for outcome in ("kept", "said", "left alone")}
 
 
-def test_settings_that_are_always_kept_are_one_row() -> None:
+def test_settings_of_which_the_same_was_said_are_one_row() -> None:
     rows = [
         Row("trixie", "ipv4 arp_ignore", "kept", 2),
         Row("trixie", "ipv4 arp_filter", "kept", 3),
@@ -34,3 +34,15 @@ def test_settings_that_are_always_kept_are_one_row() -> None:
         "|---|---|---|---|",
         "| the route to … is odd | 0 | 0 | 5 |",
     ]
+
+
+def test_so_they_are_where_ipv6_went_as_a_whole() -> None:
+    whats = ("ipv6 autoconf", "ipv6 hop_limit", "ipv6 accept_dad")
+    rows = [Row(release, what, "said", 1) for release in kept.RELEASES for what in whats]
+    rows += [Row("trixie", "ipv6 hop_limit", "said", 8), Row("trixie", "ipv6 autoconf", "kept", 5)]
+    assert {(row.release, row.what, row.outcome): row.number for row in kept.together(rows)} == {
+        **{(release, "ipv6: every other setting", "said"): 2 for release in kept.RELEASES},
+        **{(release, "ipv6 hop_limit", "said"): 1 for release in ("bullseye", "bookworm")},
+        ("trixie", "ipv6 hop_limit", "said"): 9,
+        ("trixie", "ipv6: every other setting", "kept"): 5,
+    }

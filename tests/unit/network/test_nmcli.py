@@ -51,6 +51,16 @@ def test_devices(answers) -> None:
     assert devices["lo"].uuid is None
 
 
+def test_a_device_that_is_seen_between_its_state_and_its_profile_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = ["ens9:connected::", "ens9:connected::", "ens9:connected (externally):ens9:u1"]
+    monkeypatch.setattr(nmcli, "query", lambda arguments: [answers.pop(0) if len(answers) > 1 else answers[0]])
+    assert nmcli.devices()["ens9"].external
+    answers[:] = ["ens9:connected::"]
+    assert nmcli.devices()["ens9"].uuid is None, "nor for ever"
+
+
 def test_profiles_are_read_at_once(answers) -> None:
     block = (
         "connection.uuid:{u}\nconnection.id:{n}\nconnection.type:{t}\nconnection.interface-name:{i}\n"

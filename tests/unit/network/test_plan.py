@@ -155,6 +155,39 @@ def test_a_profile_for_any_interface_or_for_a_port_is_not():
     assert make(profiles=[profile("a", ""), profile("b", ports_of="bridge")]).profile is None
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "priority"),
+    [
+        (None, {"priority": -1}, None),
+        (None, {"priority": 0}, "1"),
+        (None, {"priority": 50}, "51"),
+        (None, {"priority": 50, "ports_of": "bridge"}, "51"),
+        (None, {"priority": 50, "autoconnect": False}, None),
+        (None, {"priority": 50, "mac": "52:54:00:00:00:01"}, None),
+        (None, {"priority": 50, "type": "wifi"}, None),
+        ({"priority": 5}, {"priority": 4}, None),
+        ({"priority": 5}, {"priority": 5}, "6"),
+    ],
+)
+def test_its_profile_is_started_at_boot_before_all_others_that_may_be(own, other, priority):
+    profiles = [profile("other", "", **other), *([profile("own", **own)] if own else [])]
+    made = make(profiles=profiles)
+    wanted = {"connection.autoconnect-priority": priority} if priority else {}
+    assert made.at_boot == {"connection.autoconnect": "yes", **wanted}
+    assert (made.returns_at_boot, made.notes) == (True, [])
+
+
+def test_what_keeps_its_profile_from_being_started_at_boot_is_said():
+    rivalled = make(profiles=[profile("a", "", name="any", priority=999)])
+    assert not rivalled.returns_at_boot
+    assert "may start the profile any in its place" in rivalled.notes[0]
+    offered = interface(state="connected", uuid="a")
+    for where in (interface(), offered):
+        somebodys = make(where, profiles=[profile("a", permissions="user:nobody")], lift=True)
+        assert not somebodys.returns_at_boot
+        assert "only when somebody is logged in for whom it is (user:nobody)" in somebodys.notes[0]
+
+
 def test_what_networkmanager_generated_for_a_watched_interface_is_not():
     watched = interface(state="connected (externally)", uuid="a")
     assert make(watched, STATIC, profiles=[profile("a")]).profile is None

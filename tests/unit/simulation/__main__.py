@@ -1,4 +1,7 @@
-"""More histories, or others: ``python tests/unit/simulation --histories 100000 --seed 7``; one: ``--only 7-4711``."""
+"""More histories, or others: ``tests/tools/python tests/unit/simulation --histories 100000 --seed 7``.
+
+One of them: ``--only 7-4711``.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,6 @@ import sys
 import time
 from collections import Counter
 from multiprocessing import Pool
-from pathlib import Path
-
-# Run as a command: what pytest's pythonpath names is not there.
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / ".cache" / "dev"))
 
 from ansible_collections.slb.fleet.tests.unit.simulation.history import Counts, History, live_through
 from ansible_collections.slb.fleet.tests.unit.simulation.oracle import Violation
