@@ -25,7 +25,7 @@ matrix: environment
 
 # The collection in an execution environment that is built of it, against the lab: some minutes
 ee: environment
-	@tests/tools/inotify-room && tests/tools/docker-engine up
+	@tests/tools/kernel-room && tests/tools/docker-engine up
 	@ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/dev .venv/bin/pytest tests/ee
 
 # As long as asked: make chaos SECONDS=3600 SEED=7
@@ -33,32 +33,32 @@ SECONDS ?= 600
 SEED ?= 1
 chaos: environment
 	@tests/tools/docker-engine up
-	@PYTHONPATH=tests/tools:tests/integration:tests/integration/deployment .venv/bin/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
+	@tests/tools/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
 
 # Interfaces made up at random, as many as asked, on so many hosts of each release: make interfaces CASES=500 SEED=7 HOSTS=2
 CASES ?= 100
 HOSTS ?= 1
 interfaces: environment
-	@tests/tools/docker-engine up
+	@tests/tools/kernel-room && tests/tools/docker-engine up
 	@CASES=$(CASES) SEED=$(SEED) HOSTS=$(HOSTS) .venv/bin/pytest --quiet tests/integration/interfaces/test_everything.py
 
 bench: environment
 	@tests/tools/docker-engine up
-	@.venv/bin/python tests/bench/client.py
-	@.venv/bin/python tests/bench/healthy_fleet.py
-	@.venv/bin/python tests/bench/scale.py
-	@.venv/bin/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
-	@.venv/bin/python tests/bench/deployment.py
-	@.venv/bin/python tests/bench/ssh.py
-	@.venv/bin/python tests/bench/report.py
-	@.venv/bin/python tests/bench/inventory.py
-	@.venv/bin/python tests/bench/interfaces.py
+	@tests/tools/python tests/bench/client.py
+	@tests/tools/python tests/bench/healthy_fleet.py
+	@tests/tools/python tests/bench/scale.py
+	@tests/tools/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
+	@tests/tools/python tests/bench/deployment.py
+	@tests/tools/python tests/bench/ssh.py
+	@tests/tools/python tests/bench/report.py
+	@tests/tools/python tests/bench/inventory.py
+	@tests/tools/python tests/bench/interfaces.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 
 # The docsite, in .cache/docsite/build/html
 docs: environment
 	@tests/tools/docsite
 
-# make release VERSION=1.0.0 REPOSITORY=https://... [KEY=...]
+# make release VERSION=1.0.0 REPOSITORY=https://... [KEY=...]; KEY, of GnuPG, signs the checksums and the tag
 release: environment
 	@tests/tools/release "$(VERSION)" "$(REPOSITORY)" "$(KEY)"

@@ -22,9 +22,6 @@ BIN = ROOT / ".venv" / "bin"
 LOGS = ROOT / ".cache" / "test-logs"
 
 
-SHARED = "tests/tools:tests/integration:tests/integration/deployment"
-
-
 class Stage(NamedTuple):
     name: str
     command: str
@@ -59,18 +56,14 @@ FLEETS = (
     Stage("report", "pytest tests/integration/report"),
     Stage("foretold", "pytest tests/integration/foretold"),
     Stage("histories", "pytest tests/integration/histories"),
-    Stage(
-        "chaos",
-        f"PYTHONPATH={SHARED} python tests/chaos/run.py --seconds 120 --seed 1",
-        is_long=True,
-    ),
+    Stage("chaos", "tests/tools/python tests/chaos/run.py --seconds 120 --seed 1", is_long=True),
 )
 # One measures the processor's time; in the other galaxy-importer gives ansible-lint a bounded one.
 ALONE = (
-    Stage("scale", "python tests/bench/scale.py --gate"),
+    Stage("scale", "tests/tools/python tests/bench/scale.py --gate"),
     Stage("artifact", "tests/tools/candidate"),
 )
-DOCKER = Stage("docker", "tests/tools/inotify-room && tests/tools/docker-engine up")
+DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
 LANES = (CODE, LABS, FLEETS)
 STAGES = (*ALONE, DOCKER, *CODE, *LABS, *FLEETS)
 

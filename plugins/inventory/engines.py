@@ -69,19 +69,7 @@ listing:
   deploying: [deploying]
   failed: [failed]
 
----
 # Groups by what the console says of the state, by the network and by the name, and a variable of your own.
-plugin: slb.fleet.engines
-base_url: https://console.example
-listing:
-  path: /console/engines
-  items: data.items
-  name: engine_name
-  address: ip
-  state: status
-  running: [running]
-  deploying: [deploying]
-  failed: [failed]
 strict: true
 compose:
   slb_user_credential_id: 2 if slb_engine_name is match('lab-') else 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "tests" / "tools"
 STAND_INS = {
-    "stamp": "",
+    "stamp": 'echo "$1" >>"$(dirname "$0")/../../.cache/stamped"',
     "build-artifact": 'cp galaxy.yml "$2"',
     # Takes what is good, and its time.
     "importer": 'cat "$1" >>.cache/looked-at; sleep 0.5; grep -q good "$1"',
@@ -26,6 +28,8 @@ def tree(tmp_path: Path) -> Path:
         (tools / name).write_text(f"#!/usr/bin/env bash\nset -eu\n{line}\n")
         (tools / name).chmod(0o755)
     shutil.copy(TOOLS / "candidate", tools)
+    (tmp_path / "plugins" / "modules").mkdir(parents=True)
+    (tmp_path / "plugins" / "modules" / "one.py").write_text("version_added: 1.0.0\n")
     (tmp_path / "requirements").mkdir()
     for name in (".gitignore", "requirements/dev.txt", "requirements/release.txt"):
         (tmp_path / name).write_text("/.cache\n")
@@ -72,3 +76,31 @@ def test_what_was_not_taken_is_given_to_nobody(tree: Path) -> None:
     assert [ask(tree, "copy").wait(60) for _ in range(2)] == [1, 1]
     assert not (tree / ".cache" / "copy").exists()
     assert looked_at(tree) == "bad\n" * 2
+
+
+@pytest.mark.parametrize(("last", "next_"), [("0.1.0", "1.0.0"), ("1.0.0", "1.0.1"), ("1.10.9", "1.10.10")])
+def test_it_is_of_the_version_that_comes_next(tree: Path, last: str, next_: str) -> None:
+    (tree / "galaxy.yml").write_text(f"# good\nversion: {last}\n")
+    assert ask(tree, "copy").wait(60) == 0
+    assert (tree / ".cache" / "stamped").read_text() == f"{next_}\n"
+
+
+@pytest.mark.parametrize(("kibibytes", "status"), [(500, 0), (520, 1)])
+def test_what_is_too_large_is_not_built(tmp_path: Path, kibibytes: int, status: int) -> None:
+    """By what builds a candidate and a release alike."""
+    tree = tmp_path / "tree"
+    for page in ("README.md", "roles/one/README.md"):
+        (tree / page).parent.mkdir(parents=True, exist_ok=True)
+        (tree / page).touch()
+    (tree / "large").write_bytes(random.Random(7).randbytes(kibibytes * 1024))
+    known = {"namespace": "slb", "name": "fleet", "version": "1.0.0", "readme": "README.md", "authors": ["a"]}
+    (tree / "galaxy.yml").write_text("".join(f"{name}: {json.dumps(value)}\n" for name, value in known.items()))
+    done = subprocess.run(
+        [TOOLS / "build-artifact", TOOLS, tmp_path / "artifact", "1"],
+        cwd=tree,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    assert ("512 KiB are the limit" in done.stderr) == bool(status)

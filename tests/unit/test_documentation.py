@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import configparser
+import contextlib
 import json
 import os
 import re
@@ -15,9 +16,12 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
 from ansible_collections.slb.fleet.plugins.module_utils._host import motd, record, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.motd import _note_of
-from ansible_collections.slb.fleet.plugins.module_utils._network import history, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network import history, profile_files, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network.plan import lift_path
+from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, OF_A_HOST, OF_A_PLAY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +64,17 @@ def test_the_table_has_their_defaults() -> None:
         assert variable.read(said) == default if name == "slice" else said == wanted, name
 
 
+def test_the_table_of_awx_has_each_variable_with_its_default_and_no_other() -> None:
+    roles = yaml.safe_load((ROOT / "roles" / "awx_content" / "meta" / "argument_specs.yml").read_text())
+    options = {name: option for role in roles["argument_specs"].values() for name, option in role["options"].items()}
+    rows = (ROOT / "docs" / "awx.md").read_text().split("## All variables")[1].split("\n## ")[0]
+    said = re.findall(r"^\| `(slb_awx_\w+)` \|(.*?)\| (?=\S)", rows, re.MULTILINE)
+    assert len(said) == len(dict(said))
+    assert {name: default.strip(" `") for name, default in said} == {
+        name: json.dumps(option.get("default", "")).strip('"') for name, option in options.items()
+    }
+
+
 def test_each_part_of_the_collection_is_named_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text()
     for module in (ROOT / "plugins" / "modules").glob("*.py"):
@@ -79,10 +94,12 @@ PLAYED = sorted({typed for _page, typed in commands("ansible-playbook")})
 
 
 def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    # ansible-test names a configuration of its own, which would count for more than the folder's.
+    environment = {name: value for name, value in os.environ.items() if name != "ANSIBLE_CONFIG"}
     return subprocess.run(
         [sys.executable, "-m", f"ansible.cli.{program}", *words],
         cwd=folder,
-        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
+        env={**environment, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -158,6 +175,18 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) 
         assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
 
 
+def test_what_is_set_for_thousands_is_what_the_readme_sets_and_more() -> None:
+    few, many = (configparser.ConfigParser(interpolation=None) for _ in range(2))
+    few.read_string(SETTINGS["README.md-1"])
+    many.read_string(SETTINGS["scale.md-1"])
+    for section in few.sections():
+        wanted = {key: value for key, value in few.items(section) if key != "forks"}
+        assert wanted.items() <= dict(many.items(section)).items(), section
+    said = (ROOT / "docs" / "operations.md").read_text()
+    assert re.findall(r"`forks = (\d+)`", said) == [many["defaults"]["forks"]]
+    assert f"README](../README.md#installation-and-first-use) is all: {few['defaults']['forks']} of them" in said
+
+
 def plays() -> Iterator[tuple[str, str]]:
     """Every block of a page that is a playbook, with its page and number."""
     for page in PAGES:
@@ -179,12 +208,55 @@ def test_each_play_can_be_typed(name: str, tmp_path: Path) -> None:
 
 def test_the_connection_of_a_play_reaches_its_tasks(tmp_path: Path) -> None:
     """The management node is the loopback's discard port, where nothing is: each call names what it has tried."""
-    (play,) = (play for play in PLAYS.values() if "group/slb.fleet.management_node" in play)
+    ((page, play),) = ((page, play) for page, play in PLAYS.items() if "group/slb.fleet.management_node" in play)
+    assert page.startswith("README.md-")
     (tmp_path / "play.yml").write_text(play.replace("console.example", "127.0.0.1:9"))
     known = {"vault_slb_username": "u", "vault_slb_password": "p", "slb_outage_timeout": 0, "slb_retries": 0}
     done = of_ansible(tmp_path, "playbook", "-i", "localhost,", "play.yml", "-e", json.dumps(known))
     assert done.returncode == 2, done.stderr
     assert "127.0.0.1:9" in done.stdout
+
+
+def by_cron(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
+    """The line of the docs as cron runs it, with their credentials. ``installed``: what ~/slb is."""
+    page = (ROOT / "docs" / "operations.md").read_text()
+    (line,) = re.findall(r"^(?:\S+ ){5}(cd /srv/fleet .*)$", page, re.MULTILINE)
+    (exported,) = re.findall(r"^export .*$", page, re.MULTILINE)
+    (folder / "credentials.sh").write_text(exported)
+    home = folder / "home"
+    (home / ".ansible").mkdir(parents=True)
+    (home / ".ansible" / "collections").symlink_to(COLLECTIONS)
+    (home / "slb").symlink_to(installed)
+    typed = ["sh", "-c", line.replace("/srv/fleet", str(folder))]
+    surroundings = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={home}", "LOGNAME=ops", "SHELL=/bin/sh"]
+    return subprocess.run([*surroundings, *typed], cwd=home, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.skipif(
+    not (Path(sys.prefix) / "bin" / "ansible-playbook").exists(), reason="Ansible is not installed in this environment."
+)
+def test_an_audit_by_cron_that_fails_says_so_in_its_mail(tmp_path: Path) -> None:
+    """The list is asked for with the credentials, of a management node that is not there."""
+    listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
+    host = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "slb_manage_ip": "192.0.2.11"}
+    node = {"slb_base_url": "https://127.0.0.1:9", "slb_retries": 0, "slb_outage_timeout": 0}
+    engines = {"hosts": {"edge-1": host}, "vars": {**node, "slb_engine_listing": listing}}
+    (tmp_path / "inventory.yml").write_text(json.dumps({"engines": engines}))
+    done = by_cron(tmp_path, Path(sys.prefix))
+    assert "edge-1" in done.stdout, done.stdout + done.stderr
+    assert "127.0.0.1:9" in done.stdout
+    assert "slb_password" not in done.stdout
+    assert done.stdout == (tmp_path / "audit.log").read_text()
+
+
+def test_an_audit_by_cron_mails_nothing_while_all_is_well(tmp_path: Path) -> None:
+    program = tmp_path / "slb" / "bin" / "ansible-playbook"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "$SLB_USERNAME: $*"\necho A warning >&2\n')
+    program.chmod(0o755)
+    done = by_cron(tmp_path, tmp_path / "slb")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (tmp_path / "audit.log").read_text() == "fleet: -i inventory.yml slb.fleet.audit\nA warning\n"
 
 
 def test_the_options_of_the_command_that_merges_reports_are_there() -> None:
@@ -225,6 +297,103 @@ def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:
         assert any(each in parents for line in deleted for each in line.split()), path
     for path in (f"{set_aside.PATH}.invalid-<UTC time>", f"{motd.PATH}.bak", f"{motd.PATH}.bak.<UTC time>"):
         assert f"`{path}`" in table, path
+
+
+class KilledError(BaseException):
+    """As far as the code sees it: nothing of it runs any more."""
+
+
+@contextlib.contextmanager
+def killed_before_the_name(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What is written never gets its name, and nothing is taken away any more."""
+
+    def end(*_arguments: object, **_more: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patched, pytest.raises(KilledError):
+        patched.setattr(os, "rename", end)
+        patched.setattr(os, "unlink", end)
+        yield
+
+
+def test_what_a_killed_task_was_writing_on_a_host_goes_by_the_recipe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = f"{profile_files.ON_DISK}/a.nmconnection"
+    for path in (record.PATH, set_aside.PATH, _note_of(motd.PATH), lift_path("ens9"), profile):
+        here = tmp_path / path.lstrip("/")
+        here.parent.mkdir(parents=True, exist_ok=True)
+        with killed_before_the_name(monkeypatch):
+            files.replace(str(here), b"half", 0o600)
+        (left,) = here.parent.glob(f".{here.name}.*")
+        assert left.read_text() == "half"
+    page = (ROOT / "docs" / "operations.md").read_text()
+    assert "| `.<name>.<random>` beside any of these files" in page
+    recipe = re.findall(r"^(?:rm|find) .*$", page.split("## Forgetting a host")[1], re.MULTILINE)
+    typed = re.sub(r" (?=/(?:etc|var|run)\b)", f" {tmp_path}", "\n".join(recipe))
+    shown = subprocess.run(["sh", "-ec", typed], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert {str(path) for path in tmp_path.rglob("*") if path.is_file()} == set(shown)
+    assert [Path(path).name.rpartition(".")[0] for path in shown] == [".a.nmconnection"]
+
+
+@pytest.mark.parametrize("page", ["management-node.md", "operations.md"])
+def test_what_a_killed_run_was_writing_beside_a_license_is_named(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Folder.opened(tmp_path) as folder, killed_before_the_name(monkeypatch):
+        folder.write("license", b"half")
+    (named,) = set(re.findall(r"`([^` ]*\.part)`", (ROOT / "docs" / page).read_text()))
+    (left,) = tmp_path.iterdir()
+    assert left.match(named)
+
+
+def test_what_the_matrix_was_seen_to_say_is_said_to_users_in_the_same_words() -> None:
+    said, told = (
+        " ".join((ROOT / page).read_text().split()).partition("What the matrix has been seen to say")[2]
+        for page in ("CONTRIBUTING.md", "docs/operations.md")
+    )
+    said = said.partition(" - `")[0]
+    assert len(said) > 100
+    assert told.startswith(said)
+
+
+def changes() -> Iterator[tuple[str, str]]:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    for line in page.split("## Ten changes, and where each is made")[1].split("\n## ")[0].splitlines():
+        if line.startswith("| ") and not line.startswith("| change |"):
+            change, where = line.strip("| ").split(" | ")
+            yield change, where
+
+
+PLUGINS = ROOT / "plugins"
+BEGINNINGS = (ROOT, PLUGINS, PLUGINS / "module_utils", PLUGINS / "plugin_utils")
+
+
+def named(path: str) -> list[Path]:
+    """Where it is: from one of the beginnings on, or, of a name alone, wherever it is among the plugins."""
+    return [place / path for place in BEGINNINGS if (place / path).exists()] or list(PLUGINS.rglob(path.strip("/")))
+
+
+CHANGES = list(changes())
+
+
+def test_there_are_changes_to_look_at() -> None:
+    assert len(CHANGES) >= 10
+
+
+@pytest.mark.parametrize(("change", "where"), CHANGES)
+def test_what_a_change_is_made_in_is_there(change: str, where: str) -> None:
+    words = [word for word in re.findall(r"`([^`]+)`", where) if "…" not in word]
+    paths = {word: named(word) for word in words if re.search(r"/|\.\w+$", word)}
+    assert not [word for word, found in paths.items() if not found]
+    files = [
+        each for found in paths.values() for path in found for each in (path.rglob("*") if path.is_dir() else [path])
+    ]
+    texts = [
+        path.read_text() for path in files or PLUGINS.rglob("*.py") if path.suffix in (".py", ".yml", ".json", ".md")
+    ]
+    names = [word for word in words if word not in paths]
+    assert not [name for name in names if not any(re.search(rf"\b{name}\b", text) for text in texts)], change
 
 
 def test_the_first_page_leads_to_every_other() -> None:

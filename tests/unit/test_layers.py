@@ -1,11 +1,13 @@
 """Layers of module code point one way: the look, below it hosts and networks side by side, then the ground floor."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-MODULE_UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
+TESTS = Path(__file__).resolve().parents[1]
+MODULE_UTILS = TESTS.parent / "plugins" / "module_utils"
 BELOW = {
     "_system": {"_errors"},
     "_host": {"_errors", "_result", "_system"},
@@ -13,6 +15,10 @@ BELOW = {
     "_console": {"_errors", "_result", "_visible"},
     "_observation": {"_errors", "_system", "_host", "_network"},
 }
+
+
+# Also in a program that a test writes for another process.
+MADE_BY_ITSELF = re.compile(r"\bsys\.path(\[.*?\] *=[^=]|\.(append|extend|insert)\b| *\+?=[^=])")
 
 
 def imported(layer: str) -> set[str]:
@@ -31,3 +37,10 @@ def imported(layer: str) -> set[str]:
 @pytest.mark.parametrize("layer", sorted(BELOW))
 def test_no_layer_knows_what_is_above_or_beside_it(layer: str) -> None:
     assert imported(layer) <= BELOW[layer]
+
+
+def test_no_test_says_itself_where_its_imports_are_found() -> None:
+    """pytest has its pythonpath, and tests/tools/python has the same for programs."""
+    texts = {file: file.read_bytes().decode(errors="replace") for file in TESTS.rglob("*") if file.is_file()}
+    assert Path(__file__) in texts
+    assert [file for file, text in texts.items() if MADE_BY_ITSELF.search(text)] == []

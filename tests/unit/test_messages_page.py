@@ -31,12 +31,39 @@ def test_the_page_is_made_from_the_code() -> None:
         "no engine came up; the container is",
         "But it carries … established connections",
         "The record /etc/ansible/facts.d/slb_engine.fact cannot be written",
+        "slb_max_replaced allows … of … hosts",
+        "was put back as it was, and is … now. | Mend what it complains about",
+        "was put back as it was, and is … now. | Its list, or who called it a leftover, was wrong.",
+        "Stop that, then run again",
+        "The container … is … now, with the restart policy …",
+        "Run again in … seconds",
+        "See that it answers, so that it can be told",
+        "make profiles of it and its ports by hand",
+        "name it exactly, by name or MAC address",
+        "`lift_unmanaged`: true lifts that",
+        "stop that one first",
+        "The variable slb_base_url is not set. | Set it",
+        "There is no file retry",
+        "No folder is named for the one report. | Set",
     ],
 )
 def test_a_message_is_found_by_its_words_with_what_to_do(words: str) -> None:
     rows = [line.split(" | ") for line in PAGE.read_text().splitlines() if words in line]
     assert rows
     assert all(len(row[1].strip(" |")) > 10 for row in rows)
+
+
+def test_each_phrase_of_the_readme_is_found() -> None:
+    readme = (PAGE.parents[1] / "README.md").read_text()
+    table = readme.split("## What went wrong, and what to do")[1].split("\n## ")[0]
+    seen = [line.split(" | ")[0] for line in table.splitlines() if line.startswith("| ")]
+    quoted = [re.sub(r"\bN\b", "…", phrase) for cell in seen for phrase in re.findall(r'"([^"]+)"', cell)]
+    assert len(quoted) > 9
+    assert not [phrase for phrase in quoted if phrase not in PAGE.read_text()]
+
+
+def test_no_row_has_a_gap_for_what_to_do() -> None:
+    assert not re.findall(r"^.*\| …[. ]*\|$", PAGE.read_text(), re.MULTILINE)
 
 
 # Caught where they are raised, and told in the words of another.
@@ -83,6 +110,12 @@ def test_each_raise_whose_words_stand_there_is_found() -> None:
         ("def guard():\n yield f'But {x} broke. Mend it.'", "But … broke."),
         ("def guard():\n yield 'unsteady', 'But it broke. Mend it.'", "But it broke."),
         ("_MEANINGS = (('the run broke', 'Mend it.'),)", "the run broke"),
+        ("replace(decision, reason=f'{x} But it broke. Mend it.')", "… But it broke."),
+        ("def why():\n return f'the {x} broke; Mend it.'", "the … broke"),
+        ("def what():\n return 'Mend it.'\nfail(f'{why()} It broke. {what()}')", "… It broke."),
+        ("fail(trouble or 'It broke. Mend it.')", "It broke."),
+        ("result = {'failed': True, 'msg': 'It broke. Mend it.'}", "It broke."),
+        ("fail(f'It broke. {remedy}')\nremedy = {'a': x}.get(a, 'Mend it.')", "It broke."),
     ],
 )
 def test_each_form_of_a_message_is_found(code: str, row: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 STAND_INS = {
     "tests/tools/licences": "",
-    "tests/tools/docsite": "",
+    "tests/tools/docsite": 'cp "$1/galaxy.yml" "$(dirname "$0")/../../.cache/docsite"',
     "tests/tools/importer": "",
     "tests/tools/stamp": 'echo "version: $1" >galaxy.yml',
     "tests/tools/build-artifact": 'cp galaxy.yml "$2"',
@@ -66,6 +66,7 @@ def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
     assert git(tree, "cat-file", "-t", "v1.0.0") == "tag"
     assert git(tree, "show", "v1.0.0:galaxy.yml") == "version: 1.0.0"
     assert git(tree, "status", "--porcelain") == ""
+    assert (tree / ".cache" / "docsite").read_text() == "version: 1.0.0\n"
     subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tree / "dist" / "1.0.0", check=True)
     assert "v1.0.0 is there already" in release(tree, "1.0.0", "https://home.example").stderr
 
@@ -111,6 +112,19 @@ def test_its_own_words_verify_it_and_find_what_was_changed(tree: Path, key: str)
     assert not verified(), "the signature is of other checksums"
 
 
+@pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
+def test_with_a_key_the_tag_is_signed_by_it(tree: Path, key: str) -> None:
+    done = release(tree, "1.0.0", "https://home.example", key)
+    assert done.returncode == 0, done.stderr
+    words = "git tag --verify v1.0.0"
+    assert words in done.stdout
+    seen = subprocess.run(words.split(), cwd=tree, env=environment(), capture_output=True, text=True, check=True)
+    assert f'Good signature from "{key}"' in seen.stderr
+    assert release(tree, "1.0.1", "https://home.example").returncode == 0
+    unsigned = [*words.split()[:-1], "v1.0.1"]
+    assert subprocess.run(unsigned, cwd=tree, env=environment(), capture_output=True, check=False).returncode != 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -128,7 +142,8 @@ def test_what_it_lacks_is_said_before_the_gates(tree: Path, arguments: list[str]
 
 
 @pytest.mark.parametrize(
-    "trouble", ["tests/tools/importer", ".cache/release/bin/cyclonedx-py", ".venv/bin/ansible-galaxy"]
+    "trouble",
+    ["tests/tools/docsite", "tests/tools/importer", ".cache/release/bin/cyclonedx-py", ".venv/bin/ansible-galaxy"],
 )
 def test_where_something_fails_everything_is_as_it_was(tree: Path, trouble: str) -> None:
     before = git(tree, "rev-parse", "main")
