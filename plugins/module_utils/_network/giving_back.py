@@ -49,21 +49,22 @@ def absent(wish: Wish, check_mode: bool) -> Result:
     uuids = [note["uuid"] for note in notes.values()]
     bound = _SECONDS_EACH * len(notes)
     with change.guarded(wish.token, sorted(notes), uuids, files, bound, since) as present:
-        _put_back(notes, present)
+        remarks += _put_back(notes, present)
         result = Result(True, _values(given_back, skipped, sorted(notes), remarks), diff)
         steps = [{"name": name, "returned": True} for name in notes]
         change.applied(wish.token, result, steps, wish.confirm_timeout)
     return result
 
 
-def _put_back(notes: Dict[str, Dict[str, Any]], present: snapshot.Snapshot) -> None:
-    """All of them at once: what is waited for is waited for once."""
+def _put_back(notes: Dict[str, Dict[str, Any]], present: snapshot.Snapshot) -> List[str]:
+    """All of them at once: what is waited for is waited for once. Returns what is not as it was."""
     befores = {name: snapshot.with_uppers(note["before"], present, name) for name, note in notes.items()}
     before = snapshot.merged(befores, _resolver(list(notes.values()), resolver.read()))
     troubles = snapshot.put_back(before, [note["uuid"] for note in notes.values() if note["made"]])
     if troubles:
         words = "; ".join(trouble.rstrip(".") for trouble in troubles)
         raise FleetError(f"It could not be given back: {words}.", "Mend that, then run again.")
+    return snapshot.not_watched_again(before)
 
 
 def _resolver(notes: List[Dict[str, Any]], present: Optional[str]) -> Optional[str]:

@@ -86,7 +86,7 @@ def put_back(before: snapshot.Snapshot, wait: Optional[Callable[[str], None]] = 
     """
     tries = 0
     while True:
-        troubles = snapshot.put_back(before)
+        troubles = snapshot.put_back(before) or snapshot.not_watched_again(before)
         if not troubles:
             return []
         away = _networkmanager_is_away() if wait is not None else ""

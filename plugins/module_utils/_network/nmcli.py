@@ -19,6 +19,7 @@ SIGN_OF_LIFE_SECONDS = 8
 _DELETION_SECONDS = 10
 _NOT_RUNNING, _NOT_FOUND = 8, 10
 _TRIES = 5
+WATCHED = "connected (externally)"
 _OLDEST = [1, 22]  # from then on the configuration can be reloaded, and a profile be kept in memory
 
 
@@ -44,7 +45,7 @@ class Device(NamedTuple):
 
     @property
     def external(self) -> bool:
-        return self.state == "connected (externally)"
+        return self.state == WATCHED
 
     @property
     def active(self) -> bool:
@@ -53,7 +54,7 @@ class Device(NamedTuple):
 
     @property
     def connected(self) -> bool:
-        return self.state in ("connected", "connected (externally)")
+        return self.state in ("connected", WATCHED)
 
 
 def devices() -> Dict[str, Device]:

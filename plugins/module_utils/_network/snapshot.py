@@ -5,7 +5,7 @@
 
 import contextlib
 import os
-from typing import Any, Dict, List, Optional, Set
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
@@ -34,6 +34,8 @@ _BEGINNING_SECONDS = 15
 _ACTIVATION_SECONDS = 40
 _GETS_ADDRESSES = "connecting (getting IP configuration)"
 _RELEASE_SECONDS = 10
+_LET_GO, _LETS_GO = "disconnected", "deactivating"
+_WATCH_SECONDS = 3
 _FILE_MODE = 0o644
 _PRIVATE_MODE = 0o600
 
@@ -138,6 +140,7 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
     troubles: List[str] = []
     ways: Dict[str, Any] = dict.fromkeys(_above(snapshot), kernel_again.with_lost)
     begun: List[str] = []
+    watched: List[str] = []
     with _noted(troubles):
         _put_files_back(snapshot["files"])
     with _noted(troubles):
@@ -146,6 +149,7 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
         nmcli.require_sign_of_life()
         begun = _put_networkmanager_back(snapshot, doomed, troubles)
         ways.update(dict.fromkeys(begun, kernel_again.with_what_came_since))
+        watched = _watched(snapshot)
     except nmcli.NoAnswerError as error:
         troubles.append(f"NetworkManager was not told that this change is undone. {error}")
         with _noted(troubles):
@@ -164,10 +168,28 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
                 f"NetworkManager does not take {name} back: it is not connected." for name in _not_connected(coming)
             ]
             words = kernel_way_back.put_back(snapshot["kernel"], ways)
+    with _noted(troubles):
+        unseen = _let_go(watched)
+        if unseen:
+            _have_them_seen(unseen)
+            words = kernel_way_back.put_back(snapshot["kernel"], ways)
     troubles += words
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
     return troubles
+
+
+def not_watched_again(snapshot: Snapshot) -> List[str]:
+    """In sentences, which interfaces NetworkManager does not see any more. Never raises."""
+    words: List[str] = []
+    with _noted(words):
+        unseen = _let_go(_watched(snapshot))
+        words += [f"NetworkManager does not watch {name} again, as it did before." for name in unseen]
+    return words
+
+
+def _watched(snapshot: Snapshot) -> List[str]:
+    return [name for name, former in snapshot["devices"].items() if former["state"] == nmcli.WATCHED]
 
 
 def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], troubles: List[str]) -> List[str]:
@@ -375,19 +397,35 @@ def _not_connected(names: List[str]) -> List[str]:
     return [name for name in names if name in present and not present[name].connected]
 
 
+def _let_go(watched: List[str]) -> List[str]:
+    """Those on which NetworkManager, once it has come to rest, does not see the addresses that there are."""
+
+    def remaining(states: Tuple[str, ...]) -> List[str]:
+        present = nmcli.devices()
+        return [name for name in watched if name in present and present[name].state in states]
+
+    if not watched:
+        return []
+    wait_for(lambda: not remaining((_LET_GO, _LETS_GO)), _WATCH_SECONDS)
+    states = kernel_state.read(remaining((_LET_GO,)))
+    return [name for name, state in states.items() if state["addresses"]]
+
+
+def _have_them_seen(names: List[str]) -> None:
+    """NetworkManager looks again when an address comes; the one that goes here comes back with the rest."""
+    states = kernel_state.read(names)
+    last = [(name, address) for name, state in states.items() for address in state["addresses"][-1:]]
+    ip_commands.run([["address", "del", kernel.cidr(address), "dev", name] for name, address in last])
+
+
 def _have_it_released(name: str, former: str, present: nmcli.Device) -> None:
     """Raises HostError."""
     if former == "unmanaged" and not present.unmanaged:
         nmcli.command(["device", "set", name, "managed", "no"])
-    elif former in ("disconnected", "unavailable", "connected (externally)") and present.active:
+    elif former in ("disconnected", "unavailable", nmcli.WATCHED) and present.active:
         # Otherwise NetworkManager would give it its addresses again when the lease is renewed. What it then finds
         # on it makes it watch it again.
         nmcli.command(["--wait", str(_RELEASE_SECONDS), "device", "disconnect", name], _RELEASE_SECONDS)
-    elif former == "connected (externally)" and present.state == "disconnected":
-        # It has let go of it by itself, while the change's file still told it to watch nothing that it finds. It looks
-        # again when an address comes; this one comes back with the rest.
-        last = [address for state in kernel_state.read([name]).values() for address in state["addresses"][-1:]]
-        ip_commands.run([["address", "del", kernel.cidr(address), "dev", name] for address in last])
     if former == "unavailable" and present.state != former:
         # It does not look for a carrier again by itself, and would not connect it when the cable is back.
         for managed in ("no", "yes"):

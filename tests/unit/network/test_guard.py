@@ -32,6 +32,7 @@ def restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(guard, "_PAUSE_SECONDS", 0.01)
     monkeypatch.setattr(snapshot, "put_lost_back", lambda before: restored.append("lost"))
     monkeypatch.setattr(snapshot, "put_back", lambda before: restored.append("all") or [])
+    monkeypatch.setattr(snapshot, "not_watched_again", lambda before: [])
     transaction.write("snapshot.json", {})
     transaction.set_status({"token": TOKEN, "state": "applied", "deadline": time.monotonic() + 0.2})
     return restored

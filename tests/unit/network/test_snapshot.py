@@ -281,6 +281,42 @@ def before(**kernel: Any) -> dict[str, Any]:
     return {"kernel": kernel, "devices": {}, "profiles": {}, "uuids": [], "files": {}, "resolver": None}
 
 
+class LettingGo:
+    """NetworkManager is about to let go of an interface, and looks again when an address comes.
+
+    ``sees``: whether it then takes that for one to watch.
+    """
+
+    def __init__(self, host: Host, sees: bool = True) -> None:
+        self._host, self._sees, self._looks = host, sees, 0
+
+    def devices(self) -> dict[str, Device]:
+        self._looks += 1
+        poked = any("address del" in line for line in self._host.asked)
+        calm = "connected (externally)" if poked and self._sees else "disconnected"
+        return {"ens9": Device("ens9", "deactivating" if self._looks < 3 else calm, None, None)}
+
+
+WATCHED = {"devices": {"ens9": {"state": "connected (externally)", "uuid": None}}}
+
+
+@pytest.mark.parametrize(
+    ("sees", "words"), [(True, []), (False, ["NetworkManager does not watch ens9 again, as it did before."])]
+)
+def test_what_is_let_go_of_a_moment_later_is_watched_again(
+    host: Host, monkeypatch: pytest.MonkeyPatch, sees: bool, words: list[str]
+) -> None:
+    """A busy NetworkManager 1.30 was still about to let go of it when its state was looked at."""
+    monkeypatch.setattr(snapshot, "_WATCH_SECONDS", 0.3)
+    monkeypatch.setattr(nmcli, "devices", LettingGo(host, sees).devices)
+    had = state([inet("10.9.0.2/24")])
+    host.kernel = {"ens9": state([inet("10.9.0.2/24")])}
+    was = dict(before(ens9=had), **WATCHED)
+    assert snapshot.put_back(was, []) == []
+    assert host.asked == ["address del 10.9.0.2/24 dev ens9"]
+    assert snapshot.not_watched_again(was) == words
+
+
 def test_an_address_that_is_refused_does_not_keep_the_routes_away(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_way_back, "_SETTLE_SECONDS", 0.5)
     host.kernel = {"ens9": state(mtu=1400)}
