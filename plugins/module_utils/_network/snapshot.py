@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     profile_files,
     resolver,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_atomically
+from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, sweep, write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 Snapshot = Dict[str, Any]
@@ -145,6 +145,8 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
         _put_files_back(snapshot["files"])
     with _noted(troubles):
         _put_notes_back(snapshot)
+    with _noted(troubles):
+        _sweep(snapshot)
     try:
         nmcli.require_sign_of_life()
         begun = _put_networkmanager_back(snapshot, doomed, troubles)
@@ -233,6 +235,8 @@ def put_files_back(snapshot: Snapshot) -> List[str]:
             _write_or_remove(path, content, _FILE_MODE)
     with _noted(troubles):
         _put_notes_back(snapshot)
+    with _noted(troubles):
+        _sweep(snapshot)
     for path in _files_made_since(snapshot):
         with _noted(troubles):
             _write_or_remove(path, None, _PRIVATE_MODE)
@@ -313,6 +317,15 @@ def _put_notes_back(snapshot: Snapshot) -> None:
     for path, content in snapshot.get("notes", {}).items():
         if _content(path) != content:
             _write_or_remove(path, content, _PRIVATE_MODE)
+
+
+def _sweep(snapshot: Snapshot) -> None:
+    """Of a module or a guard that was killed while it wrote one of these."""
+    paths = [*snapshot["files"], *snapshot.get("notes", {})]
+    paths += [profile["path"] for profile in snapshot["profiles"].values()]
+    for path in paths:
+        with file_errors(path):
+            sweep(path)
 
 
 def _put_profile_files_back(snapshot: Snapshot, doomed: Optional[List[str]]) -> None:

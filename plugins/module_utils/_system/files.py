@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import re
 import secrets
 from typing import Iterator
 
@@ -13,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 _FOLDER_MODE = 0o755
+_RANDOM_BYTES = 8
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -33,7 +35,7 @@ def write_atomically(path: str, content: str, mode: int) -> None:
 def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
     """As ``write_atomically``, in a folder that is there. Raises OSError. ``lasting``: through a power cut."""
     folder, name = os.path.split(path)
-    temporary = f".{name}.{secrets.token_hex(8)}"
+    temporary = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}"
     # Held: whatever gets the folder's name meanwhile, no file in another one is written.
     with folders.opened(folder) as there:
         descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
@@ -52,6 +54,18 @@ def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
             raise
         if lasting:
             os.fsync(there)
+
+
+def sweep(path: str) -> None:
+    """Takes away what whoever was killed had written, to give it the name ``path``. Raises OSError."""
+    folder, name = os.path.split(path)
+    temporary = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
+    if not os.path.isdir(folder):
+        return
+    with folders.opened(folder) as there:
+        for each in os.listdir(there):
+            if temporary.fullmatch(each):
+                os.unlink(each, dir_fd=there)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

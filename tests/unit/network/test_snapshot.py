@@ -91,7 +91,7 @@ def test_an_interface_that_had_no_connection_has_none_again(
 
 def test_at_a_shutdown_the_files_on_disk_come_back(host: Host, tmp_path: Path) -> None:
     """As while an interface is given back, which removes its profile and its file."""
-    for name in ("kept", "rewritten", "file"):
+    for name in ("kept", "rewritten", "file", ".removed.0123456789abcdef", ".file.0123456789abcdef"):
         (tmp_path / name).write_text(name)
     was = dict(
         before(),

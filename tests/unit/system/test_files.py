@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,27 @@ def test_where_it_cannot_be_replaced_it_is_as_it_was(
             files.write_atomically(str(file), "new", 0o600)
     assert list(tmp_path.iterdir()) == [file]
     assert file.read_text() == "old"
+
+
+def test_what_a_killed_one_was_writing_is_swept_away_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a+file"
+    others = [".a+file", ".a+file.bak", ".aafile.0123456789abcdef", "a+file.0123456789abcdef"]
+    for name in (file.name, *others):
+        (tmp_path / name).write_text("as it was")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", lambda *_, **_more: os.kill(os.getpid(), signal.SIGKILL))
+        killed = os.fork()
+        if not killed:
+            files.replace(str(file), b"never whole", 0o600)
+        os.waitpid(killed, 0)
+    assert len(list(tmp_path.iterdir())) == len(others) + 2
+    files.sweep(str(file))
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == dict.fromkeys(
+        (file.name, *others), "as it was"
+    )
+    files.sweep(str(tmp_path / "no such folder" / "file"))
 
 
 def test_a_disk_that_takes_a_part_is_given_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
