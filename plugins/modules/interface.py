@@ -34,7 +34,7 @@ options:
       - If empty, every physical Ethernet device that is not in an active connection of NetworkManager.
       - Loopback, container interfaces, bridges, bonds, their ports and tunnels are never taken.
       - A VLAN or a macvlan is taken only if it is named exactly, by its name.
-      - The interface that carries the SSH session or the default route is taken only if it is named exactly.
+      - The interface that carries the SSH session or the default route is taken, or given back, only if it is named exactly.
       - Required with O(state=absent).
     type: list
     elements: str
@@ -147,11 +147,13 @@ adopted:
       returns_at_boot: true
       notes: []
 given_back:
-  description: The interfaces that were given back, each as it was before its adoption.
+  description:
+    - The interfaces that were given back, each as it was before its adoption. C(not_kept) is what has been changed since
+      then, which goes.
   returned: O(state=absent)
   type: list
   elements: dict
-  sample: [{name: ens9, state: unmanaged, addresses: [192.0.2.20/24]}]
+  sample: [{name: ens9, state: unmanaged, addresses: [192.0.2.20/24], not_kept: []}]
 left_alone:
   description: Every other interface, each with the reason.
   returned: success
@@ -208,6 +210,10 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
         if not least <= params[option] <= _A_DAY:  # what is no number is neither less nor more
             remedy = f"Give {least} seconds or more, at most {_A_DAY}."
             raise OptionError(option, params[option], "it is no time that anybody would wait", remedy)
+    if params["state"] == "absent" and not params["interfaces"]:
+        raise OptionError(
+            "interfaces", [], "nothing is given back that is not named", "Name the interfaces to give back."
+        )
     wish = adoption.Wish(
         params["interfaces"],
         params["dhcp_timeout"],
@@ -225,7 +231,7 @@ def main() -> None:
     run_module(
         ARGUMENTS,
         operation,
-        required_if=[("state", "confirmed", ("token",)), ("state", "absent", ("interfaces",))],
+        required_if=[("state", "confirmed", ("token",))],
     )
 
 

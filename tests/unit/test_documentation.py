@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.folder import F
 from ansible_collections.slb.fleet.plugins.module_utils._host import motd, record, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.motd import _note_of
 from ansible_collections.slb.fleet.plugins.module_utils._network import history, profile_files, transaction
-from ansible_collections.slb.fleet.plugins.module_utils._network.plan import lift_path
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lift_path
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, OF_A_HOST, OF_A_PLAY
 

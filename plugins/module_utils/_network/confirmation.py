@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
     history,
+    kernel_state,
     nmcli,
     ssh_connection,
     transaction,
@@ -85,8 +86,9 @@ def _make_lasting(steps: List[Dict[str, Any]]) -> None:
             history.forget(step["name"])
     if not adopted:
         return
+    present = kernel_state.read([step["name"] for step in adopted])
     for step in adopted:
-        history.remember(step)
+        history.remember(step, present.get(step["name"]))
         # While it is waited for, nothing can be put back.
         nmcli.modify(step["uuid"], step["at_boot"], False, nmcli.SIGN_OF_LIFE_SECONDS)
     paths = nmcli.profile_paths()

@@ -3,13 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gives adopted interfaces back to what they were before, guarded in the same way."""
 
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
     change,
+    differences,
     history,
+    identity,
     interfaces,
+    kernel_state,
     nmcli,
     resolver,
     selection,
@@ -29,20 +32,18 @@ def absent(wish: Wish, check_mode: bool) -> Result:
         change.finish_abandoned()
     since = change.earlier()
     seen = interfaces.look()
-    notes: Dict[str, Dict[str, Any]] = {}
-    skipped: List[Dict[str, str]] = []
-    for interface in selection.named(seen.interfaces, wish.interfaces):
-        note = history.of(interface.nic.name)
-        if note is None:
-            skipped.append({"name": interface.nic.name, "reason": "it was not adopted by this module"})
-        else:
-            notes[interface.nic.name] = note
+    chosen = _chosen(seen.interfaces, wish.interfaces)
+    notes, skipped = chosen.notes, chosen.skipped
     diff = {
         "before": dict.fromkeys(notes, "under NetworkManager's control"),
         "after": {name: _former(name, note) for name, note in notes.items()},
     }
-    remarks = selection.on_missing(seen.interfaces, wish.interfaces)
-    given_back = [dict(_former(name, note), name=name) for name, note in sorted(notes.items())]
+    remarks = [*selection.on_missing(seen.interfaces, wish.interfaces), *chosen.remarks]
+    lost = _changed_since(notes)
+    remarks += [f"{name}: what was changed since its adoption goes: {'; '.join(lost[name])}." for name in sorted(lost)]
+    given_back = [
+        dict(_former(name, note), name=name, not_kept=lost.get(name, [])) for name, note in sorted(notes.items())
+    ]
     if check_mode or not notes:
         return Result(bool(notes), _values(given_back, skipped, [], remarks), diff)
     files = [path for note in notes.values() for path in note["before"]["files"]]
@@ -54,6 +55,66 @@ def absent(wish: Wish, check_mode: bool) -> Result:
         steps = [{"name": name, "returned": True} for name in notes]
         change.applied(wish.token, result, steps, wish.confirm_timeout)
     return result
+
+
+class _Chosen(NamedTuple):
+    """The notes of those that are to be given back, by name; why the others are not, and what needs a look of that."""
+
+    notes: Dict[str, Dict[str, Any]]
+    skipped: List[Dict[str, str]]
+    remarks: List[str]
+
+
+def _chosen(present: List[interfaces.Interface], wanted: List[str]) -> _Chosen:
+    """Raises HostError."""
+    chosen = _Chosen({}, [], [])
+    nics, boot = [interface.nic for interface in present], identity.this_boot()
+    met = {interface.nic.name: interface for interface in selection.named(present, wanted)}
+    there = [nic.name for nic in nics]
+    for name in [*met, *(name for name in history.names() if name in wanted and name not in there)]:
+        note = history.of(name)
+        if note is None:
+            chosen.skipped.append({"name": name, "reason": "it was not adopted by this module"})
+            continue
+        is_called = identity.name_now(name, note["before"].get("identities", {}).get(name), nics, boot)
+        reason = _not_the_one(name, is_called, note) or _hangs_on_it(met[name], wanted)
+        if reason is None:
+            chosen.notes[name] = note
+        else:
+            chosen.skipped.append({"name": name, "reason": reason})
+            chosen.remarks.append(f"{name}: {reason}.")
+    return chosen
+
+
+def _not_the_one(name: str, is_called: Optional[str], note: Dict[str, Any]) -> Optional[str]:
+    if is_called == name:
+        return None
+    if is_called is not None:
+        return (
+            f"the interface that was adopted under this name is called {is_called} now; give it its name back (`ip link"
+            f" set {is_called} name {name}` while it is down), then run again"
+        )
+    rest = [f"NetworkManager's profile {note['uuid']}", *note["before"]["files"], history.path(name)]
+    return (
+        "the interface that was adopted under this name is not there, and no other gets what it had; should it not come"
+        f" back, remove {', '.join(rest)}"
+    )
+
+
+def _hangs_on_it(interface: interfaces.Interface, wanted: List[str]) -> Optional[str]:
+    carried = selection.carried_unnamed(interface, wanted)
+    return f"{carried} if it is to be given back" if carried else None
+
+
+def _changed_since(notes: Dict[str, Dict[str, Any]]) -> Dict[str, List[str]]:
+    """What others have done to each since it was adopted, in sentences. Of earlier versions' nothing is known."""
+    present = kernel_state.read(list(notes))
+    found = {
+        name: differences.between(note["after"], present[name])
+        for name, note in notes.items()
+        if note.get("after") and name in present
+    }
+    return {name: words for name, words in found.items() if words}
 
 
 def _put_back(notes: Dict[str, Dict[str, Any]], present: snapshot.Snapshot) -> List[str]:

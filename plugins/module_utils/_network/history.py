@@ -9,7 +9,13 @@ import os
 from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import resolver, snapshot, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    identity,
+    kernel_state,
+    resolver,
+    snapshot,
+    transaction,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_ours
 
@@ -17,7 +23,8 @@ FOLDER = "/var/lib/slb-fleet/interfaces"
 
 
 def of(name: str) -> Optional[Dict[str, Any]]:
-    """``before`` (a snapshot), ``uuid``, ``made``, ``resolver_after`` and ``returns_at_boot``.
+    """``before`` (a snapshot), ``after`` (what the kernel had when it was confirmed), ``uuid``, ``made``,
+    ``resolver_after`` and ``returns_at_boot``. Earlier versions noted no ``after``.
 
     None where it was never adopted. Raises HostError where it cannot be read, or others could have written it.
     """
@@ -37,23 +44,34 @@ def of(name: str) -> Optional[Dict[str, Any]]:
         ) from error
 
 
+def names() -> List[str]:
+    """The names under which interfaces have been adopted."""
+    suffix = ".json"
+    entries = sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else []
+    return [entry[: -len(suffix)] for entry in entries if entry.endswith(suffix)]
+
+
 def passing() -> List[str]:
     """The interfaces that were adopted only until the next boot."""
-    names = [entry[: -len(".json")] for entry in os.listdir(FOLDER)] if os.path.isdir(FOLDER) else []
-    return [name for name in names if not (of(name) or {}).get("returns_at_boot", True)]
+    return [name for name in names() if not (of(name) or {}).get("returns_at_boot", True)]
 
 
-def remember(step: Dict[str, Any]) -> None:
-    """Notes the snapshot of the change under way. An interface that is adopted again keeps its oldest note."""
+def remember(step: Dict[str, Any], after: Optional[kernel_state.State]) -> None:
+    """Notes the snapshot of the change under way. An interface that is adopted again keeps its oldest note.
+
+    ``after``: what it has now.
+    """
     name = step["name"]
     before = snapshot.part(transaction.read("snapshot.json"), name, [step["uuid"]], step["files"])
     former = of(name)
-    if former is not None and former["uuid"] == step["uuid"]:
+    was = former["before"].get("identities", {}).get(name) if former is not None else None
+    if former is not None and former["uuid"] == step["uuid"] and identity.is_same(was, before["identities"].get(name)):
         former["before"]["files"] = dict(before["files"], **former["before"]["files"])
         note = former
     else:
         note = {"before": before, "uuid": step["uuid"], "made": step["made"], "resolver_after": resolver.read()}
-    write_ours(path(name), json.dumps(dict(note, returns_at_boot=step["returns_at_boot"])), 0o600, 0o700)
+    note = dict(note, after=after, returns_at_boot=step["returns_at_boot"])
+    write_ours(path(name), json.dumps(note), 0o600, 0o700)
 
 
 def forget(name: str) -> None:

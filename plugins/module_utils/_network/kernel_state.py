@@ -7,7 +7,7 @@ Everything here is plain data, so that it can be kept in a file.
 """
 
 import time
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import kernel
 
@@ -67,6 +67,24 @@ def substance(state: State) -> State:
         ],
         routes=[route for route in state["routes"] if route["dst"] not in _BY_ITSELF],
     )
+
+
+def renamed(state: State, names: Dict[str, Optional[str]]) -> State:
+    """The same where interfaces are called otherwise: ``names`` has what each of them is called now."""
+
+    def called(thing: Dict[str, Any]) -> Dict[str, Any]:
+        now = {}
+        if "dev" in thing:
+            now["dev"] = names.get(thing["dev"]) or thing["dev"]
+        if "label" in thing:
+            name, colon, label = thing["label"].partition(":")
+            now["label"] = f"{names.get(name) or name}{colon}{label}"
+        if "nexthops" in thing:
+            now["nexthops"] = [called(hop) for hop in thing["nexthops"]]
+        return dict(thing, **now)
+
+    lists = [key for key in ("addresses", "routes", "elsewhere", "neighbours") if key in state]
+    return dict(state, **{key: [called(each) for each in state[key]] for key in lists})
 
 
 def aged(before: State, now: State) -> State:

@@ -23,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged impor
     UNWRITABLE,
     Cause,
     can_be_written,
+    lift_path,
     lifting,
 )
 
@@ -199,10 +200,6 @@ def _at_boot(
     returns = obstacle is None or (lifted and (not configured or host.version >= _KEEPS_PROFILE))
     lift = (lift_path(name), lifting(name, cause)) if lifted else None
     return lift, returns, _notes(name, obstacle, lifted, returns)
-
-
-def lift_path(name: str) -> str:
-    return f"/etc/NetworkManager/conf.d/99-slb-fleet-{name}.conf"
 
 
 def _settings(

@@ -54,6 +54,24 @@ def named(interfaces: List[Interface], wanted: List[str]) -> List[Interface]:
     return [interface for interface in interfaces if any(_meets(item, interface) for item in wanted)]
 
 
+def carried_unnamed(interface: Interface, wanted: List[str]) -> Optional[str]:
+    """What hangs on an interface that nobody has named exactly, as the beginning of a reason; None where nothing does.
+
+    A pattern that happens to meet it is no statement about it.
+    """
+    carried = [
+        what
+        for what, carries in (
+            ("the SSH session", interface.carries_ssh),
+            ("the default route", interface.carries_default_route),
+        )
+        if carries
+    ]
+    if not carried or any(_is_exactly(item, interface) for item in wanted):
+        return None
+    return f"it carries {' and '.join(carried)}; name it exactly, by name or MAC address,"
+
+
 def on_missing(interfaces: List[Interface], wanted: List[str]) -> List[str]:
     """What is asked for and not there: one sentence, however many there are."""
     items = [item for item in wanted if not any(_meets(item, interface) for interface in interfaces)]
@@ -77,7 +95,7 @@ def _reason_of_kind(interface: Interface) -> Optional[str]:
 def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
     nic = interface.nic
     # A pattern for devices, or the MAC address that it shares with the one below it, is no statement about it.
-    if kinds.of(nic) is not kinds.ETHERNET and nic.name.lower() not in [item.lower() for item in wanted]:
+    if kinds.of(nic) is not kinds.ETHERNET and nic.name not in wanted:
         return f"it is a {nic.kind}; name it exactly in O(interfaces) if it is to be adopted"
     if not wanted and not nic.physical:
         return "it is no physical device; name it in O(interfaces) if it is to be adopted"
@@ -87,22 +105,11 @@ def _reason_of_wish(interface: Interface, wanted: List[str]) -> Optional[str]:
 
 
 def _reason_of_control(interface: Interface, wanted: List[str]) -> Optional[str]:
-    nic = interface.nic
     if interface.offered:
         connection = interface.device.connection if interface.device else ""
         return f"it is under NetworkManager's control already ({connection})"
-    carried = [
-        what
-        for what, carries in (
-            ("the SSH session", interface.carries_ssh),
-            ("the default route", interface.carries_default_route),
-        )
-        if carries
-    ]
-    # A pattern that happens to meet the interface that everything hangs on is no statement about it.
-    if carried and not any(item.lower() in (nic.name.lower(), nic.mac.lower()) for item in wanted):
-        return f"it carries {' and '.join(carried)}; name it exactly, by name or MAC address, if it is to be adopted"
-    return None
+    carried = carried_unnamed(interface, wanted)
+    return f"{carried} if it is to be adopted" if carried else None
 
 
 def _reason_of_manager(interface: Interface, lift_unmanaged: bool) -> Optional[str]:
@@ -123,4 +130,10 @@ def _reason_of_manager(interface: Interface, lift_unmanaged: bool) -> Optional[s
 
 
 def _meets(item: str, interface: Interface) -> bool:
-    return any(fnmatch.fnmatchcase(value.lower(), item.lower()) for value in (interface.nic.name, interface.nic.mac))
+    """Names tell capitals from small letters, addresses do not."""
+    nic = interface.nic
+    return fnmatch.fnmatchcase(nic.name, item) or fnmatch.fnmatchcase(nic.mac.lower(), item.lower())
+
+
+def _is_exactly(item: str, interface: Interface) -> bool:
+    return item == interface.nic.name or item.lower() == interface.nic.mac.lower()

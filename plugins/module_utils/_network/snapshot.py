@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._network import (
+    identity,
     ip_commands,
     kernel,
     kernel_again,
@@ -18,12 +19,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     profile_files,
     resolver,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lift_path
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, sweep, write_atomically
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 Snapshot = Dict[str, Any]
-"""Plain data: ``kernel``, ``uppers``, ``rules``, ``devices``, ``profiles``, ``uuids``, ``files``, ``notes`` and
-``resolver``.
+"""Plain data: ``kernel``, ``identities``, ``uppers``, ``rules``, ``devices``, ``profiles``, ``uuids``, ``files``,
+``notes`` and ``resolver``.
 
 ``kernel`` has the interfaces themselves and those that are made on top of each, which ``uppers`` names: a VLAN loses
 its routes when the link below it goes down. ``rules`` is None where they are none of its business.
@@ -56,8 +58,10 @@ def take(names: List[str], uuids: List[str], files: List[str], notes: List[str])
     nics = kernel.nics()
     above = kernel.uppers(names, nics)
     states = kernel_state.read(names + above)
+    boot = identity.this_boot()
     return {
         "kernel": {name: states[name] for name in names + above if name in states},
+        "identities": {nic.name: identity.of(nic, boot) for nic in nics if nic.name in names + above},
         "uppers": {name: kernel.uppers([name], nics) for name in names},
         "rules": kernel.rules(),
         "devices": {name: _device(devices[name]) for name in names if name in devices},
@@ -74,6 +78,7 @@ def part(snapshot: Snapshot, name: str, uuids: List[str], files: List[str]) -> S
     return dict(
         snapshot,
         kernel={key: value for key, value in snapshot["kernel"].items() if key == name},
+        identities={key: value for key, value in _identities(snapshot).items() if key == name},
         uppers={},
         rules=None,
         devices={key: value for key, value in snapshot["devices"].items() if key == name},
@@ -87,7 +92,8 @@ def with_uppers(own: Snapshot, present: Snapshot, name: str) -> Snapshot:
     """The same with what the interfaces on top of ``name`` have in another snapshot, so that they lose nothing."""
     above = [upper for upper in present["uppers"].get(name, []) if upper in present["kernel"]]
     kept = dict(own["kernel"], **{upper: present["kernel"][upper] for upper in above})
-    return dict(own, kernel=kept, uppers={name: above})
+    known = dict(_identities(own), **{upper: _identities(present).get(upper) for upper in above})
+    return dict(own, kernel=kept, identities=known, uppers={name: above})
 
 
 def merged(snapshots: Dict[str, Snapshot], resolver_content: Optional[str]) -> Snapshot:
@@ -100,9 +106,37 @@ def merged(snapshots: Dict[str, Snapshot], resolver_content: Optional[str]) -> S
         for name, each in snapshots.items()
     }
     together["kernel"] = {name: each["kernel"][name] for name, each in snapshots.items()}
+    together["identities"] = {name: _identities(each).get(name) for name, each in snapshots.items()}
     for each in snapshots.values():
         together["kernel"] = {**each["kernel"], **together["kernel"]}
+        together["identities"] = {**_identities(each), **together["identities"]}
     return together
+
+
+def _identities(snapshot: Snapshot) -> Dict[str, Any]:
+    """An earlier version noted none."""
+    return dict(snapshot.get("identities", {}))
+
+
+def _as_called_now(snapshot: Snapshot) -> Snapshot:
+    """The same with the names that the interfaces have now, and without those that are not there. Raises HostError."""
+    known = _identities(snapshot)
+    if not known:
+        return snapshot
+    nics, boot = kernel.nics(), identity.this_boot()
+    names = {name: identity.name_now(name, known.get(name), nics, boot) for name in snapshot["kernel"]}
+    if all(new == name for name, new in names.items()):
+        return snapshot
+
+    def called(things: Dict[str, Any]) -> Dict[str, Any]:
+        return {str(names[name]): thing for name, thing in things.items() if names.get(name)}
+
+    def there(above: List[str]) -> List[str]:
+        return [str(names[upper]) for upper in above if names.get(upper)]
+
+    states = {name: kernel_state.renamed(state, names) for name, state in called(snapshot["kernel"]).items()}
+    above = {name: there(each) for name, each in called(snapshot.get("uppers", {})).items()}
+    return dict(snapshot, kernel=states, devices=called(snapshot["devices"]), uppers=above)
 
 
 def made_since(snapshot: Snapshot) -> List[str]:
@@ -127,7 +161,8 @@ def put_lost_back(snapshot: Snapshot) -> None:
     What fails here is tried again with the rest, and said then.
     """
     with _noted([]):
-        kernel_way_back.put_lost_back(snapshot["kernel"], snapshot.get("rules"), _rules_of_profiles(snapshot))
+        now = _as_called_now(snapshot)
+        kernel_way_back.put_lost_back(now["kernel"], now.get("rules"), _rules_of_profiles(now))
 
 
 def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str]:
@@ -138,20 +173,24 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
     back, and has to be told the rest when it has returned. Returns what could not be put back, in sentences.
     """
     troubles: List[str] = []
-    ways: Dict[str, Any] = dict.fromkeys(_above(snapshot), kernel_again.with_lost)
+    now = snapshot
+    with _noted(troubles):
+        now = _as_called_now(snapshot)
+    ways: Dict[str, Any] = dict.fromkeys(_above(now), kernel_again.with_lost)
     begun: List[str] = []
     watched: List[str] = []
-    with _noted(troubles):
-        _put_files_back(snapshot["files"])
+    for path, content in snapshot["files"].items():
+        with _noted(troubles):
+            _put_file_back(path, content)
     with _noted(troubles):
         _put_notes_back(snapshot)
     with _noted(troubles):
         _sweep(snapshot)
     try:
         nmcli.require_sign_of_life()
-        begun = _put_networkmanager_back(snapshot, doomed, troubles)
+        begun = _put_networkmanager_back(snapshot, now, doomed, troubles)
         ways.update(dict.fromkeys(begun, kernel_again.with_what_came_since))
-        watched = _watched(snapshot)
+        watched = _watched(now)
     except nmcli.NoAnswerError as error:
         troubles.append(f"NetworkManager was not told that this change is undone. {error}")
         with _noted(troubles):
@@ -160,21 +199,21 @@ def put_back(snapshot: Snapshot, doomed: Optional[List[str]] = None) -> List[str
         troubles += kernel_way_back.put_rules_back(snapshot.get("rules"), _rules_of_profiles(snapshot))
     words: List[str] = []
     with _noted(troubles):
-        words = kernel_way_back.put_back(snapshot["kernel"], ways)
+        words = kernel_way_back.put_back(now["kernel"], ways)
     with _noted(troubles):
-        coming = _not_connected([name for name in begun if snapshot["devices"][name]["state"] == "connected"])
+        coming = _not_connected([name for name in begun if now["devices"][name]["state"] == "connected"])
         if coming:
             # Not before that is it done with the addresses.
             wait_for(lambda: not _not_connected(coming), _ACTIVATION_SECONDS)
             troubles += [
                 f"NetworkManager does not take {name} back: it is not connected." for name in _not_connected(coming)
             ]
-            words = kernel_way_back.put_back(snapshot["kernel"], ways)
+            words = kernel_way_back.put_back(now["kernel"], ways)
     with _noted(troubles):
         unseen = _let_go(watched)
         if unseen:
             _have_them_seen(unseen)
-            words = kernel_way_back.put_back(snapshot["kernel"], ways)
+            words = kernel_way_back.put_back(now["kernel"], ways)
     troubles += words
     with _noted(troubles):
         _put_resolver_back(snapshot["resolver"])
@@ -185,7 +224,7 @@ def not_watched_again(snapshot: Snapshot) -> List[str]:
     """In sentences, which interfaces NetworkManager does not see any more. Never raises."""
     words: List[str] = []
     with _noted(words):
-        unseen = _let_go(_watched(snapshot))
+        unseen = _let_go(_watched(_as_called_now(snapshot)))
         words += [f"NetworkManager does not watch {name} again, as it did before." for name in unseen]
     return words
 
@@ -194,8 +233,12 @@ def _watched(snapshot: Snapshot) -> List[str]:
     return [name for name, former in snapshot["devices"].items() if former["state"] == nmcli.WATCHED]
 
 
-def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], troubles: List[str]) -> List[str]:
-    """Raises NoAnswerError as soon as it does not answer. Returns the interfaces that it has again, or is about to."""
+def _put_networkmanager_back(
+    snapshot: Snapshot, now: Snapshot, doomed: Optional[List[str]], troubles: List[str]
+) -> List[str]:
+    """``now``: the same with the names that the interfaces have now, while profiles are for those that they had.
+
+    Raises NoAnswerError as soon as it does not answer. Returns the interfaces that it has again, or is about to."""
     with _noted_of_networkmanager(troubles):
         if snapshot["files"]:  # they may have come back while it was away
             nmcli.command(["general", "reload", "conf"])
@@ -206,11 +249,12 @@ def _put_networkmanager_back(snapshot: Snapshot, doomed: Optional[List[str]], tr
     touched = list(snapshot["profiles"])
     with _noted_of_networkmanager(troubles):
         touched = _put_profiles_back(snapshot["profiles"])
-    above = _above(snapshot)
+    above = _above(now)
     return [
         name
-        for name in snapshot["kernel"]
-        if name not in above and _put_device_back(name, snapshot["devices"].get(name), touched, troubles)
+        for name in now["kernel"]
+        if name not in above
+        and _put_device_back(name, now["devices"].get(name), lift_path(name) in now["files"], touched, troubles)
     ]
 
 
@@ -307,10 +351,9 @@ def _put_resolver_back(content: Optional[str]) -> None:
             resolver.write(content)
 
 
-def _put_files_back(files: Dict[str, Optional[str]]) -> None:
-    for path, content in files.items():
-        if _content(path) != content:
-            _write_or_remove(path, content, _FILE_MODE)
+def _put_file_back(path: str, content: Optional[str]) -> None:
+    if _content(path) != content:
+        _write_or_remove(path, content, _FILE_MODE)
 
 
 def _put_notes_back(snapshot: Snapshot) -> None:
@@ -375,8 +418,10 @@ def _write_or_remove(path: str, content: Optional[str], mode: int) -> None:
         os.unlink(path)
 
 
-def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[str], troubles: List[str]) -> bool:
-    """Whether NetworkManager has it under control again, or is about to."""
+def _put_device_back(
+    name: str, former: Optional[Dict[str, Any]], lifted: bool, touched: List[str], troubles: List[str]
+) -> bool:
+    """Whether NetworkManager has it under control again, or is about to. ``lifted``: what kept it away had been."""
     if former is None:
         return False
     try:
@@ -390,7 +435,7 @@ def _put_device_back(name: str, former: Optional[Dict[str, Any]], touched: List[
             nmcli.up(former["uuid"], name, 0)
             wait_for(lambda: _has_begun(name, former), _BEGINNING_SECONDS)
             return True
-        _have_it_released(name, former["state"], present)
+        _have_it_released(name, former["state"], present, lifted)
     except nmcli.NoAnswerError:
         raise
     except Exception as error:
@@ -431,9 +476,10 @@ def _have_them_seen(names: List[str]) -> None:
     ip_commands.run([["address", "del", kernel.cidr(address), "dev", name] for name, address in last])
 
 
-def _have_it_released(name: str, former: str, present: nmcli.Device) -> None:
+def _have_it_released(name: str, former: str, present: nmcli.Device, lifted: bool) -> None:
     """Raises HostError."""
-    if former == "unmanaged" and not present.unmanaged:
+    # That it once was allowed to take it NetworkManager remembers until the next boot, whatever keeps it away just now.
+    if former == "unmanaged" and (lifted or not present.unmanaged):
         nmcli.command(["device", "set", name, "managed", "no"])
     elif former in ("disconnected", "unavailable", nmcli.WATCHED) and present.active:
         # Otherwise NetworkManager would give it its addresses again when the lease is renewed. What it then finds

@@ -47,6 +47,10 @@ def can_be_written(name: str) -> bool:
     return _WRITABLE.match(name) is not None
 
 
+def lift_path(name: str) -> str:
+    return f"/etc/NetworkManager/conf.d/99-slb-fleet-{name}.conf"
+
+
 def lifting(name: str, cause: Optional[Cause]) -> str:
     """The configuration file that makes NetworkManager take the interface ``name``, and no other, from boot on."""
     sections = [

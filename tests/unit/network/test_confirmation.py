@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     confirmation,
     guard,
     history,
+    kernel_state,
     nmcli,
     ssh_connection,
     transaction,
@@ -192,8 +193,9 @@ def test_however_many_there_are_networkmanager_is_asked_once_for_each_and_once_f
     paths = {"u1": str(written), "u2": str(written), "u3": "/run/NetworkManager/system-connections/ens3"}
     monkeypatch.setattr(nmcli, "modify", lambda uuid, settings, temporary, patience: asked.append(f"{uuid} {patience}"))
     monkeypatch.setattr(nmcli, "profile_paths", lambda: asked.append("paths") or paths)
-    monkeypatch.setattr(history, "remember", lambda step: asked.append(f"note {step['name']}"))
+    monkeypatch.setattr(kernel_state, "read", lambda names: {name: f"state of {name}" for name in names})
+    monkeypatch.setattr(history, "remember", lambda step, after: asked.append(f"note {after}"))
     make_lasting([{"name": "ens1", "uuid": "u1", "at_boot": {}}, {"name": "ens2", "uuid": "u2", "at_boot": {}}])
-    assert asked == ["note ens1", "u1 8", "note ens2", "u2 8", "paths"]
+    assert asked == ["note state of ens1", "u1 8", "note state of ens2", "u2 8", "paths"]
     with pytest.raises(HostError, match="did not write the profile of ens3"):
         make_lasting([{"name": "ens1", "uuid": "u1", "at_boot": {}}, {"name": "ens3", "uuid": "u3", "at_boot": {}}])

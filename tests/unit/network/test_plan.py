@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._network import plan
 from ansible_collections.slb.fleet.plugins.module_utils._network.resolver import Resolver, parse
-from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import Cause, lift_path
 from ansible_collections.slb.fleet.tests.unit.network.shown import MAC, inet, interface, nic, profile, route, state
 
 STATIC = state([inet("10.9.0.2/24")], [route("10.9.0.0/24", protocol="2")])
@@ -143,7 +143,7 @@ def test_where_only_somebodys_word_until_the_next_boot_made_it_managed_that_is_s
     assert (made.lift, made.returns_at_boot) == (None, False)
     assert "managed=0 in the section [device-x]; O(lift_unmanaged)" in " ".join(made.notes)
     lifted = make(found, STATIC, profiles=[fleeting], overruled={"ens9": section}, lift=True)
-    assert (lifted.lift[0], lifted.returns_at_boot, lifted.notes) == (plan.lift_path("ens9"), True, [])
+    assert (lifted.lift[0], lifted.returns_at_boot, lifted.notes) == (lift_path("ens9"), True, [])
 
 
 def test_an_existing_profile_of_the_interface_is_used():

@@ -92,7 +92,7 @@ def test_the_history(base: Path, umask: int, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(history.snapshot, "part", lambda *_: {})
     with transaction.locked():
         transaction.write("snapshot.json", {})
-    history.remember({"name": "ens9", "uuid": "u", "made": True, "files": [], "returns_at_boot": True})
+    history.remember({"name": "ens9", "uuid": "u", "made": True, "files": [], "returns_at_boot": True}, None)
     assert history.of("ens9") is not None
     shown = {path: mode for path, mode in modes(base).items() if path.startswith("var/lib/slb-fleet")}
     assert shown == {
