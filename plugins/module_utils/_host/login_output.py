@@ -72,7 +72,7 @@ def _shell() -> Optional[Dict[str, Any]]:
     """What the profile scripts of the connecting user print, by running a login shell of theirs on a terminal."""
     user = pwd.getpwnam(os.environ["SUDO_USER"]) if "SUDO_USER" in os.environ else pwd.getpwuid(os.getuid())
     master, slave = os.openpty()
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # pylint: disable=ansible-bad-function
         [user.pw_shell, "-l", "-i", "-c", "exit"],
         stdin=slave,
         stdout=slave,

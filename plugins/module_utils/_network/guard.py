@@ -41,7 +41,9 @@ def start(token: str) -> None:
         commands.check([str(commands.find("systemd-run")), *options, *argv], _ANSWER_SECONDS)
     else:
         nothing = subprocess.DEVNULL
-        subprocess.Popen(argv, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/")
+        subprocess.Popen(  # pylint: disable=ansible-bad-function
+            argv, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd="/"
+        )
     if not wait_for(lambda: is_watching(token), _START_SECONDS):
         raise HostError(
             f"The rollback timer did not start within {_START_SECONDS} seconds.",

@@ -97,10 +97,10 @@ def test_the_way_back_finds_an_interface_by_whichever_name(fleet: Fleet, taken: 
     one, other = f"wb-one{taken:d}", f"wb-other{taken:d}"
 
     def scenario(host: Host) -> None:
-        make(host, one, "10.72.1")
+        make(host, one, f"10.72.{1 + taken}")
         card, had = mac(host, one), routes(host, one)
         if taken:
-            make(host, other, "10.72.2")
+            make(host, other, "10.72.3")
         with adopting(fleet, host, names=[one], confirm_timeout=20) as controller:
             wait_for(host, "applied")
             kill(controller)
@@ -112,7 +112,7 @@ def test_the_way_back_finds_an_interface_by_whichever_name(fleet: Fleet, taken: 
             eventually(lambda: status(host) == "restored", 120, f"restored; it is {status(host)}")
         assert json.loads(shell(host, "cat /run/slb-fleet/interfaces/status.json"))["troubles"] == []
         assert mac(host, other) == card
-        assert "10.72.1.2/24" in addresses(host, other)
+        assert f"10.72.{1 + taken}.2/24" in addresses(host, other)
         assert routes(host, other) == had
         if taken:
             assert (mac(host, one), addresses(host, one), routes(host, one)) == another
