@@ -55,7 +55,7 @@ def name_now(name: str, seen: Optional[Identity], nics: List[Nic], boot: str) ->
                 return other
     if name in there and is_same(seen, there[name]):
         return name
-    others = [other for other, now in there.items() if seen and seen["is_card"] and _alike(seen) == _alike(now)]
+    others = [other for other, now in there.items() if seen and seen["physical"] and _alike(seen) == _alike(now)]
     return others[0] if len(others) == 1 else None
 
 

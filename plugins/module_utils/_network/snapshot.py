@@ -238,7 +238,8 @@ def _put_networkmanager_back(
 ) -> List[str]:
     """``now``: the same with the names that the interfaces have now, while profiles are for those that they had.
 
-    Raises NoAnswerError as soon as it does not answer. Returns the interfaces that it has again, or is about to."""
+    Raises NoAnswerError as soon as it does not answer. Returns the interfaces that it has again, or is about to.
+    """
     with _noted_of_networkmanager(troubles):
         if snapshot["files"]:  # they may have come back while it was away
             nmcli.command(["general", "reload", "conf"])

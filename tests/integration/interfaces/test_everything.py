@@ -142,6 +142,9 @@ def play(fleet: Fleet, host: Host, played: list[Case], lift: bool, seen: Counter
     returned = fleet.module(host.name, "interface", interfaces=names, state="absent", confirm_timeout=240)
     if returned["failed"]:
         yield Violation(None, f"giving back failed: {returned.get('msg')}")
+    for each in returned.get("given_back", []):
+        if each["not_kept"]:
+            yield Violation(None, f"nobody has changed {each['name']}, and it says: {each['not_kept']}")
     yield from not_as_before(before, dump(host, played), played, "given back, but ")
 
 

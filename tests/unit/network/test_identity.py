@@ -37,6 +37,7 @@ VLAN: dict[str, Any] = {"physical": False, "kind": "vlan"}
         (SEEN, NEXT, [card("ens9", 3, OWN), card("ens17", 4, OWN)], "ens9"),
         (SEEN, NEXT, [card("ens9.5", 3, OWN, **VLAN)], None),
         (card("v9", 5, OWN, **VIRTUAL), BOOT, [card("v9", 6, ANOTHERS, **VIRTUAL)], None),
+        (card("v9", 5, OWN, **VIRTUAL), BOOT, [card("v8", 6, OWN, **VIRTUAL)], None),
         (card("v9", 5, OWN, **VIRTUAL), NEXT, [card("v9", 6, ANOTHERS, **VIRTUAL)], "v9"),
         (card("ens9.5", 5, OWN, **VLAN), BOOT, [card("ens9.5", 6, ANOTHERS, **VLAN)], "ens9.5"),
         (None, BOOT, [card("ens9", 6, ANOTHERS)], "ens9"),
