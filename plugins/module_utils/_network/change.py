@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._network import (
     ssh_connection,
     transaction,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lift_path
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
@@ -59,6 +60,7 @@ def guarded(
                 "Meanwhile another change of this host's interfaces came to its end.", "Nothing was changed. Run again."
             )
         before = snapshot.take(names, uuids, files, [history.path(name) for name in names])
+        before["files"].update(_left_over(names, files))
         transaction.write("snapshot.json", before)
         transaction.set_status(
             {
@@ -78,6 +80,11 @@ def guarded(
         with contextlib.suppress(HostError):
             _let_it_be_put_back(token, before)
         raise HostError(error.what, f"{error.remedy} {outcome(token)}", **error.values) from error
+
+
+def _left_over(names: List[str], files: List[str]) -> Dict[str, None]:
+    """Files that an earlier way back could not remove: of what was not adopted there is none of ours."""
+    return {lift_path(name): None for name in names if lift_path(name) in files and history.of(name) is None}
 
 
 def applied(token: str, result: Result, steps: List[Dict[str, Any]], confirm_seconds: float) -> None:

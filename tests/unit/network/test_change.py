@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import change, confirmation, guard, snapshot
+from ansible_collections.slb.fleet.plugins.module_utils._network import change, confirmation, guard, history, snapshot
 from ansible_collections.slb.fleet.plugins.module_utils._network import transaction as transactions
+from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lift_path
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 TOKEN = "f00dface"
@@ -43,7 +44,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setattr(guard, "start", host.start)
     monkeypatch.setattr(guard, "is_watching", lambda token: token in host.guards)
     monkeypatch.setattr(guard, "put_back", host.restore)
-    monkeypatch.setattr(snapshot, "take", lambda *_: {"kernel": {}})
+    monkeypatch.setattr(snapshot, "take", lambda *_: {"kernel": {}, "files": {}})
     monkeypatch.setattr(change, "_RESTORE_SECONDS", 0.2)
     return host
 
@@ -61,6 +62,15 @@ def become(state: str, **values: Any) -> None:
     transactions.set_status(dict(transactions.status(), state=state, **values))
 
 
+def test_a_file_that_an_earlier_way_back_could_not_remove_goes_with_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [lift_path("ens9"), lift_path("ens10"), "/etc/another"]
+    monkeypatch.setattr(snapshot, "take", lambda *_: {"kernel": {}, "files": dict.fromkeys(files, "content")})
+    monkeypatch.setattr(history, "of", lambda name: {"uuid": "u"} if name == "ens10" else None)
+    with change.guarded(TOKEN, ["ens9", "ens10", "ens11"], [], files, 60, change.earlier()) as before:
+        assert before["files"] == {files[0]: None, files[1]: "content", files[2]: "content"}
+    assert transactions.read("snapshot.json") == before
+
+
 def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first is held up right where it notes what there is."""
     inside, go_on = threading.Event(), threading.Event()
@@ -70,7 +80,7 @@ def test_of_two_that_begin_at_once_one_is_refused(monkeypatch: pytest.MonkeyPatc
         taken.append(1)
         inside.set()
         go_on.wait(60)
-        return {"kernel": {}}
+        return {"kernel": {}, "files": {}}
 
     monkeypatch.setattr(snapshot, "take", take)
     refused: list[str] = []
