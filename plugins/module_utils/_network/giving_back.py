@@ -76,7 +76,7 @@ def _chosen(present: List[interfaces.Interface], wanted: List[str]) -> _Chosen:
         if note is None:
             chosen.skipped.append({"name": name, "reason": "it was not adopted by this module"})
             continue
-        is_called = identity.name_now(name, note["before"].get("identities", {}).get(name), nics, boot)
+        is_called = identity.name_now(name, snapshot.identity_of(name, note["before"]), nics, boot)
         reason = _not_the_one(name, is_called, note) or _hangs_on_it(met[name], wanted)
         if reason is None:
             chosen.notes[name] = note

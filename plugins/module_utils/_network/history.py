@@ -64,8 +64,12 @@ def remember(step: Dict[str, Any], after: Optional[kernel_state.State]) -> None:
     name = step["name"]
     before = snapshot.part(transaction.read("snapshot.json"), name, [step["uuid"]], step["files"])
     former = of(name)
-    was = former["before"].get("identities", {}).get(name) if former is not None else None
-    if former is not None and former["uuid"] == step["uuid"] and identity.is_same(was, before["identities"].get(name)):
+    now = snapshot.identity_of(name, before)
+    if (
+        former is not None
+        and former["uuid"] == step["uuid"]
+        and identity.is_same(snapshot.identity_of(name, former["before"]), now)
+    ):
         former["before"]["files"] = dict(before["files"], **former["before"]["files"])
         note = former
     else:

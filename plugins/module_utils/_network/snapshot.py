@@ -92,7 +92,7 @@ def with_uppers(own: Snapshot, present: Snapshot, name: str) -> Snapshot:
     """The same with what the interfaces on top of ``name`` have in another snapshot, so that they lose nothing."""
     above = [upper for upper in present["uppers"].get(name, []) if upper in present["kernel"]]
     kept = dict(own["kernel"], **{upper: present["kernel"][upper] for upper in above})
-    known = dict(_identities(own), **{upper: _identities(present).get(upper) for upper in above})
+    known = dict(_identities(own), **{upper: identity_of(upper, present) for upper in above})
     return dict(own, kernel=kept, identities=known, uppers={name: above})
 
 
@@ -106,15 +106,19 @@ def merged(snapshots: Dict[str, Snapshot], resolver_content: Optional[str]) -> S
         for name, each in snapshots.items()
     }
     together["kernel"] = {name: each["kernel"][name] for name, each in snapshots.items()}
-    together["identities"] = {name: _identities(each).get(name) for name, each in snapshots.items()}
+    together["identities"] = {name: identity_of(name, each) for name, each in snapshots.items()}
     for each in snapshots.values():
         together["kernel"] = {**each["kernel"], **together["kernel"]}
         together["identities"] = {**_identities(each), **together["identities"]}
     return together
 
 
+def identity_of(name: str, snapshot: Snapshot) -> Optional[identity.Identity]:
+    """None where an earlier version noted none."""
+    return _identities(snapshot).get(name)
+
+
 def _identities(snapshot: Snapshot) -> Dict[str, Any]:
-    """An earlier version noted none."""
     return dict(snapshot.get("identities", {}))
 
 
