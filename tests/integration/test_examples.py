@@ -192,6 +192,22 @@ def shell(listed_fleet: Fleet) -> Callable[[str], str]:
     return lambda line: host.exec(["sh", "-c", line]).stdout.strip()
 
 
+def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
+    """The user of the line, who may nothing without it: what could not be seen is said then, and nothing fails."""
+    page = (ROOT / "docs" / "operations.md").read_text()
+    (line,) = re.findall(r"^\S+ ALL=.*$", page, re.MULTILINE)
+    user = line.split()[0]
+    shell(f"useradd --create-home --shell /bin/bash {user}")
+    shell(f"cp -r /root/.ssh /home/{user}/ && chown -R {user} /home/{user}/.ssh")
+    as_user = {"ansible_user": user, "ansible_become": False}
+    without = listed_fleet.play("slb.fleet.diagnose", variables=as_user)
+    assert without.status == 0, without.output
+    assert "root" in without.report["box"], without.output
+    shell(f"echo '{line}' >/etc/sudoers.d/{user} && chmod 0440 /etc/sudoers.d/{user} && visudo --check")
+    done = listed_fleet.play("slb.fleet.audit", variables={**as_user, "ansible_become": True})
+    assert done.status == 0, done.output
+
+
 def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
     engine = shell("docker inspect --format '{{.Id}}' slb")
     by_module = next(

@@ -93,14 +93,15 @@ def test_the_readme_has_what_a_certification_asks_for(section: str) -> None:
 PLAYED = sorted({typed for _page, typed in commands("ansible-playbook")})
 
 
-def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
+def of_ansible(folder: Path, program: str, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
     # ansible-test names a configuration of its own, which would count for more than the folder's.
     environment = {name: value for name, value in os.environ.items() if name != "ANSIBLE_CONFIG"}
     return subprocess.run(
         [sys.executable, "-m", f"ansible.cli.{program}", *words],
         cwd=folder,
         env={**environment, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
-        stdin=subprocess.DEVNULL,
+        input=typed,
+        start_new_session=True,  # what is typed is not asked of the terminal of whoever runs the tests
         capture_output=True,
         text=True,
         check=False,
@@ -215,6 +216,23 @@ def test_the_connection_of_a_play_reaches_its_tasks(tmp_path: Path) -> None:
     done = of_ansible(tmp_path, "playbook", "-i", "localhost,", "play.yml", "-e", json.dumps(known))
     assert done.returncode == 2, done.stderr
     assert "127.0.0.1:9" in done.stdout
+
+
+def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_node(tmp_path: Path) -> None:
+    """The whole way: what is typed prints a variable, which the group of the page takes for its node's password."""
+    ((_page, typed),) = commands("ansible-vault")
+    (tmp_path / "vault-password").write_text("of the vault\n")
+    (tmp_path / "ansible.cfg").write_text("[defaults]\nvault_password_file = vault-password\n")
+    page = (ROOT / "docs" / "operations.md").read_text()
+    (name,) = re.findall(r"its name, here `(\w+)`", page)
+    (tmp_path / "group_vars").mkdir()
+    kept = ["--output", "group_vars/all.yml"]  # apart from what it asks
+    made = of_ansible(tmp_path, "vault", *shlex.split(typed)[1:], *kept, typed=f"{name}\nof the north\n")
+    assert made.returncode == 0, made.stderr
+    (north,) = re.findall(r"^```yaml\n(north:\n.*?)^```", page, re.DOTALL | re.MULTILINE)
+    (tmp_path / "inventory.yml").write_text(f"{north}  hosts: {{edge-1: {{ansible_connection: local}}}}\n")
+    shown = of_ansible(tmp_path, "adhoc", "north", "-i", "inventory.yml", "-m", "debug", "-a", "var=slb_password")
+    assert '"slb_password": "of the north"' in shown.stdout, shown.stdout + shown.stderr
 
 
 def by_cron(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
