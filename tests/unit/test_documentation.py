@@ -298,6 +298,11 @@ def test_each_target_of_make_is_there() -> None:
         assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_programs_of_the_tests_are_started_by_what_finds_their_modules(page: Path) -> None:
+    assert re.findall(r"(?<!tests/tools/)\bpython3? tests/\S*", page.read_text()) == []
+
+
 def test_what_each_stage_proves_is_said() -> None:
     stages = re.findall(r'Stage\(\s*"([a-z0-9.-]+)"', (ROOT / "tests" / "run.py").read_text())
     assert len(stages) > 20
