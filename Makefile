@@ -59,6 +59,7 @@ bench: environment
 docs: environment
 	@tests/tools/docsite
 
-# make release VERSION=1.0.0 REPOSITORY=https://... [KEY=...]; KEY, of GnuPG, signs the checksums and the tag
-release: environment
+# make release VERSION=1.0.0 REPOSITORY=https://forge.example/team/slb-fleet [KEY=...]; KEY, of GnuPG, signs the checksums and
+# the tag. It makes the environment itself, when it has seen that nothing is missing.
+release:
 	@tests/tools/release "$(VERSION)" "$(REPOSITORY)" "$(KEY)"

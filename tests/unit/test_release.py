@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 STAND_INS = {
+    "tests/tools/environment": "",
     "tests/tools/licences": "",
     "tests/tools/docsite": 'cp "$1/galaxy.yml" "$(dirname "$0")/../../.cache/docsite"',
     "tests/tools/importer": "",
-    "tests/tools/stamp": 'echo "version: $1" >galaxy.yml',
+    "tests/tools/stamp": 'printf "%s: %s\\n" version "$1" repository "$2" >galaxy.yml',
     "tests/tools/build-artifact": 'cp galaxy.yml "$2"',
     ".venv/bin/ansible-galaxy": "",
     ".venv/bin/python3": "",
     ".cache/release/bin/python": "",
     ".cache/release/bin/cyclonedx-py": 'while [[ $1 != --output-file ]]; do shift; done; echo "{}" >"$2"',
 }
-Release = Callable[..., subprocess.CompletedProcess[str]]
+HOME = "https://home.example/team/slb-fleet"
 
 
 @pytest.fixture
@@ -35,6 +36,8 @@ def tree(tmp_path: Path) -> Path:
         program.chmod(0o755)
     shutil.copy(ROOT / "tests" / "tools" / "release", tree / "tests" / "tools")
     (tree / "galaxy.yml").write_text("version: 0.0.0\n")
+    (tree / "changelogs" / "fragments").mkdir(parents=True)
+    (tree / "changelogs" / "fragments" / "one.yml").write_text("bugfixes: [a]\n")
     (tree / ".gitignore").write_text("/.venv\n/.cache\n/dist\n")
     git(tree, "init", "--quiet", "--initial-branch=main")
     git(tree, "add", "--all")
@@ -54,21 +57,21 @@ def git(tree: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def release(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def release(tree: Path, *arguments: str, **told: str) -> subprocess.CompletedProcess[str]:
     command = [tree / "tests" / "tools" / "release", *arguments]
-    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+    return subprocess.run(command, env={**environment(), **told}, capture_output=True, text=True, check=False)
 
 
 def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
-    done = release(tree, "1.0.0", "https://home.example")
+    done = release(tree, "1.0.0", HOME)
     assert done.returncode == 0, done.stderr
     assert git(tree, "rev-parse", "v1.0.0^{commit}") == git(tree, "rev-parse", "main")
     assert git(tree, "cat-file", "-t", "v1.0.0") == "tag"
-    assert git(tree, "show", "v1.0.0:galaxy.yml") == "version: 1.0.0"
+    assert git(tree, "show", "v1.0.0:galaxy.yml") == f"version: 1.0.0\nrepository: {HOME}"
     assert git(tree, "status", "--porcelain") == ""
-    assert (tree / ".cache" / "docsite").read_text() == "version: 1.0.0\n"
+    assert (tree / ".cache" / "docsite").read_text() == f"version: 1.0.0\nrepository: {HOME}\n"
     subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tree / "dist" / "1.0.0", check=True)
-    assert "v1.0.0 is there already" in release(tree, "1.0.0", "https://home.example").stderr
+    assert "v1.0.0 is there already" in release(tree, "1.0.0", HOME).stderr
 
 
 @pytest.fixture
@@ -94,7 +97,7 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
 def test_its_own_words_verify_it_and_find_what_was_changed(tree: Path, key: str) -> None:
-    done = release(tree, "1.0.0", "https://home.example", key)
+    done = release(tree, "1.0.0", HOME, key)
     assert done.returncode == 0, done.stderr
     (words,) = (line for line in done.stdout.splitlines() if "sha256sum --check" in line)
 
@@ -114,24 +117,68 @@ def test_its_own_words_verify_it_and_find_what_was_changed(tree: Path, key: str)
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
 def test_with_a_key_the_tag_is_signed_by_it(tree: Path, key: str) -> None:
-    done = release(tree, "1.0.0", "https://home.example", key)
+    done = release(tree, "1.0.0", HOME, key)
     assert done.returncode == 0, done.stderr
     words = "git tag --verify v1.0.0"
     assert words in done.stdout
     seen = subprocess.run(words.split(), cwd=tree, env=environment(), capture_output=True, text=True, check=True)
     assert f'Good signature from "{key}"' in seen.stderr
-    assert release(tree, "1.0.1", "https://home.example").returncode == 0
+    assert release(tree, "1.0.1", HOME).returncode == 0
     unsigned = [*words.split()[:-1], "v1.0.1"]
     assert subprocess.run(unsigned, cwd=tree, env=environment(), capture_output=True, check=False).returncode != 0
+
+
+def test_the_address_of_a_checkout_is_that_of_its_page(tree: Path) -> None:
+    assert release(tree, "1.0.0", f"{HOME}.git/").returncode == 0
+    assert git(tree, "show", "v1.0.0:galaxy.yml").endswith(f"repository: {HOME}")
+
+
+def test_what_is_released_is_later_than_what_was(tree: Path) -> None:
+    assert release(tree, "1.9.0", HOME).returncode == 0
+    done = release(tree, "1.8.3", HOME)
+    assert "has been released as v1.9.0" in done.stderr
+    assert git(tree, "tag") == "v1.9.0"
+    assert release(tree, "1.10.0", HOME).returncode == 0
+
+
+def test_a_release_has_something_to_tell(tree: Path) -> None:
+    git(tree, "rm", "--quiet", "changelogs/fragments/one.yml")
+    git(tree, "-c", "user.name=a", "-c", "user.email=a@tree.example", "commit", "--quiet", "--message=Released")
+    assert "changelogs/fragments is empty" in release(tree, "1.0.0", HOME).stderr
+    assert git(tree, "tag") == ""
+
+
+def test_who_signs_commits_by_a_key_that_is_not_here_releases_without_it(tree: Path) -> None:
+    own = tree.parent / "gitconfig"
+    own.write_text("[user]\nsigningKey = nobody@home.example\n[commit]\ngpgSign = true\n[tag]\ngpgSign = true\n")
+    done = release(tree, "1.0.0", HOME, GIT_CONFIG_GLOBAL=str(own))
+    assert done.returncode == 0, done.stderr
+
+
+NO_VERSIONS = ("1.0", "v1.0.0", "01.0.0", "1.0.0-rc1", "1.0.0\n2.0.0")
+NO_REPOSITORIES = (
+    "",
+    "http://home.example/team/slb-fleet",
+    "git@home.example:team/slb-fleet.git",
+    "https://home.example",
+    "https://user:secret@home.example/team/slb-fleet",
+    "https://home.example/team/slb&fleet",
+    "https://home.example/a b/c",
+    "https://home.example/a)b|c",
+    "https://home.example/team/slb-fleet?token=secret",
+)
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "VERSION is missing"),
-        (["1.0", "https://home.example"], "VERSION is missing, or not of the form 1.0.0"),
-        (["1.0.0"], "REPOSITORY is missing"),
-        (["1.0.0", "https://home.example", "nobody@home.example"], "GnuPG has no secret key nobody@home.example"),
+        *[
+            ([version, HOME], "not of the form 1.0.0")
+            for version in ("1.0", "v1.0.0", "01.0.0", "1.0.0-rc1", "1.0.0\n2.0.0")
+        ],
+        *[(["1.0.0", repository], "not the address of a repository's page") for repository in NO_REPOSITORIES],
+        (["1.0.0", HOME, "nobody@home.example"], "GnuPG has no secret key nobody@home.example"),
     ],
 )
 def test_what_it_lacks_is_said_before_the_gates(tree: Path, arguments: list[str], words: str) -> None:
@@ -161,6 +208,6 @@ def test_where_something_fails_everything_is_as_it_was(tree: Path, trouble: str)
             "--message=Broken",
         )
         before = git(tree, "rev-parse", "main")
-    assert release(tree, "1.0.0", "https://home.example").returncode != 0
+    assert release(tree, "1.0.0", HOME).returncode != 0
     assert (git(tree, "rev-parse", "main"), git(tree, "tag")) == (before, "")
     assert not (tree / "dist").exists()
