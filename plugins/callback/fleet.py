@@ -12,8 +12,10 @@ short_description: Changes and failures alone, and how the fleet stands
 version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
-  - For runs of this collection's playbooks. A line for each change and each failure of a host, the line of progress,
-    and at the end how the fleet stands. With C(-v), and for other playbooks, Ansible's own output.
+  - For runs of this collection's playbooks on engine hosts. A line for each change and each failure of a host, and for
+    what a playbook has to say of it, the line of progress, and at the end how the fleet stands. With C(--diff), what
+    differs, too. With C(-v), and for other playbooks, Ansible's own output.
+  - Of a host with which nothing is to be done C(slb.fleet.diagnose) says nothing here without C(-v).
   - The report at the end is that of P(slb.fleet.report#callback), which is enabled beside it.
 extends_documentation_fragment:
   - default_callback
@@ -43,6 +45,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self._told: dict[str, str] = {}
+        self._fine: set[str] = set()
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._is_quiet = is_own(play) and not self._display.verbosity
@@ -51,7 +54,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def v2_runner_on_ok(self, result: Any) -> None:
         if self._is_quiet:
-            self._tell_a_change(result)
+            self._tell(result)
         else:
             super().v2_runner_on_ok(result)
 
@@ -69,7 +72,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
         if self._is_quiet:
-            self._tell_a_change(result)
+            self._tell(result)
         else:
             super().v2_runner_item_on_ok(result)
 
@@ -77,9 +80,33 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if not self._is_quiet:
             super().v2_playbook_on_stats(stats)
 
+    def _tell(self, result: Any) -> None:
+        module, arguments = module_of(result), arguments_of(result)
+        if module == "ansible.builtin.debug":
+            self._tell_words(result)
+        elif arguments.get("report_only"):
+            self._note_whether_it_is_fine(result)
+        elif may_have_done(module, arguments):
+            self._tell_a_change(result)
+
+    def _tell_words(self, result: Any) -> None:
+        each = told(result)
+        words = each.values.get("msg")
+        lines = words if isinstance(words, list) else [words]
+        if not all(isinstance(line, str) for line in lines):
+            super().v2_runner_on_ok(result)
+        elif each.host not in self._fine:
+            self._display.display(f"[{visible(each.host)}]: {visible(' '.join(lines))}")
+
+    def _note_whether_it_is_fine(self, result: Any) -> None:
+        each = told(result)
+        fate = seen(each.module, each.values).fate
+        if fate and fate.action == "nothing":
+            self._fine.add(each.host)
+        else:
+            self._fine.discard(each.host)
+
     def _tell_a_change(self, result: Any) -> None:
-        if not may_have_done(module_of(result), arguments_of(result)):
-            return
         each = told(result)
         deed = seen(each.module, each.values, bool(context.CLIARGS.get("check"))).deed
         if deed:
@@ -121,6 +148,5 @@ for _name in (
     "v2_runner_retry",
     "v2_runner_item_on_skipped",
     "v2_runner_item_on_failed",
-    "v2_on_file_diff",
 ):
     setattr(CallbackModule, _name, _quiet(_name))

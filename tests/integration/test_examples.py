@@ -87,6 +87,23 @@ def test_the_examples_of_a_role_run(fleet: Fleet, tmp_path: Path, role: str) -> 
         run(fleet, tmp_path, play)
 
 
+@pytest.fixture(params=["ansible.builtin.default", "slb.fleet.fleet"])
+def output_callback(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a playbook is for is shown with Ansible's own output, and with that which the docs recommend."""
+    monkeypatch.setenv("ANSIBLE_STDOUT_CALLBACK", request.param)
+
+
+@pytest.mark.usefixtures("output_callback")
+def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) -> None:
+    page = (ROOT / "docs" / "interfaces.md").read_text()
+    assert "slb.fleet.adopt_interfaces --check --diff     # the plan, interface by interface" in page
+    done = fleet.play("slb.fleet.adopt_interfaces", "--check", "--diff")
+    assert done.status == 0, done.output
+    for interface in ("ens9", "ens10", "eth0", "lo"):
+        assert re.search(rf"\b{interface}: \w", done.output), done.output
+
+
+@pytest.mark.usefixtures("output_callback")
 def test_the_description_of_the_list_in_the_docs_is_right_for_the_lab(fleet: Fleet, tmp_path: Path) -> None:
     whole = [
         block for block in blocks(ROOT / "docs" / "engine-list.md") if "items" in block.get("slb_engine_listing", ())

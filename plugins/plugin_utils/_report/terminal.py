@@ -29,7 +29,7 @@ _PLANNED = {
     "put_back": "to put back",
     "confirm": "to confirm",
     "wait": "to wait for",
-    "nothing": "nothing",
+    "nothing": "with nothing to do",
     "fail": "need you",
 }
 

@@ -12,6 +12,8 @@ from typing import Any
 
 PREFIX = "slb.fleet."
 _PLAYBOOKS = Path(__file__).resolve().parents[3] / "playbooks"
+_OF_NO_HOST = frozenset({"merge_reports", "awx_setup", "awx_files"})
+"""They are about no host of the fleet: a report of them would replace one that is about it."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,13 @@ def own_playbook(play: Any) -> str:
     that is only a part of others and has no hosts of the fleet.
     """
     path = _path(play)
-    return f"slb.fleet.{path.stem}" if path.parent == _PLAYBOOKS else ""
+    return f"slb.fleet.{path.stem}" if is_own(play) and path.parent == _PLAYBOOKS else ""
 
 
 def is_own(play: Any) -> bool:
-    """The play is of this collection, be it a part of its playbooks."""
-    return _PLAYBOOKS in _path(play).parents
+    """The play is of this collection and about hosts of the fleet, be it a part of its playbooks."""
+    path = _path(play)
+    return _PLAYBOOKS in path.parents and path.stem not in _OF_NO_HOST
 
 
 def _path(play: Any) -> Path:

@@ -102,6 +102,31 @@ def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
     assert told in output
 
 
+def test_what_a_diagnosis_says_of_hosts_with_work_is_told_and_with_v_of_all(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
+    _status, output = fleet.run("slb.fleet.diagnose")
+    (told,) = (line for line in output.splitlines() if line.startswith("[edge-2]: There is: "))
+    assert "Would note the engine in the record of the host. Because: " in told
+    assert "[edge-1]" not in output
+    assert "1 to confirm, 1 with nothing to do. Nothing was changed." in output
+    _status, output = fleet.run("slb.fleet.diagnose", "-v")
+    assert output.count("There is: ") == 2
+
+
+def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path) -> None:
+    """It may be the very report that it is to merge."""
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
+    fleet.run("slb.fleet.audit")
+    before = {path.name: path.read_bytes() for path in fleet.reports.iterdir()}
+    status, output = fleet.run(
+        "slb.fleet.merge_reports", "-e", '{"slb_reports": ["reports"]}', "-e", "slb_merged_dir=whole"
+    )
+    assert status == 0, output
+    assert {path.name: path.read_bytes() for path in fleet.reports.iterdir()} == before
+    assert (tmp_path / "whole" / "retry").read_text() == "edge-2\n"
+    assert "slb.fleet.audit: 2 hosts" in output, "what they come to is said"
+
+
 def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
     fleet.run("slb.fleet.rollout")

@@ -116,7 +116,7 @@ def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
     for name in "fg":
         run.fail(name, LIVE)
     text = "\n".join(lines(run.ended()))
-    assert "3 to add, 1 to replace, 1 nothing, 2 need you. Nothing was changed." in text
+    assert "3 to add, 1 to replace, 1 with nothing to do, 2 need you. Nothing was changed." in text
     assert "Done" not in text
     assert "Plan: sha256:" in text
     assert text.endswith("slb.fleet.rollout -e slb_plan=/reports/report.json")
