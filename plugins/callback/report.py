@@ -16,8 +16,8 @@ description:
     which were not attempted, and what to run next. With C(-v), also one line for each host.
   - While the run goes on, a line says how far it is, in place on a terminal, elsewhere at most every 30 seconds.
   - Writes all this to a folder, too, for people and for machines.
-  - It comes after every run of this collection's playbooks on engine hosts, also after one that was ended by failures or
-    interrupted. Runs of other playbooks get none, nor do those that are about no host, such as
+  - It comes after every run of this collection's playbooks on engine hosts, also after one that was ended by failures
+    or interrupted. Runs of other playbooks get none, nor do those that are about no host, such as
     C(slb.fleet.merge_reports).
 options:
   report_dir:
