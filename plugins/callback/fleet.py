@@ -32,7 +32,14 @@ from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import may_have_done, seen
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import arguments_of, is_own, module_of, told
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import (
+    PREFIX,
+    arguments_of,
+    is_own,
+    module_of,
+    told,
+    warnings_of,
+)
 
 
 class CallbackModule(DefaultCallback):  # type: ignore[misc]
@@ -81,6 +88,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             super().v2_playbook_on_stats(stats)
 
     def _tell(self, result: Any) -> None:
+        self._tell_warnings(result)
         module, arguments = module_of(result), arguments_of(result)
         if module == "ansible.builtin.debug":
             self._tell_words(result)
@@ -88,6 +96,12 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             self._note_whether_it_is_fine(result)
         elif may_have_done(module, arguments):
             self._tell_a_change(result)
+
+    def _tell_warnings(self, result: Any) -> None:
+        # What the others warn of is about the run, and is told once.
+        is_of_host = module_of(result) == f"{PREFIX}interface"
+        for text in warnings_of(result):
+            self._display.warning(f"[{visible(told(result).host)}]: {visible(text)}" if is_of_host else visible(text))
 
     def _tell_words(self, result: Any) -> None:
         each = told(result)
@@ -114,6 +128,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             self._display.display(f"[{visible(each.host)}]: {would}{deed.sentence}", color="yellow")
 
     def _tell_trouble(self, kind: str, result: Any) -> None:
+        self._tell_warnings(result)
         each = told(result)
         found = seen(each.module, each.values)
         words = found.fate.reason if found.fate else found.message

@@ -55,6 +55,13 @@ def arguments_of(result: Any) -> Mapping[str, Any]:
     return arguments
 
 
+def warnings_of(result: Any) -> list[str]:
+    """Also what a plugin has warned of while it worked on the task, which ansible-core up to 2.18 shows by itself."""
+    if hasattr(type(result), "warnings"):
+        return [str(warning.event.msg) for warning in result.warnings]
+    return [str(warning) for warning in result._result.get("warnings") or ()]
+
+
 def identity(task: Any) -> str:
     return str(task._uuid)
 

@@ -113,6 +113,16 @@ def test_what_a_diagnosis_says_of_hosts_with_work_is_told_and_with_v_of_all(tmp_
     assert output.count("There is: ") == 2
 
 
+@pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit", "remediate"])
+def test_a_variable_that_does_not_exist_is_told_once(tmp_path: Path, playbook: str) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
+    _status, output = fleet.run(
+        f"slb.fleet.{playbook}", "-e", "slb_wait_timout=5", "-e", "slb_remediate_all=true", "--check"
+    )
+    assert output.count("The variable slb_wait_timout") == 1, output
+    assert "Is slb_wait_timeout meant?" in " ".join(output.split())
+
+
 def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path) -> None:
     """It may be the very report that it is to merge."""
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
