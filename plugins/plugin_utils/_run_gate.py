@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ansible import constants
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.gate import GateClosedError, Passage, Sign
@@ -72,20 +73,16 @@ class RunGate:
         now = awake_or_asleep()
         away = now - (before.absent_since or now)
         if after.is_given_up and not before.is_given_up:
-            Display().warning(
-                f"{self._node} has not answered for {away:.0f} s: the run gives it up, and asks it nothing more."
-            )
+            _say(f"{self._node} has not answered for {away:.0f} s: the run gives it up, and asks it nothing more.")
         elif after.is_down and not before.is_down:
-            Display().warning(
+            _say(
                 f"The management node does not answer: {after.words} The run pauses for every host that needs it, goes "
                 f"on when it answers, and gives up after {self._patience:.0f} s (slb_outage_timeout)."
             )
         elif before.is_down and after.absent_since is None:
             Display().display(f"{self._node} answers again after {away:.0f} s: the run goes on.")
         elif after.held_until > max(before.held_until, now + _WORTH_A_WORD):
-            Display().warning(
-                f"{after.words} It is asked nothing for {after.held_until - now:.0f} s, for any host of the run."
-            )
+            _say(f"{after.words} It is asked nothing for {after.held_until - now:.0f} s, for any host of the run.")
 
     def _closed(self, state: NodeState, now: float) -> GateClosedError:
         if state.is_given_up:
@@ -100,3 +97,8 @@ class RunGate:
             f"{state.words} That is longer than slb_outage_timeout allows. Nothing was sent for this host.",
             "Run again later.",
         )
+
+
+def _say(words: str) -> None:
+    # Now, while the run waits: what a worker warns of in Ansible's way comes with its result, when the wait is over.
+    Display().display(f"[WARNING]: {words}", color=constants.COLOR_WARN, stderr=True)

@@ -242,12 +242,14 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[
     shell(by_hand)
     assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
     assert shell("docker inspect --format '{{.State.Running}}' slb-instead") == "false"
+    shell("systemctl restart docker")
+    assert shell("docker ps --format '{{.Names}}'") == "slb", "what was taken away stays away when the host is booted"
     assert listed_fleet.module("box", "host_info", subset=["record"])["slb_host"]["record"]["state"] == "none"
 
 
 def test_a_host_is_forgotten(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
     forget = next(recipe for recipe in recipes("operations.md") if "slb_engine.fact" in recipe)
-    left = "/etc/ansible/facts.d/slb_engine.fact /etc/.motd.slb_fleet /var/lib/slb-fleet /run/slb-fleet"
+    left = "/etc/ansible /etc/.motd.slb_fleet /var/lib/slb-fleet /run/slb-fleet"
     shell("mkdir -p /var/lib/slb-fleet")
     shell("touch /etc/.motd.slb_fleet /var/lib/slb-fleet/set-aside.json.invalid-20270101T000000Z")
     shell(forget)

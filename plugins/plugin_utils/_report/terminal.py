@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     AGAIN,
     DRIFTS,
@@ -22,7 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 
 _AUDIT = "slb.fleet.audit"
-_MOST_GROUPS, _MOST_HOSTS, _LONGEST = 8, 6, 400
+_MOST_GROUPS, _MOST_HOSTS = 8, 6
 _PLANNED = {
     "add": "to add",
     "replace": "to replace",
@@ -143,7 +143,8 @@ _TOLD = {
 def _troubles(document: Document) -> Iterator[str]:
     groups = document.groups()
     for group in groups[:_MOST_GROUPS]:
-        yield f"{_head(group)}: {in_short(group.sentence, _LONGEST)}" if group.sentence else _head(group)
+        # As long as it is: what to do stands at its end.
+        yield f"{_head(group)}: {group.sentence}" if group.sentence else _head(group)
         yield f"    {_names(group.hosts)}"
     if groups[_MOST_GROUPS:]:
         rest = groups[_MOST_GROUPS:]

@@ -123,6 +123,21 @@ def test_a_variable_that_does_not_exist_is_told_once(tmp_path: Path, playbook: s
     assert "Is slb_wait_timeout meant?" in " ".join(output.split())
 
 
+def test_a_management_node_that_is_waited_for_is_told_of_meanwhile(tmp_path: Path) -> None:
+    """The management node is the loopback's discard port, where nothing is."""
+    fleet = Canned(tmp_path, edge_1="healthy")
+    listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
+    node = {"slb_base_url": "https://127.0.0.1:9", "slb_username": "u", "slb_password": "p", "slb_retries": 0}
+    given = json.dumps({**node, "slb_engine_listing": listing, "slb_outage_timeout": 120})
+    how = {"cwd": tmp_path, "env": fleet.environment()}
+    with started(fleet.command("slb.fleet.audit", "-e", given), tmp_path, **how) as process:
+        wait_until(
+            lambda: "The run pauses for every host" in " ".join(output_of(tmp_path, process).split()),
+            lambda: output_of(tmp_path, process),
+        )
+        assert process.poll() is None
+
+
 def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path) -> None:
     """It may be the very report that it is to merge."""
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")

@@ -91,6 +91,13 @@ def test_a_healthy_fleet_of_any_size_has_few_lines(number: int) -> None:
     assert f"{number} proven ({number} by console)" in "\n".join(told)
 
 
+def test_what_to_do_stands_at_the_end_of_a_sentence_and_is_not_cut_off() -> None:
+    run = Happenings()
+    run.play("look", "a")
+    run.fail("a", {**LIVE, "reason": f"The daemon says: {'x' * 900}. Do this."})
+    assert "Do this." in "\n".join(lines(run.ended()))
+
+
 def test_failures_are_grouped_by_reason_the_largest_first_and_the_next_command_is_last() -> None:
     run = Happenings(folder="/reports")
     names = [f"edge-{number}" for number in range(1, 31)]
