@@ -231,7 +231,9 @@ def test_a_proxy_that_refuses(start: Callable[..., Any], monkeypatch: pytest.Mon
         monkeypatch.setenv("https_proxy", f"http://user:pr0xy-pass@127.0.0.1:{proxy.port}")
         result = run("engine", server)
     assert result["outcome"] == "refused"
-    assert "proxy" in result["msg"]
+    assert "the proxy that the environment names answers HTTP 407" in result["msg"]
+    assert "no_proxy" in result["msg"]
+    assert len(proxy.heads) == 1, "it is no outage, which would be over after a while"
     assert "pr0xy-pass" not in str(result)
     assert server.connections == 0
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 TOO_LATE = "it took too long"
 _LONGEST_WORDS = 300
+_REFUSED_BY_A_PROXY = re.compile(r"Tunnel connection failed: (4[0-9]{2})\b")
 
 
 def certificate_complaint(error: BaseException) -> str:
@@ -27,6 +29,12 @@ def certificate_complaint(error: BaseException) -> str:
         if type(cause).__name__ == "CertificateError":
             return "it was issued for another name"
     return ""
+
+
+def refusal_of_a_proxy(error: BaseException) -> str:
+    """The status by which a proxy has said that it leads nowhere, as ``403``; empty when the failure is another one."""
+    found = (_REFUSED_BY_A_PROXY.match(str(cause)) for cause in _chain(error) if type(cause) is OSError)
+    return next((refusal[1] for refusal in found if refusal), "")
 
 
 def reason(error: BaseException) -> str:

@@ -36,7 +36,12 @@ from ansible_collections.slb.fleet.plugins.module_utils._console.body import rea
 from ansible_collections.slb.fleet.plugins.module_utils._console.calls import LOGIN
 from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content, read_content
 from ansible_collections.slb.fleet.plugins.module_utils._console.deadline import Deadline
-from ansible_collections.slb.fleet.plugins.module_utils._console.failure import TOO_LATE, certificate_complaint, reason
+from ansible_collections.slb.fleet.plugins.module_utils._console.failure import (
+    TOO_LATE,
+    certificate_complaint,
+    reason,
+    refusal_of_a_proxy,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._console.gate import Gate, OpenGate, Sign
 from ansible_collections.slb.fleet.plugins.module_utils._console.wire import (
     CutAt,
@@ -84,6 +89,10 @@ class UnansweredError(ConsoleError):
 
 class UntrustedError(ConsoleError):
     """The certificate is not to be trusted: no byte of the request has left."""
+
+
+class ProxyRefusedError(ConsoleError):
+    """A proxy in between leads nowhere: no byte of the request has left, and none will."""
 
 
 @dataclass(frozen=True)
@@ -168,15 +177,15 @@ class Transport:
     ) -> Answer:
         """Returns the last answer, whatever its status; redirects are not followed.
 
-        Raises UntrustedError, UnreachableError or UnansweredError when none came. A request that is not
-        repeatable is sent again only while nothing of it has left.
+        Raises UntrustedError, ProxyRefusedError, UnreachableError or UnansweredError when none came. A request that is
+        not repeatable is sent again only while nothing of it has left.
         """
         deadline = Deadline(self._connection.total_timeout)
         pauses, outages = self._pauses(), 0
         self.await_turn(deadline)
         while True:
             result = self._attempt(request, headers or {}, deadline)
-            if isinstance(result, UntrustedError):
+            if isinstance(result, (UntrustedError, ProxyRefusedError)):
                 raise result
             self._gate.note(self._sign(result))
             if isinstance(result, Answer):
@@ -326,6 +335,14 @@ class Transport:
         complaint = certificate_complaint(error)
         if complaint and not self._wire.sent:
             return self._untrusted_certificate(complaint)
+        refusal = refusal_of_a_proxy(error)
+        if refusal:
+            return ProxyRefusedError(
+                f"{self._connection.base_url} was not asked: the proxy that the environment names answers HTTP "
+                f"{refusal} and does not lead there.",
+                "Have the proxy allow it, put the name and password that it wants into https_proxy, or, where the node "
+                "is reached without one, name it in no_proxy.",
+            )
         why = reason(error)
         if self._wire.is_cut or why == TOO_LATE:
             why = f"no {'whole answer came' if self._wire.sent else 'connection came about'} in time"
