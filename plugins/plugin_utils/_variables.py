@@ -95,12 +95,16 @@ def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     try:
         value = templar.template(task_vars[variable])
     except AnsibleError as error:
+        why = str(error).rstrip(".")
+        remedy = (
+            "Give the password of the vault: --ask-vault-password or --vault-password-file."
+            if "decrypt" in why.lower()
+            else "Correct it where it is set."
+        )
+        of_facts = " What hosts say of themselves (facts) decides neither where credentials go nor what is written."
         raise FleetError(
-            f"The variable {variable} of this host cannot be evaluated: {error}.",
-            "Correct it in the inventory. What hosts say of themselves (facts) decides neither where credentials go "
-            "nor what is written."
-            if may_know_facts(task_vars)
-            else "Correct it in the inventory.",
+            f"The variable {variable} of this host cannot be evaluated: {why}.",
+            remedy + (of_facts if may_know_facts(task_vars) else ""),
         ) from None
     return None if is_empty(value) else value
 

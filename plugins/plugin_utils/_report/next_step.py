@@ -164,7 +164,8 @@ def can_be_listed(name: str) -> bool:
 
 def _is_unknown(host: HostEntry) -> bool:
     """The run has come to nothing about it."""
-    return host.verdict in _NOTHING_KNOWN or (host.reason is not None and host.reason.code == _UNREADABLE)
+    was_decided = bool(host.action) and host.verdict not in _NOTHING_KNOWN
+    return not was_decided or (host.reason is not None and host.reason.code == _UNREADABLE)
 
 
 def _what(run: RunEntry, hosts: Sequence[HostEntry]) -> str:

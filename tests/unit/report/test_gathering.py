@@ -250,6 +250,17 @@ def test_the_next_command_is_for_those_that_need_it(playbook: str) -> None:
     assert document.run.next == f"ansible-playbook -i inventory.yml {playbook} --limit @/reports/retry"
 
 
+@pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.audit"])
+def test_where_nothing_could_be_decided_the_look_is_repeated_and_nothing_is_changed(playbook: str) -> None:
+    """As where a password for sudo is missing, or a variable cannot be decrypted."""
+    run = Happenings(playbook)
+    run.play("look", "edge-1")
+    run.task("edge-1", LOOK, {"failed": True, "msg": "Missing sudo password"}, 1, "failed")
+    document = run.ended()
+    assert document.run.next.endswith(f"{playbook} --limit edge-1")
+    assert of(document, "edge-1").next.endswith(f"{playbook} --limit edge-1")
+
+
 def test_what_an_audit_has_seen_is_healed_by_a_rollout_and_what_it_has_not_is_looked_at_again() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1", "edge-2")
