@@ -151,6 +151,13 @@ def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(t
     assert "slb.fleet.audit" in next_of(output)
 
 
+def test_an_audit_of_a_tag_that_nothing_has_looks_all_the_same(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="work")
+    status, output = fleet.run("slb.fleet.audit", "--tags", "nosuch")
+    assert status != 0, output
+    assert fleet.verdicts == {"edge-1": "failed"}
+
+
 def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path) -> None:
     """It may be the very report that it is to merge."""
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
