@@ -28,6 +28,7 @@ from operations import PASSWORD, run
 from proxy import Proxy
 from scenarios import LOGIN_PAGE
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import answer_at
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
 from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request
@@ -384,7 +385,7 @@ def test_a_wait_that_cannot_be_read_changes_nothing(start: Callable[..., Any], v
     server = start({INSTALL: [for_session(answer(200, '{"code":0}', header))], LICENSE: [answer(503, "", header)]})
     assert run("engine", server)["outcome"] == "requested"
     with pytest.raises(ConsoleError, match="503"):
-        Console(_connection(server)).get_json(LICENSE)
+        answer_at(Console(_connection(server)), LICENSE)
 
 
 @pytest.mark.parametrize(
@@ -403,14 +404,14 @@ def test_the_same_trouble_has_the_same_words(start: Callable[..., Any], behaviou
     assert len({run("login", server, base_url="https://127.0.0.1:9", retries=0)["msg"] for _ in range(2)}) == 1
 
 
-def test_get_json(start: Callable[..., Any]) -> None:
+def test_a_list_is_read_in_a_session_that_is_made_anew(start: Callable[..., Any]) -> None:
     path = "/console/engines"
     good = for_session(answer(200, '{"items":[{"name":"edge-1"}]}'))
     server = start({path: [expiring(answer(200, LOGIN_PAGE, kind="text/html")), good]})
-    assert Console(_connection(server)).get_json(path) == {"items": [{"name": "edge-1"}]}
+    assert answer_at(Console(_connection(server)), path) == {"items": [{"name": "edge-1"}]}
     assert server.seen == {LOGIN: 2, path: 2}
     with pytest.raises(ConsoleError, match=r"gave no JSON.*HTTP 404"):
-        Console(_connection(server)).get_json("/elsewhere")
+        answer_at(Console(_connection(server)), "/elsewhere")
 
 
 def _connection(server: Any, timeout: int = 2) -> Connection:
@@ -429,10 +430,10 @@ def test_a_long_list_is_read_and_one_that_is_too_long_is_told_as_such(start: Cal
     }
     server = start({path: [for_session(answer(200, body))] for path, body in behaviours.items()})
     console = Console(_connection(server))
-    assert len(console.get_json("/long")["items"]) == 10_000
+    assert len(answer_at(console, "/long")["items"]) == 10_000
     for path in ("/too-large", "/too-many"):
         with pytest.raises(ConsoleError, match="gave more in one answer than is read: 16 MiB") as error:
-            console.get_json(path)
+            answer_at(console, path)
         assert "page_parameter" in error.value.remedy
         assert "JSON" not in str(error.value)
 
@@ -459,7 +460,7 @@ def test_a_long_list_is_read_and_one_that_is_too_long_is_told_as_such(start: Cal
 def test_a_list_that_the_console_could_not_serve(start: Callable[..., Any], behaviour: Any, words: str) -> None:
     server = start({"/console/engines": [for_session(behaviour)]})
     with pytest.raises(ConsoleError) as error:
-        Console(_connection(server, timeout=1)).get_json("/console/engines")
+        answer_at(Console(_connection(server, timeout=1)), "/console/engines")
     assert "/console/engines could not serve the list: it answered " in str(error.value)
     assert words in str(error.value)
     assert error.value.remedy == "Look at the management node, or try again later."

@@ -5,20 +5,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers
-from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import (
-    Session,
-    log_in,
-    may_serve_later,
-    not_served,
-)
-from ansible_collections.slb.fleet.plugins.module_utils._console.content import Kind
+from ansible_collections.slb.fleet.plugins.module_utils._console.authentication import Session, log_in
 from ansible_collections.slb.fleet.plugins.module_utils._console.gate import OpenGate
 from ansible_collections.slb.fleet.plugins.module_utils._console.redaction import Redactor
 from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply, read_reply
-from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request, Transport
+from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Transport
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError
 
 if TYPE_CHECKING:
@@ -27,11 +21,7 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content
     from ansible_collections.slb.fleet.plugins.module_utils._console.gate import Gate
     from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
-    from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
-
-
-LIST_LIMIT = 16 * 1024 * 1024
-"""Bytes of one answer with JSON: 10,000 engines, of which a console may say more than a kilobyte each."""
+    from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer, Request
 
 
 class SessionGoneError(ConsoleError):
@@ -154,29 +144,6 @@ class Console:
             status_code=reply.answer.status,
             answer=reply.excerpt,
         )
-
-    def get_json(self, path: str) -> Any:
-        """The parsed JSON at ``path``. Raises ConsoleError when something else comes."""
-        reply = self.call(Request("GET", path, limit=LIST_LIMIT), answers.gives_no_data)
-        if answers.is_success(reply.answer) and (reply.answer.is_too_large or reply.content.is_too_much):
-            raise ConsoleError(
-                f"{self.base_url}{path} gave more in one answer than is read: {LIST_LIMIT // 1024**2} MiB, and a "
-                "million values.",
-                "Have the console give fewer engines at a time, in the query of O(listing.path), and name the "
-                "parameter of the query that chooses the page in O(listing.page_parameter).",
-                status_code=reply.answer.status,
-            )
-        if may_serve_later(reply.answer) or (answers.is_success(reply.answer) and reply.answer.is_cut):
-            raise not_served(f"{self.base_url}{path}", "the list", reply)
-        is_json = answers.is_success(reply.answer) and reply.content.kind is Kind.JSON and not reply.answer.defect
-        if not is_json or answers.says_error(reply.content):
-            raise ConsoleError(
-                f"{self.base_url}{path} gave no {'data' if is_json else 'JSON'}: it answered {reply.described()}.",
-                "Look at what the web console shows, or try again later." if is_json else "Check O(listing.path).",
-                status_code=reply.answer.status,
-                answer=reply.excerpt,
-            )
-        return reply.content.value
 
     def _send(self, request: Request, session: Session) -> Reply:
         answer = self._transport.send(request, session.headers(self.base_url))
