@@ -19,7 +19,7 @@ import yaml
 from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
 from ansible_collections.slb.fleet.plugins.module_utils._host import motd, record, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.motd import _note_of
-from ansible_collections.slb.fleet.plugins.module_utils._network import history, profile_files, transaction
+from ansible_collections.slb.fleet.plugins.module_utils._network import history, kinds, profile_files, transaction
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lift_path
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, OF_A_HOST, OF_A_PLAY
@@ -308,6 +308,12 @@ def test_what_each_stage_proves_is_said() -> None:
     assert len(stages) > 20
     table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `")]
     assert sorted(stages) == sorted(name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1]))
+
+
+def test_the_table_of_interfaces_has_each_kind_and_no_other() -> None:
+    page = (ROOT / "docs" / "interfaces.md").read_text()
+    rows = page.split("| kind | taken |")[1].split("\n\n")[0].splitlines()[2:]
+    assert [row.lower().split()[1] for row in rows] == [kind.word for kind in kinds.KINDS]
 
 
 def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:

@@ -11,7 +11,9 @@ Settings = Dict[str, str]
 """nmcli's properties by name; an empty value sets a property back to its default."""
 
 WIRED = "802-3-ethernet"
-"""NetworkManager's section of MTU and MAC addresses, which profiles of each of these kinds may have."""
+"""NetworkManager's section of MTU and MAC addresses. Profiles of each of these kinds may have it: whatever reads or
+makes a profile uses this one for all of them.
+"""
 
 _VLAN_FLAGS = {"REORDER_HDR": 1, "GVRP": 2, "LOOSE_BINDING": 4, "MVRP": 8}
 _MACVLAN_MODES = {"vepa": 1, "bridge": 2, "private": 3, "passthru": 4}
@@ -55,7 +57,11 @@ def _bond(nic: Nic) -> str:
 class Kind(NamedTuple):
     """``kernel``: the kernel's words for it. ``profile``: the type of its profiles; ``word``: the shorter one for it.
 
-    ``settings``: what a new profile says of it beside MTU and addresses, or why there can be none.
+    ``settings``: what a new profile says of it beside MTU and addresses, or why there can be none. It gives a profile
+    only to a kind of which NetworkManager keeps MTU, MAC address and cloned MAC address in ``WIRED``, and whose MAC
+    addresses have six octets. InfiniBand is none: it has a section of its own, without a cloned address. A profile
+    with ``WIRED`` in it would be refused, and only on the host: tests/integration/interfaces/test_other_kinds.py has
+    each NetworkManager of the lab take one.
     """
 
     kernel: Tuple[str, ...]
@@ -65,16 +71,16 @@ class Kind(NamedTuple):
 
 
 ETHERNET = Kind(("ethernet", "veth"), WIRED, "ethernet", _nothing)
-_KINDS = (
+KINDS = (
     ETHERNET,
     Kind(("vlan",), "vlan", "vlan", _vlan),
     Kind(("macvlan",), "macvlan", "macvlan", _macvlan),
     Kind(("bond",), "bond", "bond", _bond),
 )
 _OTHER = Kind((), "generic", "generic", _other)
-TYPES = frozenset(name for kind in _KINDS for name in (kind.profile, kind.word))
+TYPES = frozenset(name for kind in KINDS for name in (kind.profile, kind.word))
 """What profiles of these call their type: NetworkManager itself, and files."""
 
 
 def of(nic: Nic) -> Kind:
-    return next((kind for kind in _KINDS if nic.kind in kind.kernel), _OTHER)
+    return next((kind for kind in KINDS if nic.kind in kind.kernel), _OTHER)
