@@ -18,7 +18,8 @@ ENGINE = "slb"
 """The name of the engine's container, from the interface document."""
 
 PROGRAMS = ("docker", "podman")
-_SOCKETS = ("/run/docker.sock", "/var/run/docker.sock")
+# Of those that have a daemon: where it is, a container may be, also where the command to look at it is not installed.
+_SOCKETS = {"docker": ("/run/docker.sock", "/var/run/docker.sock")}
 _ANSWER_SECONDS = 20
 # A container that is made between the two questions of a look is listed, and was not there to be inspected.
 _LOOKS = 3
@@ -87,13 +88,17 @@ def look(name: str = ENGINE) -> Container:
     """Looks at the container ``name``. Never raises: what cannot be found out is the state ``unknown``."""
     programs = [program for program in PROGRAMS if commands.find(program)]
     if not programs:
-        if any(os.path.exists(socket) for socket in _SOCKETS):
-            return Container("unknown", name, why="a Docker daemon's socket is there, but no docker command")
-        return Container("absent", name)
+        unseen = next((program for program in PROGRAMS if _sockets(program)), None)
+        if unseen is None:
+            return Container("absent", name)
+        why = f"a {unseen.capitalize()} daemon's socket is there, but no {unseen} command"
+        return Container("unknown", name, why=why)
     seen = [_as_this_user(_look_with(program, name)) for program in programs]
     found = [container for container in seen if container.state not in ("absent", "unknown")]
-    if len({container.id for container in found}) > 1:
-        return Container("unknown", name, why="Docker and Podman both have a container of this name")
+    others = [container for container in found if container.id != found[0].id]
+    if others:
+        two = " and ".join(str(container.runtime).capitalize() for container in (found[0], others[0]))
+        return Container("unknown", name, why=f"{two} both have a container of this name")
     undecided = [container for container in seen if container.state == "unknown"]
     return (found or undecided or seen)[0]
 
@@ -168,13 +173,17 @@ def _as_this_user(seen: Container) -> Container:
             state="unknown",
             why="permission denied: without root, podman shows a user's own containers, and not those of root",
         )
-    if seen.state == "unknown" and ("permission denied" in str(seen.why).lower() or _sockets_are_closed()):
+    if seen.state == "unknown" and ("permission denied" in str(seen.why).lower() or _is_closed(str(seen.runtime))):
         return seen._replace(why=f"permission denied to this user, who is not root: {seen.why}")
     return seen
 
 
-def _sockets_are_closed() -> bool:
-    there = [socket for socket in _SOCKETS if os.path.exists(socket)]
+def _sockets(program: str) -> List[str]:
+    return [socket for socket in _SOCKETS.get(program, ()) if os.path.exists(socket)]
+
+
+def _is_closed(program: str) -> bool:
+    there = _sockets(program)
     return bool(there) and not any(os.access(socket, os.R_OK | os.W_OK) for socket in there)
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import containers
+from ansible_collections.slb.fleet.plugins.modules import host_info
 
 
 @pytest.mark.parametrize(
@@ -42,7 +45,7 @@ def program(folder: Path, name: str, script: str) -> None:
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A search path of its own: a daemon that hangs or lies cannot be had for real."""
     monkeypatch.setattr(containers.commands, "_SEARCH_PATH", "")
-    monkeypatch.setattr(containers, "_SOCKETS", ())
+    monkeypatch.setattr(containers, "_SOCKETS", {})
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
@@ -58,9 +61,13 @@ def test_a_daemon_that_does_not_answer_is_unknown_not_absent(programs: Path) -> 
     assert "Cannot connect" in str(seen.why)
 
 
-def test_a_daemon_without_its_command_is_unknown_not_absent(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(containers, "_SOCKETS", (str(programs),))
-    assert containers.look().state == "unknown"
+@pytest.mark.parametrize(("of", "named"), [("docker", "Docker"), ("podman", "Podman")])
+def test_a_daemon_without_its_command_is_unknown_not_absent(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, of: str, named: str
+) -> None:
+    monkeypatch.setattr(containers, "_SOCKETS", {of: (str(programs),)})
+    seen = containers.look()
+    assert (seen.state, seen.why) == ("unknown", f"a {named} daemon's socket is there, but no {of} command")
 
 
 def test_a_daemon_that_hangs_is_unknown_in_bounded_time(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,10 +82,25 @@ def test_a_state_that_nobody_knows_is_unknown(programs: Path) -> None:
     assert (seen.state, seen.why) == ("unknown", "docker calls its state removing")
 
 
-def test_docker_and_podman_that_disagree_are_unknown(programs: Path) -> None:
-    for name in ("docker", "podman"):
+def test_runtimes_that_disagree_are_unknown(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("docker", "podman", "other"):
         program(programs, name, f"echo '[{ITEM.replace('c1', name)}]'")
-    assert "both" in str(containers.look().why)
+    assert containers.look().why == "Docker and Podman both have a container of this name"
+    monkeypatch.setattr(containers, "PROGRAMS", ("other", "docker"))
+    seen = containers.look()
+    assert (seen.state, seen.why) == ("unknown", "Other and Docker both have a container of this name")
+
+
+def test_two_commands_for_the_same_containers_agree(programs: Path) -> None:
+    for name in ("docker", "podman"):
+        program(programs, name, f"echo '[{ITEM}]'")
+    assert containers.look().state == "running"
+
+
+@pytest.mark.parametrize("of", ["engine_container", "set_aside"])
+def test_the_docs_of_the_look_name_each_runtime(of: str) -> None:
+    said = yaml.safe_load(host_info.RETURN)["slb_host"]["contains"][of]["contains"]["runtime"]["description"]
+    assert re.findall(r"V\((\w+)\)", said) == list(containers.PROGRAMS)
 
 
 def test_a_runtime_outside_of_a_short_path_is_found_and_run(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,9 +133,11 @@ def test_what_only_root_sees_is_said_to_be_denied(programs: Path, monkeypatch: p
     assert "permission denied" not in str(containers.look().why)
     closed = programs / "docker.sock"
     closed.touch()
-    monkeypatch.setattr(containers, "_SOCKETS", (str(closed),))
+    monkeypatch.setattr(containers, "_SOCKETS", {"docker": (str(closed),)})
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(closed))
     assert str(containers.look().why).startswith("permission denied")
+    (programs / "docker").rename(programs / "podman")
+    assert "permission denied" not in str(containers.look().why)
 
 
 def test_a_user_who_sees_no_container_of_podman_may_not_see_those_of_root(

@@ -108,7 +108,7 @@ class Docker:
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docker:
     programs = tmp_path / "bin"
     programs.mkdir()
-    monkeypatch.setattr(containers, "_SOCKETS", ())
+    monkeypatch.setattr(containers, "_SOCKETS", {})
     monkeypatch.setattr(containers.commands, "_SEARCH_PATH", "/usr/bin:/bin")
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setattr(containers, "PROGRAMS", ("docker",))
