@@ -1,6 +1,7 @@
 """What the hostile tests share: certificates, servers and a controller.
 
-Imports nothing of the collection: pytest reads this before pytest-ansible has told Ansible where the collection is.
+Imports nothing of the collection but in fixtures: pytest reads this before pytest-ansible has told Ansible where the
+collection is.
 """
 
 from __future__ import annotations
@@ -66,8 +67,11 @@ def controller(tmp_path: Path) -> Controller:
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The developer's own proxies and credentials have no say here."""
+    from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
+
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    for option in ("BASE_URL", "USERNAME", "PASSWORD", "VALIDATE_CERTS", "CA_PATH", "TLS_FINGERPRINT"):
-        monkeypatch.delenv(f"SLB_{option}", raising=False)
+    for rules in CONNECTION_ARGUMENTS.values():
+        for name in rules.get("fallback", (None, []))[1]:
+            monkeypatch.delenv(name, raising=False)

@@ -13,14 +13,13 @@ from operations import PASSWORD
 from runs import Run
 from test_any_place import ELSEWHERE, PLUGINS
 
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
 from playbooks import engine_task, fleet, of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from playbooks import Controller
-
-NO_CONNECTION = "base_url", "username", "password", "tls_fingerprint", "timeout", "retries", "validate_certs", "ca_path"
 
 
 def words(run: Run) -> str:
@@ -48,7 +47,7 @@ def test_an_empty_option_is_not_given(start: Callable[..., Any], controller: Con
     for (host, own), empty in zip(inventory["all"]["hosts"].items(), [None, "", "  "], strict=True):
         servers.append(start())
         own.update(of(servers[-1], PASSWORD, slb_timeout=empty, slb_validate_certs=empty, slb_ca_path=empty))
-        options = {"group/slb.fleet.management_node": dict.fromkeys(NO_CONNECTION, empty)}
+        options = {"group/slb.fleet.management_node": dict.fromkeys(CONNECTION_ARGUMENTS, empty)}
         task = engine_task()
         task["slb.fleet.engine"].update(
             dict.fromkeys(("user_credential_id", "is_change_hostname", "exists_patterns"), empty)

@@ -17,11 +17,13 @@ import pytest
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._host import motd, record, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.motd import _note_of
 from ansible_collections.slb.fleet.plugins.module_utils._network import history, kinds, profile_files, transaction
 from ansible_collections.slb.fleet.plugins.module_utils._network.unmanaged import lift_path
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import CONNECTION_VARIABLES
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, OF_A_HOST, OF_A_PLAY
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,6 +64,22 @@ def test_the_table_has_their_defaults() -> None:
             continue
         wanted = "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)
         assert variable.read(said) == default if name == "slice" else said == wanted, name
+
+
+def test_each_option_of_the_connection_is_named_where_roles_and_tasks_take_it() -> None:
+    page = (ROOT / "docs" / "management-node.md").read_text()
+    named, not_of_the_environment = (
+        set(re.findall(r"`(\w+)`", page.split(begin)[1].split(")")[0]))
+        for begin in ("An option of the connection (", "`SLB_<OPTION>` (not for ")
+    )
+    options = CONNECTION_VARIABLES.keys()
+    assert named == options, "docs/management-node.md, 'Where the options come from': name these options, and no others"
+    without_fallback = {option for option in options if "fallback" not in CONNECTION_ARGUMENTS[option]}
+    assert not_of_the_environment == without_fallback, "docs/management-node.md, the list of the same section"
+    specification = ROOT / "roles" / "engine_deployment" / "meta" / "argument_specs.yml"
+    of_role = yaml.safe_load(specification.read_text())["argument_specs"]["main"]["options"].keys()
+    missing = set(CONNECTION_VARIABLES.values()) - of_role
+    assert not missing, "roles/engine_deployment/meta/argument_specs.yml: add these, for who reads"
 
 
 def test_the_table_of_awx_has_each_variable_with_its_default_and_no_other() -> None:

@@ -13,22 +13,17 @@ from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._console import engine, license, login
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import Engine
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 GOOD: dict[str, Any] = {
+    **{option: rules.get("default") for option, rules in CONNECTION_ARGUMENTS.items()},
     "base_url": "https://console.example",
     "username": "admin",
     "password": "pass-w0rd",
-    "sessionid": None,
-    "validate_certs": True,
-    "ca_path": None,
-    "tls_fingerprint": None,
-    "timeout": 30,
-    "retries": 3,
 }
 ENGINE: dict[str, Any] = {
     "name": "edge-1",
