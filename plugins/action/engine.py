@@ -67,8 +67,7 @@ class ActionModule(InProcessAction):
             return {"failed": True, "msg": str(error)}
 
     def _note(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
-        parts = (self._task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
-        return OnHostAction(*parts).on_host("slb.fleet.engine_record", arguments, STEP_SECONDS, task_vars)
+        return OnHostAction.beside(self).on_host("slb.fleet.engine_record", arguments, STEP_SECONDS, task_vars)
 
 
 def _of_the_request(decided: Mapping[str, Any], *, is_check: bool) -> dict[str, Any]:

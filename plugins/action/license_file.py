@@ -57,5 +57,4 @@ class ActionModule(InProcessAction):
         return answer
 
     def _on_host(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        parts = (self._task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
-        return OnHostAction(*parts).on_host(self._task.resolved_action, arguments, STEP_SECONDS, task_vars)
+        return OnHostAction.beside(self).on_host(self._task.resolved_action, arguments, STEP_SECONDS, task_vars)

@@ -25,12 +25,9 @@ except ImportError:  # before ansible-core 2.19, which knows no trust
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.description import description
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import ARGUMENTS, engine_info
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import (
-    SECRET_OPTIONS,
-    Connection,
-    nearest,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import SECRET_OPTIONS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils import _listed_hosts
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed_hosts import ListedHost, Remark, hosts_of, is_reading

@@ -124,12 +124,11 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         arguments = {**given.values, **{option: typed[option] for option in self.described if option in typed}}
         params = with_defaults(self.argument_spec, typed)
         seconds = STEP_SECONDS + _MOST_CALLS * params["timeout"] * (params["retries"] + 1)
-        # Who is told the password is still not believed more than another host.
-        parts = (self._task, self._connection, self._play_context, self._loader, self._templar, self._shared_loader_obj)
         # It could send back what it was told, as it is or in another form, for everybody to read.
         redact = Redactor(_secrets(given))
         try:
-            answer = OnHostAction(*parts).on_host(self._task.resolved_action, arguments, seconds, task_vars)
+            # Who is told the password is still not believed more than another host.
+            answer = OnHostAction.beside(self).on_host(self._task.resolved_action, arguments, seconds, task_vars)
         except HostAnswerError as error:
             raise HostAnswerError(redact(error.what), error.remedy) from None
         except AnsibleConnectionFailure as error:

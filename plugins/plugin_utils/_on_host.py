@@ -51,6 +51,18 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
     _supports_check_mode = True
     _supports_async = False
 
+    @classmethod
+    def beside(cls, action: ActionBase) -> OnHostAction:
+        """For one that does more than this, in the same task and over the same connection."""
+        return cls(
+            action._task,
+            action._connection,
+            action._play_context,
+            action._loader,
+            action._templar,
+            action._shared_loader_obj,
+        )
+
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
         arguments = self.given()

@@ -18,12 +18,9 @@ from typing import Any, NamedTuple
 from ansible.module_utils.common import validation
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import (
-    CONNECTION_ARGUMENTS,
-    SECRET_OPTIONS,
-    nearest,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, SECRET_OPTIONS
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, MissingOptionError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._numerals import plain

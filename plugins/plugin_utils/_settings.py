@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import re
@@ -16,6 +15,7 @@ from typing import Any
 from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
 from ansible_collections.slb.fleet.plugins.plugin_utils._numerals import plain
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import CONNECTION_VARIABLES
 from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
@@ -52,7 +52,8 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _truth(value: Any) -> bool:
+def truth(value: Any) -> bool:
+    """As ``Variable.read``."""
     try:
         return boolean(value)  # type: ignore[no-any-return]
     except TypeError:
@@ -82,7 +83,9 @@ def _whole(least: int, most: int) -> Callable[[Any], int]:
     return read
 
 
-def _one_of(*choices: str) -> Callable[[Any], str]:
+def one_of(*choices: str) -> Callable[[Any], str]:
+    """A ``Variable.read``."""
+
     def read(value: Any) -> str:
         if value not in choices:
             raise ValueError(f"one of: {', '.join(choices)}")
@@ -145,36 +148,36 @@ def _plan(value: Any) -> Any:
 OF_A_HOST: Mapping[str, Variable] = {
     "engine_name": Variable(_text),
     "manage_ip": Variable(_text),
-    "manage_ip_translated": Variable(_truth, False),
+    "manage_ip_translated": Variable(truth, False),
     "user_credential_id": Variable(_whole(1, 2**31 - 1), 1),
-    "is_change_hostname": Variable(_truth, False),
-    "unrecorded_engine": Variable(_one_of("fail", "adopt", "replace"), "fail"),
-    "allow_established": Variable(_truth, False),
+    "is_change_hostname": Variable(truth, False),
+    "unrecorded_engine": Variable(one_of("fail", "adopt", "replace"), "fail"),
+    "allow_established": Variable(truth, False),
     "wait_timeout": Variable(_seconds(0, 24 * _HOUR), 180),
     "settle": Variable(_seconds(0, _HOUR), 5),
     "attempts": Variable(_whole(1, 100), 3),
     "stop_timeout": Variable(_whole(0, _HOUR), 10),
-    "remove_leftovers": Variable(_truth, False),
+    "remove_leftovers": Variable(truth, False),
     "max_replaced": Variable(_hosts_or_per_cent, "10%"),
     "engine_listing": Variable(_mapping),
-    "engine_listing_may_be_empty": Variable(_truth, False),
-    "motd": Variable(_one_of("aside", "keep"), "aside"),
+    "engine_listing_may_be_empty": Variable(truth, False),
+    "motd": Variable(one_of("aside", "keep"), "aside"),
     "motd_max_bytes": Variable(_whole(0, _MANY), 512),
-    "motd_after": Variable(_one_of("aside", "restored"), "aside"),
+    "motd_after": Variable(one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0, _MANY), 10),
     "outage_timeout": Variable(_seconds(0, 24 * _HOUR), 300),
     "slice": Variable(Slice.read, Slice()),
     "plan": Variable(_plan),
     "license_dest": Variable(_text),
     "license_host": Variable(_text),
-    "license_backup": Variable(_truth, True),
-    "adopt_interfaces": Variable(_truth, False),
+    "license_backup": Variable(truth, True),
+    "adopt_interfaces": Variable(truth, False),
     "interfaces": Variable(_names, []),
-    "interfaces_state": Variable(_one_of("present", "absent"), "present"),
+    "interfaces_state": Variable(one_of("present", "absent"), "present"),
     "dhcp_timeout": Variable(_seconds(0, _HOUR), 15),
     "confirm_timeout": Variable(_seconds(5, _HOUR), 60),
-    "lift_unmanaged": Variable(_truth, False),
-    "whole_lease": Variable(_truth, False),
+    "lift_unmanaged": Variable(truth, False),
+    "whole_lease": Variable(truth, False),
 }
 """By their names without slb_."""
 
@@ -186,8 +189,8 @@ OF_A_PLAY: Mapping[str, Variable] = {
     "max_fail_percentage": Variable(_percentage, 100),
     "max_fail_hosts": Variable(_hosts_or_per_cent),
     "batch_max": Variable(_whole(1, _MANY), 250),
-    "canary": Variable(_one_of("each_slice", "first_slice"), "each_slice"),
-    "remediate_all": Variable(_truth, False),
+    "canary": Variable(one_of("each_slice", "first_slice"), "each_slice"),
+    "remediate_all": Variable(truth, False),
 }
 """Of a run, and not of a host."""
 
@@ -255,7 +258,7 @@ def setting(name: str, value: Any) -> Any:
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:
     """Those that begin with ``slb_`` and that nobody knows, each with the nearest that is known, or an empty text."""
     return {
-        name: next(iter(difflib.get_close_matches(name, KNOWN - _RESULTS, 1)), "")
+        name: nearest(name, KNOWN - _RESULTS)
         for name in names
         if name.startswith("slb_") and name not in KNOWN and not _OF_AWX.match(name)
     }

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ BELOW = {
     "_system": {"_errors"},
     "_host": {"_errors", "_result", "_system"},
     "_network": {"_errors", "_result", "_system"},
-    "_console": {"_errors", "_result", "_visible"},
+    "_console": {"_errors", "_nearest", "_result", "_visible"},
     "_observation": {"_errors", "_system", "_host", "_network"},
 }
 
@@ -21,22 +22,38 @@ BELOW = {
 MADE_BY_ITSELF = re.compile(r"\bsys\.path(\[.*?\] *=[^=]|\.(append|extend|insert)\b| *\+?=[^=])")
 
 
+def imports(file: Path) -> Iterator[str]:
+    """What it imports, by whole names: ``from`` a module or as one."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            # Other tools than this test read imports as well, and know whole names alone.
+            assert node.level == 0, f"{file}:{node.lineno}: name what is imported whole, from ansible_collections on"
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
 def imported(layer: str) -> set[str]:
     path = MODULE_UTILS / layer
     found = set()
     for file in path.glob("*.py") if path.is_dir() else [path.with_suffix(".py")]:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom) and node.module and ".plugins." in node.module:
-                _outside, _plugins, inside = node.module.partition(".plugins.")
-                place, *rest = inside.split(".")
-                found |= {rest[0]} if rest else {name.name for name in node.names}
-                assert place == "module_utils", f"{file} knows {node.module}"
+        for name in imports(file):
+            outside, _plugins, inside = f"{name}.".partition(".fleet.plugins.")
+            if outside == "ansible_collections.slb":
+                place, its_layer = inside.split(".")[:2]
+                assert place == "module_utils", f"{file} knows {name}"
+                found.add(its_layer)
     return found - {layer}
 
 
 @pytest.mark.parametrize("layer", sorted(BELOW))
 def test_no_layer_knows_what_is_above_or_beside_it(layer: str) -> None:
     assert imported(layer) <= BELOW[layer]
+
+
+def test_the_collection_imports_itself_by_whole_names() -> None:
+    names = [name for file in MODULE_UTILS.parent.rglob("*.py") for name in imports(file)]
+    assert len(names) > 1000
 
 
 def test_no_test_says_itself_where_its_imports_are_found() -> None:

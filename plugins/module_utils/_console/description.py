@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible.module_utils.common.validation import check_type_int
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import nearest
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, MissingOptionError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
 
 LISTING_OPTIONS: dict[str, dict[str, Any]] = {
     "path": {"type": "str", "required": True},

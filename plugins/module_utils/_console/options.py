@@ -5,27 +5,18 @@
 
 from __future__ import annotations
 
-import difflib
 import ipaddress
 import os
 import re
 import ssl
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import MissingOptionError, OptionError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-def nearest(word: str, words: Iterable[str]) -> str:
-    """The one of ``words`` that ``word`` may have been meant for; empty where there is none."""
-    return next(iter(difflib.get_close_matches(word, list(words), 1)), "")
 
 
 def from_environment(name: str) -> str:

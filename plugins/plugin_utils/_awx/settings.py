@@ -5,21 +5,19 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import available_timezones
 
-from ansible.module_utils.parsing.convert_bool import boolean
-
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import (
     normalised_base_url,
     normalised_fingerprint,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN
+from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, one_of, truth
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 PREFIX = "slb_awx_"
@@ -110,27 +108,11 @@ def _path(value: Any) -> str:
     return value
 
 
-def _truth(value: Any) -> bool:
-    try:
-        return boolean(value)  # type: ignore[no-any-return]
-    except TypeError:
-        raise ValueError("a boolean, such as true or false") from None
-
-
 def _whole(least: int, most: int) -> Reader:
     def read(value: Any) -> int:
         if isinstance(value, bool) or not _DIGITS.fullmatch(str(value).strip()) or not least <= int(value) <= most:
             raise ValueError(f"a whole number from {least} to {most}")
         return int(value)
-
-    return read
-
-
-def _one_of(*choices: str) -> Reader:
-    def read(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"one of: {', '.join(choices)}")
-        return str(value)
 
     return read
 
@@ -186,18 +168,18 @@ def _see_that_there_is(zone: str, moment: str) -> None:
         raise ValueError(f"a rule that begins at a moment that there is: {moment} is none") from None
     # Without a database of zones here, AWX alone knows them.
     if available_timezones() and zone not in available_timezones():
-        near = difflib.get_close_matches(zone, available_timezones(), 1)
-        raise ValueError(f"a rule in a known time zone: {zone} is none{f' (did you mean {near[0]}?)' if near else ''}")
+        near = nearest(zone, available_timezones())
+        raise ValueError(f"a rule in a known time zone: {zone} is none{f' (did you mean {near}?)' if near else ''}")
 
 
 VARIABLES: Mapping[str, tuple[Reader, Any]] = {
-    "state": (_one_of("present", "absent"), "present"),
-    "collection": (_one_of("awx.awx", "ansible.controller"), "awx.awx"),
+    "state": (one_of("present", "absent"), "present"),
+    "collection": (one_of("awx.awx", "ansible.controller"), "awx.awx"),
     "name": (_name, "slb.fleet"),
     "label": (_name, "slb.fleet"),
     "organization": (_name_of_theirs, "Default"),
     "image": (_word, ""),
-    "pull": (_one_of("always", "missing", "never"), "missing"),
+    "pull": (one_of("always", "missing", "never"), "missing"),
     "execution_environment": (_name_of_theirs, ""),
     "project_url": (_word, ""),
     "project_branch": (_word, ""),
@@ -208,10 +190,10 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "base_url": (_of_the_node(normalised_base_url), ""),
     "username": (_text, ""),
     "password": (_text, ""),
-    "update_secrets": (_truth, False),
+    "update_secrets": (truth, False),
     "ca": (_certificates, ""),
     "tls_fingerprint": (_of_the_node(normalised_fingerprint), ""),
-    "become": (_truth, True),
+    "become": (truth, True),
     "slices": (_whole(1, 1000), 1),
     "approvers": (_names_of_theirs, []),
     "approval_timeout": (_whole(60, 10_000_000), 86_400),
@@ -235,10 +217,10 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
     """``given``: every variable that begins with ``slb_awx_``, by its whole name. Raises FleetError."""
     for name in given:
         if name.removeprefix(PREFIX) not in VARIABLES and name not in KNOWN:
-            near = difflib.get_close_matches(name, [f"{PREFIX}{known}" for known in VARIABLES], 1)
+            near = nearest(name, [f"{PREFIX}{known}" for known in VARIABLES])
             raise FleetError(
                 f"There is no variable {name}.",
-                f"Did you mean {near[0]}?" if near else "docs/awx.md names those that there are.",
+                f"Did you mean {near}?" if near else "docs/awx.md names those that there are.",
             )
     settings: dict[str, Any] = {}
     for name, (read, default) in VARIABLES.items():
