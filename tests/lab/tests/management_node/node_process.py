@@ -53,7 +53,8 @@ class NodeProcess:
             assert self._process.poll() is None, self.log()
             return self.ready().get("pid") == self._process.pid
 
-        wait_until(serves, self.log, 20)
+        # One that has ended is seen at once; one that takes longer hangs, however much else the machine does.
+        wait_until(serves, self.log, 60)
 
     def ready(self) -> dict[str, Any]:
         file = self.state / "ready.json"
