@@ -9,9 +9,11 @@ from ansible_collections.slb.fleet.tests.unit.decision.tried import tried
 
 HEAD = """# How a host's fate is decided
 
-Made from the function that decides, by trying every evidence under every policy; do not edit. The rows are tried from
-the first to the last, and the first that applies decides. What a row can lead to depends on the rest of the evidence
-and on the policy. Numbers and states in the right column are those of one example.
+Made from the function that decides, by trying what `tests/unit/decision/space.py` makes up; do not edit. There each
+kind of container is combined with each record, with what the list says and a run knows, and with one danger; upon a
+part of that comes, one at a time, what is seen seldom; and all of it is tried under several policies. The rows are
+tried from the first to the last, and the first that applies decides. What a row can lead to depends on the rest of the
+evidence and on the policy. Numbers and states in the right column are those of one example.
 
 | what was seen | what is done | why, as the operator reads it |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Every evidence is tried under every policy: once, whoever asks what came of it."""
+"""All that is in the space is tried: once, whoever asks what came of it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from ansible_collections.slb.fleet.tests.unit.decision.space import everything
 
 @dataclass(frozen=True)
 class Tried:
-    """``reasons``: an example of each, by what was seen and what is done. ``broken``: the first promise that was."""
+    """``reasons``: an example of each, by what was seen and what is done. ``codes``: all that decided. ``broken``: the
+    first promise that was.
+    """
 
     number: int
     reasons: dict[tuple[str, str], str]
+    codes: frozenset[str]
     broken: str
 
 
 @functools.cache
 def tried() -> Tried:
-    number, reasons, broken = 0, dict[tuple[str, str], str](), ""
+    number, reasons, codes, broken = 0, dict[tuple[str, str], str](), set[str](), ""
+    rows = {rule.code: rule for rule in RULES}
     for evidence, policy in everything():
         number += 1
-        rule = next(rule for rule in RULES if rule.applies(evidence, policy))
         decision = decide(evidence, policy)
+        codes.add(decision.code)
+        # A guard has its own code: the row behind which it stands is the one that applies.
+        rule = rows.get(decision.code) or next(rule for rule in RULES if rule.applies(evidence, policy))
         reasons.setdefault((rule.when, decision.action), decision.reason)
         for promise in () if broken else broken_promises(evidence, policy, decision):
             broken = f"broken: {promise}\n{evidence}\n{policy}\n{decision}"
-    return Tried(number, reasons, broken)
+    return Tried(number, reasons, frozenset(codes), broken)
