@@ -153,7 +153,8 @@ restored:
 leftovers:
   description:
     - The containers that have the name of one that was taken out of the way. None of them is put back by itself; to do it
-      by hand, C(docker rename NAME slb), C(docker update --restart=always slb), C(docker start slb).
+      by hand, C(docker rename NAME slb), C(docker update --restart=always slb), C(docker start slb), or
+      the same with C(podman).
   returned: with O(state=restored), where it is not noted which container that would be
   type: list
   elements: str

@@ -14,6 +14,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleSt
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
+Runtime = Literal["docker", "podman"]
 RecordState = Literal["none", "pending", "confirmed", "invalid"]
 Unrecorded = Literal["fail", "adopt", "replace"]
 ALIVE = ("running", "restarting", "paused")
@@ -91,6 +92,8 @@ class Evidence:
     container: ContainerState = "absent"
     container_id: str | None = None
     container_why: str | None = None
+    runtime: Runtime = "docker"
+    """The command that the operator has on the host; Docker's where the host has none."""
     uptime: float | None = None
     restarts: int = 0
     auto_remove: bool = False
@@ -231,6 +234,7 @@ def evidence_from(
         container=container["state"],
         container_id=container.get("id"),
         container_why=str(container.get("why") or "").rstrip("."),
+        runtime=container.get("runtime") or "docker",
         uptime=container.get("uptime"),
         restarts=container.get("restart_count", 0),
         auto_remove=container.get("auto_remove", False),

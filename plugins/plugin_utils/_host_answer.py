@@ -20,7 +20,7 @@ import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ContainerState, RecordState
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ContainerState, RecordState, Runtime
 
 _MODULES = "ansible_collections.slb.fleet.plugins.modules"
 _LONGEST_ANSWER = 1024 * 1024
@@ -91,6 +91,10 @@ def _check_look(look: Any, subset: Sequence[str]) -> None:
             raise _unlike(f"slb_host.{name}", "there, although it was asked for", None)
         if name in _STATES and look[name].get("state") not in _STATES[name]:
             raise _unlike(f"slb_host.{name}.state", f"one of {', '.join(_STATES[name])}", look[name].get("state"))
+    runtime = ((look or {}).get("engine_container") or {}).get("runtime")
+    if runtime is not None and runtime not in get_args(Runtime):
+        # The operator is told to type it.
+        raise _unlike("slb_host.engine_container.runtime", f"one of {', '.join(get_args(Runtime))}", runtime)
     for path in _missing(look or {}):
         raise _unlike(f"slb_host.{path}", "there", None)
 

@@ -66,6 +66,10 @@ def test_no_row_has_a_gap_for_what_to_do() -> None:
     assert not re.findall(r"^.*\| …[. ]*\|$", PAGE.read_text(), re.MULTILINE)
 
 
+def test_no_message_takes_for_granted_which_runtime_a_host_has() -> None:
+    assert not re.findall(r".*`(?:docker|podman) .*", PAGE.read_text())
+
+
 # Caught where they are raised, and told in the words of another.
 INNER = {"NoteError", "_GroupRefusedError"}
 

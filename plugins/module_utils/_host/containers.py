@@ -78,6 +78,11 @@ class Container(NamedTuple):
         return {key: getattr(self, key) for key in shown}
 
     @property
+    def program(self) -> str:
+        """What a person types on the host; Docker's command where the host has none of them."""
+        return self.runtime or PROGRAMS[0]
+
+    @property
     def whole_restart_policy(self) -> str:
         """As the runtimes' command lines take it: a limit of restarts belongs to it."""
         policy = self.restart_policy or "no"

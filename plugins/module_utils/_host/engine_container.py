@@ -53,7 +53,7 @@ def stopped(
 def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = None) -> Result:
     """Puts back what the note of ``set_aside`` names: its name, its restart policy, its state. See the module."""
     before = _known(containers.look())
-    note = _what_was_taken()
+    note = _what_was_taken(before.program)
     if note is None:
         seen = _put_back(before, before, False, changed=False)
         # Such as one that 0.1.0 took out of the way, which noted nothing.
@@ -97,13 +97,13 @@ def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = 
     return _put_back(before, containers.look(), done, changed=True)
 
 
-def _what_was_taken() -> Optional[Note]:
+def _what_was_taken(program: str) -> Optional[Note]:
     try:
         return set_aside.read()
     except notes.NoteError as error:
         raise HostError(
             f"What was taken out of the way is not known: {set_aside.PATH} {error}.",
-            "Nothing was changed. Put the container back by hand: `docker ps --all` lists it.",
+            f"Nothing was changed. Put the container back by hand: `{program} ps --all` lists it.",
         ) from error
 
 
@@ -126,7 +126,7 @@ def running(timeout: float, settle: float, after_request: bool, check_mode: bool
     if not came_up and not check_mode:
         raise WaitError(
             f"No engine came up within {timeout:g} seconds; last seen: {_sight(seen, request)}.",
-            f"Look at the deployment in the web console, and at `{seen.runtime or 'docker'} ps --all` on the host.",
+            f"Look at the deployment in the web console, and at `{seen.program} ps --all` on the host.",
             before=before.summary(),
             after=seen.summary(),
         )

@@ -83,7 +83,7 @@ def _switch_restarts_off(program: str, container: Container) -> None:
     if completed.rc != 0 and program == "docker":
         raise HostError(
             f"The restart policy of the container {container.name} could not be switched off: {completed.words}.",
-            f"Run `docker update --restart=no {container.name}` on the host to see why.",
+            f"Run `{program} update --restart=no {container.name}` on the host to see why.",
         )
 
 

@@ -51,11 +51,12 @@ def ailing(evidence: Evidence, policy: Policy) -> Decision:
     if evidence.container in ("running", "restarting"):
         return fail(
             "This engine was proven to run, and now its runtime restarts it again and again. "
-            "See `docker logs slb` on the host; mend it there, or run slb.fleet.remediate for this host."
+            f"See `{evidence.runtime} logs slb` on the host; mend it there, or run slb.fleet.remediate for this host."
         )
     return fail(
         f"This engine was proven to run, and is stopped: its container is {evidence.container}. "
-        "Start it on the host (`docker start slb`, or `docker unpause slb`), or run slb.fleet.remediate for this host."
+        f"Start it on the host (`{evidence.runtime} start slb`, or `{evidence.runtime} unpause slb`), or run "
+        "slb.fleet.remediate for this host."
     )
 
 

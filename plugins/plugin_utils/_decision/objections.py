@@ -94,15 +94,16 @@ def _to_another_engine(decision: Decision, evidence: Evidence, policy: Policy) -
 
 
 def renamed(evidence: Evidence) -> str:
+    rename = f"{evidence.runtime} rename"
     if evidence.container != "absent":
         return (
             f"But the container that the record proves is there as {evidence.recorded_as}, and another one has the "
-            f"name slb. Find out which one serves, and remove the other one, or rename it (`docker rename slb "
-            f"slb-other`, `docker rename {evidence.recorded_as} slb`); then run again."
+            f"name slb. Find out which one serves, and remove the other one, or rename it (`{rename} slb slb-other`, "
+            f"`{rename} {evidence.recorded_as} slb`); then run again."
         )
     return (
         f"But the container that the record proves is there as {evidence.recorded_as}. Give it its name back on the "
-        f"host (`docker rename {evidence.recorded_as} slb`), or remove it; then run again."
+        f"host (`{rename} {evidence.recorded_as} slb`), or remove it; then run again."
     )
 
 

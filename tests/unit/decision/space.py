@@ -143,6 +143,7 @@ def seldom_seen() -> Iterator[tuple[dict, dict]]:
     yield {"ports": ({"port": 8000, "pid": 217, "process": "python3"},)}, {}
     yield {"addresses": ("192.0.2.99",)}, {}
     yield {"engine": replace(ENGINE, base_url="")}, {}
+    yield {"runtime": "podman"}, {}
     yield {"recorded_as": "slb-x"}, {}
     yield {}, {"rounds": 100}
     yield {}, {"confirmed": 2}

@@ -37,6 +37,10 @@ def test_every_guard_is_reached_and_has_its_code_in_the_list() -> None:
     assert tried().codes - {rule.code for rule in RULES} == set(BESIDE_THE_ROWS)
 
 
+def test_no_host_of_podman_is_told_a_command_of_docker() -> None:
+    assert tried().of_docker == frozenset()
+
+
 def test_every_field_that_a_decision_reads_is_varied() -> None:
     first: dict[tuple[type, str], object] = {}
     constant: set[tuple[type, str]] = {(kind, field.name) for kind in KINDS for field in fields(kind)}

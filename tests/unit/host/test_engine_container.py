@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import WaitError
-from ansible_collections.slb.fleet.plugins.module_utils._host import containers, engine_container
+from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError, WaitError
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, engine_container, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 
 
@@ -38,6 +39,20 @@ def test_what_was_seen_first_and_last_is_told_when_the_time_is_over(looks: list[
         engine_container.running(0.05, 5, False, check_mode=False)
     assert raised.value.values["before"]["state"] == "absent"
     assert raised.value.values["after"]["state"] == "exited"
+
+
+@pytest.mark.parametrize(("runtime", "command"), [("podman", "podman"), (None, "docker")])
+def test_who_has_to_look_for_himself_is_told_the_command_that_the_host_has(
+    looks: list[Container], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runtime: str | None, command: str
+) -> None:
+    looks += [Container(name="slb", state="absent", runtime=runtime)]
+    with pytest.raises(WaitError, match=f"`{command} ps --all`"):
+        engine_container.running(0.05, 5, False, check_mode=False)
+    damaged = tmp_path / "set-aside.json"
+    damaged.write_text("{")
+    monkeypatch.setattr(set_aside, "PATH", str(damaged))
+    with pytest.raises(HostError, match=f"`{command} ps --all`"):
+        engine_container.restored(mistaken=False, check_mode=False)
 
 
 def test_check_mode_looks_once(looks: list[Container]) -> None:

