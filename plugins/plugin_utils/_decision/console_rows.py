@@ -74,11 +74,12 @@ def listed_deploying(evidence: Evidence, policy: Policy) -> Decision:
     if waited < policy.wait:
         return wait("The console lists the engine as deploying.", policy.wait - waited, evidence, policy)
     if evidence.stable(policy) and not policy.unlisted:
-        stuck = "The console still shows a deployment, but the engine {}: the front end was not updated."
+        but = "The console still shows a deployment, but the engine"
+        stale = "the front end was not updated"
         if evidence.proven:
-            return Decision("nothing", stuck.format("runs in the container that was proven"), verified_by="host")
+            return Decision("nothing", f"{but} runs in the container that was proven: {stale}.", verified_by="host")
         if evidence.ours_pending and evidence.after_request:
-            return confirm(stuck.format("came up after our request and runs steadily"), evidence)
+            return confirm(f"{but} came up after our request and runs steadily: {stale}.", evidence)
     return fail(
         f"The console lists the engine as deploying, after a wait of {waited:.0f} seconds; the container is "
         f"{evidence.container}. Refresh the console page; end the deployment there, or wait, then run again."
