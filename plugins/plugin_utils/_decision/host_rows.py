@@ -84,11 +84,11 @@ def operator_calls_it_a_leftover(evidence: Evidence, policy: Policy) -> bool:
 
 
 def leftover_by_word(evidence: Evidence, policy: Policy) -> Decision:
-    why = (
-        "the operator says that the console does not list its engine"
-        if policy.unlisted
-        else f"{why_not_proven(evidence)}, and slb_unrecorded_engine says: replace"
-    )
+    if policy.unlisted:
+        in_spite_of = ", although it was proven to run here" if evidence.was_proven else ""
+        why = f"the operator says that the console does not list its engine{in_spite_of}"
+    else:
+        why = f"{why_not_proven(evidence)}, and slb_unrecorded_engine says: replace"
     return out_of_the_way(f"The container slb is {evidence.container}, and {why}.", "operator", evidence)
 
 
