@@ -114,7 +114,7 @@ class Gathering:
 
     def did(self, host: str, deed: Deed | None) -> None:
         if deed:
-            self._stories.setdefault(host, Story()).deeds.append(deed)
+            self._stories.setdefault(host, Story()).add(deed)
 
     def _learn(self, story: Story, seen: Seen, now: float, has_looked: bool) -> None:
         if seen.fate:
@@ -123,13 +123,14 @@ class Gathering:
                 is_ours = seen.is_set_aside or seen.fate.code in _TOLD_OF_NO_CHANGE
                 story.has_drifted = not story.was_good and not is_ours
             story.fate = seen.fate
-            story.verified_at = now if has_looked else story.verified_at
+            if has_looked:
+                story.verified_at, story.is_outdated = now, False
         if seen.fate and not (seen.rounds or story.rounds):
             story.is_decided, story.wants = True, seen.wants
         story.waited = story.waited if seen.waited is None else seen.waited
         story.rounds = story.rounds if seen.rounds is None else seen.rounds
         if seen.deed:
-            story.deeds.append(seen.deed)
+            story.add(seen.deed)
         if seen.node:
             self._nodes.setdefault(seen.node)
         self._unknown_engines.update(dict.fromkeys(seen.unknown_engines))
@@ -218,7 +219,7 @@ class Gathering:
         entry = HostEntry(
             name,
             verdict,
-            fate.action if fate else "",
+            fate.action if fate and not story.is_undone else "",
             self._reason(story, verdict),
             fate.evidence if fate else (),
             Verified(by, self._time(story.verified_at)) if by else None,
@@ -234,6 +235,8 @@ class Gathering:
     def _reason(self, story: Story, verdict: Verdict) -> Reason | None:
         if verdict == "unfinished":
             return story.unfinished()
+        if story.is_undone and story.trouble == "ok":
+            return None
         if verdict == "not_attempted" and story.reason and self._status != "running":
             return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
         return story.reason
@@ -250,12 +253,10 @@ class Gathering:
                 return "done"
             # Its look was skipped, as by --tags.
             return "unfinished" if story.deeds else "not_attempted"
-        if story.fate.action == "nothing":
-            return "proven"
-        return self._of_work(story, run)
+        return "proven" if story.is_proven else self._of_work(story, run)
 
     def _of_work(self, story: Story, run: RunEntry) -> Verdict:
-        """Something is to be done about the host, and no task has failed."""
+        """Something is to be done about the host, or was done about one that was proven, and no task has failed."""
         if run.is_plan:
             return "planned"
         if run.playbook == _AUDIT:

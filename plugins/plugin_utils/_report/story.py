@@ -12,6 +12,15 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Record
 
 Ending = Literal["ok", "failed", "unreachable"]
+_ENDS_A_PROOF = (
+    "container_set_aside",
+    "container_put_back",
+    "record_pending",
+    "record_withdrawn",
+    "install_requested",
+    "install_unknown",
+)
+"""Codes of deeds after which the container, or what the record says of it, is not what was looked at before."""
 
 
 @dataclass
@@ -19,6 +28,8 @@ class Story:
     """``tasks``: those that go on, and since when. ``batch``: of the last play that has come to it."""
 
     fate: Fate | None = None
+    is_outdated: bool = False
+    """This run has done something since its last look that no proof outlives."""
     is_decided: bool = False
     record: Record | None = None
     was_good: bool = False
@@ -38,11 +49,24 @@ class Story:
 
     @property
     def is_proven(self) -> bool:
-        return self.trouble == "ok" and self.fate is not None and self.fate.action == "nothing"
+        return self.trouble == "ok" and self._is_good and not self.is_outdated
+
+    @property
+    def is_undone(self) -> bool:
+        """It was proven, and this run has itself taken away what was: what was decided then says nothing of it now."""
+        return self._is_good and self.is_outdated
+
+    @property
+    def _is_good(self) -> bool:
+        return self.fate is not None and self.fate.action == "nothing"
 
     @property
     def needs_a_person(self) -> bool:
         return self.fate is not None and self.fate.action == "fail"
+
+    def add(self, deed: Deed) -> None:
+        self.deeds.append(deed)
+        self.is_outdated = self.is_outdated or deed.code in _ENDS_A_PROOF
 
     def spend(self, phase: Phase | None, seconds: float) -> None:
         if phase and seconds > 0:

@@ -96,6 +96,8 @@ def in_plan(document: Document) -> str:
     bad = ("failed", "unreachable", "not_attempted", "unfinished", "done")
     actions = Counter(host.action for host in document.hosts if host.action and host.verdict not in bad)
     parts = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
+    undecided = sum(1 for host in document.hosts if host.verdict == "planned" and not host.action)
+    parts += [f"{undecided} {VERDICTS['planned']}"] if undecided else []
     parts += [f"{document.counts[verdict]} {VERDICTS[verdict]}" for verdict in bad if document.counts[verdict]]
     return f"{', '.join(parts) or 'no hosts'}. Nothing was changed."
 

@@ -13,6 +13,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import m
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._telling import is_set_aside
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
@@ -168,6 +169,101 @@ def test_check_mode_has_done_nothing() -> None:
     assert of(document, "edge-1").done == ()
     assert [deed.sentence for deed in of(document, "edge-1").would_do] == ["ask the management node for the install"]
     assert document.counts["changed"] == 0
+
+
+RECORD = "slb.fleet.engine_record"
+TAKEN = (STOP, {"changed": True, "quarantined_as": None})
+WITHDRAWN = (RECORD, {"changed": True, "record": {"state": "none"}})
+ENDS_A_PROOF = {
+    "container_set_aside": TAKEN,
+    "container_put_back": (STOP, {"changed": True, "restored": True}),
+    "record_withdrawn": WITHDRAWN,
+    "record_pending": (RECORD, {"changed": True, "record": {"state": "pending"}}),
+    "install_requested": (INSTALL, {"changed": True, "outcome": "requested"}),
+    "install_unknown": (INSTALL, {"changed": True, "outcome": "unknown"}),
+}
+
+
+@pytest.mark.parametrize("code", ENDS_A_PROOF)
+def test_what_this_run_has_taken_away_is_not_proven_any_more(code: str) -> None:
+    run = Happenings("slb.fleet.uninstall")
+    run.play("uninstall", "edge-1", "edge-2")
+    run.look("edge-1", PROVEN)
+    run.look("edge-2", PROVEN)
+    run.task("edge-1", *ENDS_A_PROOF[code])
+    document = run.ended()
+    host = of(document, "edge-1")
+    assert (host.verdict, host.action, host.reason, host.verified) == ("done", "", None, None)
+    assert [deed.code for deed in host.done] == [code]
+    assert of(document, "edge-2").verdict == "proven"
+    assert "1 proven (1 by console) · 1 done" in list(lines(document))[1]
+    assert run.gathering.tally(run.now).proven == 1
+
+
+@pytest.mark.parametrize("has_looked", [True, False])
+def test_another_look_proves_again_what_was_taken_away_and_no_memory_of_one_does(has_looked: bool) -> None:
+    run = Happenings("slb.fleet.uninstall")
+    run.play("uninstall", "edge-1")
+    run.look("edge-1", PROVEN)
+    run.task("edge-1", *TAKEN)
+    run.gathering.end("edge-1", "again", "ok", seen(LOOK, decided(PROVEN)), None, run.now, has_looked)
+    host = of(run.ended(), "edge-1")
+    assert (host.verdict, host.verified is not None) == (("proven", True) if has_looked else ("done", False))
+    assert (host.reason is not None) is has_looked
+
+
+@pytest.mark.parametrize(
+    ("module", "result"),
+    [
+        ("motd", {"changed": True, "moved": []}),
+        ("interface", {"changed": True, "adopted": [{"name": "ens9"}]}),
+        ("license", {"changed": True, "dest": "/license"}),
+        ("engine_record", {"changed": True, "record": {"state": "confirmed"}}),
+        ("engine_container", {"changed": False, "quarantined_as": None}),
+    ],
+)
+def test_a_proof_outlives_what_leaves_the_engine_as_it_was(module: str, result: dict[str, Any]) -> None:
+    run = Happenings()
+    run.play("deploy", "edge-1")
+    run.look("edge-1", PROVEN)
+    run.task("edge-1", f"slb.fleet.{module}", result)
+    assert of(run.ended(), "edge-1").verdict == "proven"
+
+
+def test_what_fails_after_a_proven_engine_was_taken_away_says_why() -> None:
+    run = Happenings("slb.fleet.uninstall")
+    run.play("uninstall", "edge-1")
+    run.look("edge-1", PROVEN)
+    run.task("edge-1", *TAKEN)
+    run.task("edge-1", RECORD, {"failed": True, "msg": "The disk is full."}, ending="failed")
+    host = of(run.ended(), "edge-1")
+    assert (host.verdict, host.reason) == ("failed", Reason("task_failed", "The disk is full."))
+
+
+def test_a_rollout_that_has_taken_away_what_was_proven_has_not_come_to_its_end() -> None:
+    run = Happenings()
+    run.play("deploy", "edge-1")
+    run.look("edge-1", PROVEN)
+    run.task("edge-1", *TAKEN)
+    host = of(run.ended(), "edge-1")
+    assert (host.verdict, host.verified) == ("unfinished", None)
+
+
+def test_check_mode_tells_of_what_is_proven_that_it_would_be_taken_away() -> None:
+    run = Happenings("slb.fleet.uninstall", check=True)
+    run.play("uninstall", "edge-1", "edge-2")
+    run.look("edge-1", PROVEN)
+    run.look("edge-2", PROVEN)
+    run.task("edge-1", *TAKEN)
+    run.task("edge-1", *WITHDRAWN)
+    document = run.ended()
+    host = of(document, "edge-1")
+    assert (host.verdict, host.action, host.done) == ("planned", "", ())
+    assert [deed.code for deed in host.would_do] == ["container_set_aside", "record_withdrawn"]
+    assert list(lines(document))[1:3] == [
+        "  1 nothing, 1 to be changed. Nothing was changed.",
+        "  Would be done: a leftover out of the way on 1 host.",
+    ]
 
 
 def test_the_batches_of_a_play_are_one_play_whatever_it_is_called_inside() -> None:
