@@ -122,7 +122,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def _tell_a_change(self, result: Any) -> None:
         each = told(result)
-        deed = seen(each.module, each.values, bool(context.CLIARGS.get("check"))).deed
+        deed = seen(each.module, each.values, bool(context.CLIARGS.get("check")), each.on).deed
         if deed:
             would = "would " if context.CLIARGS.get("check") else ""
             self._display.display(f"[{visible(each.host)}]: {would}{deed.sentence}", color="yellow")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,9 @@ PLUGINS = str(Path(__file__).parent / "connection_plugins")
 PASSWORD = "a-password-that-is-nowhere"
 
 
-def keep(controller: Controller, server: Any, *options: str, host: str = "store", **environment: str) -> Run:
+def keep(
+    controller: Controller, server: Any, *options: str, host: str = "store", quiet: bool = False, **environment: str
+) -> Run:
     inventory = fleet(
         2,
         **of(server, PASSWORD),
@@ -39,7 +42,8 @@ def keep(controller: Controller, server: Any, *options: str, host: str = "store"
         "ansible_python_interpreter": "/usr/bin/python3",
     }
     kept = {"ANSIBLE_CONNECTION_PLUGINS": PLUGINS, "ANSIBLE_KEEP_REMOTE_FILES": "1", **environment}
-    return controller.run([PLAYBOOK], inventory, "-e", "slb_hosts=edge-*", "-vvv", *options, **kept)
+    more = (*([] if quiet else ["-vvv"]), *options)
+    return controller.run([PLAYBOOK], inventory, "-e", "slb_hosts=edge-*", *more, **kept)
 
 
 def test_it_is_kept_once_and_left_where_it_is_the_same(start: Callable[..., Any], controller: Controller) -> None:
@@ -69,6 +73,27 @@ def test_it_is_kept_once_and_left_where_it_is_the_same(start: Callable[..., Any]
     assert kept.read_bytes() == LICENSE_TEXT
     assert [each.read_text() for each in kept.parent.glob("license.*~")] == ["an older license"]
     assert sorted(each.name.split(".")[0] for each in kept.parent.iterdir()) == ["license", "license"]
+
+
+def test_the_report_names_where_it_is_kept(start: Callable[..., Any], controller: Controller) -> None:
+    server = start()
+    kept = controller.folder / "kept" / "license"
+    kept.parent.mkdir()
+    reports = controller.folder / "reports"
+    environment = {"ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report", "ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"}
+
+    def deeds(*options: str) -> tuple[list[dict[str, str]], list[dict[str, str]], list[str]]:
+        run = keep(controller, server, *options, quiet=True, SLB_REPORT_DIR=str(reports), **environment)
+        run.assert_ok()
+        hosts = json.loads((reports / "report.json").read_text())["hosts"]
+        assert [host["name"] for host in hosts] == ["edge-1", "edge-2"]
+        would_do, done = ([deed for host in hosts for deed in host[key]] for key in ("would_do", "done"))
+        return would_do, done, re.findall(r"^\[edge-\d\]: (.*license.*)$", run.output, re.MULTILINE)
+
+    would, did = f"download the license to store:{kept}", f"downloaded the license to store:{kept}"
+    assert deeds("--check") == ([{"code": "license_downloaded", "sentence": would}], [], [f"would {would}"])
+    assert deeds() == ([], [{"code": "license_downloaded", "sentence": did}], [did])
+    assert deeds() == ([], [], [])
 
 
 @pytest.mark.parametrize("backup", [None, "true", "false"])

@@ -52,15 +52,17 @@ class Seen:
     unknown_engines: tuple[str, ...] = ()
 
 
-def seen(module: str, result: Mapping[str, Any], would: bool = False) -> Seen:
-    """``module``: the full name of the task's module. ``would``: what it calls changed was only foretold."""
+def seen(module: str, result: Mapping[str, Any], would: bool = False, on: str = "") -> Seen:
+    """``module``: the full name of the task's module. ``would``: what it calls changed was only foretold. ``on``: the
+    host that it ran on.
+    """
     # An include that fails gives its reason under another name.
     message = _sentence(result.get("msg") or result.get("reason") or "It gave no reason.")
     if not module.startswith(PREFIX):
         return Seen(message)
     if module == f"{PREFIX}host_fate":
         return _of_a_decision(message, result, would)
-    return Seen(message, deed=_deed(module.removeprefix(PREFIX), result, would))
+    return Seen(message, deed=_deed(module.removeprefix(PREFIX), result, would, on))
 
 
 def may_have_done(module: str, arguments: Mapping[str, Any]) -> bool:
@@ -84,6 +86,7 @@ _PHASES: Mapping[str, Phase] = {
     "interface": "adopt",
     "engine": "ask",
     "license": "ask",
+    "license_file": "ask",
 }
 
 
@@ -122,7 +125,7 @@ def _record(recorded: Mapping[str, Any], engine: Mapping[str, Any]) -> Record:
     return "this" if all(recorded.get(key) == engine.get(key) for key in ("name", "manage_ip", "base_url")) else "other"
 
 
-def _deed(module: str, result: Mapping[str, Any], would: bool) -> Deed | None:
+def _deed(module: str, result: Mapping[str, Any], would: bool, on: str) -> Deed | None:
     """``would``: nothing was done, as in check mode."""
     if module == "engine" and result.get("outcome") == "unknown":
         return Deed("install_unknown", "asked the management node for the install, and what came of it is not known")
@@ -131,7 +134,7 @@ def _deed(module: str, result: Mapping[str, Any], would: bool) -> Deed | None:
     code = _code(module, result) if is_done else ""
     if not code:
         return None
-    return _told_deed(code, would, _detail(module, result))
+    return _told_deed(code, would, _detail(module, result, on))
 
 
 def _told_deed(code: str, would: bool, detail: str = "") -> Deed:
@@ -148,7 +151,10 @@ def _code(module: str, result: Mapping[str, Any]) -> str:
         return "motd_aside" if result.get("moved") else "motd_restored"
     if module == "interface":
         return "interfaces_given_back" if _items(result.get("given_back")) else "interfaces_adopted"
-    return {"engine": "install_requested", "license": "license_downloaded"}.get(module, "")
+    return _CODES.get(module, "")
+
+
+_CODES = {"engine": "install_requested", "license": "license_downloaded", "license_file": "license_downloaded"}
 
 
 _DEEDS: Mapping[str, tuple[str, str]] = {
@@ -169,12 +175,14 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
 }
 
 
-def _detail(module: str, result: Mapping[str, Any]) -> str:
+def _detail(module: str, result: Mapping[str, Any], on: str) -> str:
     if module == "engine_container":
         name = _phrase(result.get("quarantined_as"))
         return f", as {name}" if name else ""
     if module == "license":
         return f" to {_phrase(result.get('dest'))}"
+    if module == "license_file":
+        return f" to {_phrase(on)}:{_phrase(result.get('dest'))}"
     if module == "interface":
         each = _items(result.get("given_back")) or _items(result.get("adopted"))
         return f": {_phrase(', '.join(_phrase(_mapping(one).get('name')) for one in each))}"

@@ -18,9 +18,12 @@ _OF_NO_HOST = frozenset({"merge_reports", "awx_setup", "awx_files"})
 
 @dataclass(frozen=True)
 class Told:
-    """Of a result: the host, the task's identity and module, and the module's own result."""
+    """Of a result: the host, the task's identity and module, and the module's own result. ``on``: where the task ran,
+    which is another host where it was delegated.
+    """
 
     host: str
+    on: str
     task: str
     module: str
     values: Mapping[str, Any]
@@ -35,8 +38,10 @@ def told(result: Any, *, is_well: bool = False) -> Told:
     task = _named(result, "task")
     module = _module(task)
     values = _named(result, "result") if module.startswith(PREFIX) or not is_well else {}
+    host = _named(result, "host").get_name()
     return Told(
-        _named(result, "host").get_name(),
+        host,
+        str(task.delegate_to or host),
         identity(task),
         module,
         values if isinstance(values, Mapping) else {},

@@ -95,7 +95,7 @@ class Watcher:
         if not (self._is_ours and self._gathering):
             return None
         with self._lock:
-            found = seen(told.module, told.values, self._gathering.check)
+            found = seen(told.module, told.values, self._gathering.check, told.on)
             phase = phase_of(told.module, told.values, self._rounds.get(told.host, 0))
             self._gathering.end(told.host, told.task, ending, found, phase, time.monotonic(), told.has_looked)
             if found.rounds is not None:
@@ -112,7 +112,8 @@ class Watcher:
         """One turn of a task's loop has ended well."""
         if self._is_ours and self._gathering:
             with self._lock:
-                self._gathering.did(told.host, seen(told.module, told.values, self._gathering.check).deed)
+                found = seen(told.module, told.values, self._gathering.check, told.on)
+                self._gathering.did(told.host, found.deed)
 
     def sum_up(self) -> None:
         """What is known by now is what the lookup ``summary`` gives from here on, which AWX alone is given."""

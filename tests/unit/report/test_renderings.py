@@ -31,6 +31,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import jun
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Tally, Wait, line
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import phase_of, seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
@@ -405,6 +406,42 @@ def test_what_failed_is_not_told_as_done_and_a_loop_not_twice() -> None:
     run.task("edge-1", "slb.fleet.license", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
     (host,) = run.ended().hosts
     assert [deed.sentence for deed in host.done] == ["downloaded the license to /license"]
+
+
+TELL_OF_NO_DEED = {
+    "awx_object": "makes what is in AWX, and does nothing to a host of the fleet or for it",
+    "engine_info": "reads the console's list",
+    "host_info": "looks at a host",
+    "login": "checks the credentials",
+    "merge_reports": "writes the report of several runs on the controller",
+}
+"""Modules, each with the reason."""
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in (DOCS.parent / "plugins" / "modules").glob("*.py")))
+def test_what_any_module_has_changed_is_told(module: str) -> None:
+    found = seen(f"slb.fleet.{module}", {"changed": True, "confirmed": True, "dest": "/license"}, on="edge-1")
+    if module in TELL_OF_NO_DEED:
+        assert found.deed is None, f"{module} is told as a deed: take it out of TELL_OF_NO_DEED"
+    else:
+        assert found.deed, (
+            f"a report is silent about what {module} changes: give it a code in _code() and words in _DEEDS of "
+            "_report/seen.py and in _TOLD of _report/terminal.py, or a reason in TELL_OF_NO_DEED"
+        )
+        assert phase_of(f"slb.fleet.{module}", {}, 0), f"which phase {module} takes its time in: _PHASES of seen.py"
+
+
+def test_a_license_that_a_host_keeps_is_told_with_the_host_and_a_look_at_its_place_is_not() -> None:
+    run = Happenings("slb.fleet.download_license")
+    run.play("download", "edge-1")
+    run.task("edge-1", "slb.fleet.license_file", {"changed": False}, seconds=2)
+    turn = seen("slb.fleet.license_file", {"changed": True, "dest": "/license"}, on="store")
+    run.gathering.did("edge-1", turn.deed)
+    run.task("edge-1", "slb.fleet.license_file", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
+    (host,) = run.ended().hosts
+    assert [deed.sentence for deed in host.done] == ["downloaded the license to store:/license"]
+    assert host.seconds == {"ask": 3.0}
+    assert "  Done: a license downloaded on 1 host." in list(lines(run.ended()))
 
 
 def named(schema: Any) -> Iterator[str]:
