@@ -26,6 +26,7 @@ from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     Happenings,
     decided,
     troubled,
+    untold,
 )
 
 
@@ -45,6 +46,24 @@ def test_each_host_is_in_it_whatever_became_of_it() -> None:
     }
     assert document.counts["hosts"] == 5
     assert sum(document.counts[each] for each in ("proven", "failed", "unreachable", "not_attempted")) == 5
+
+
+def test_there_is_a_run_that_says_something_in_each_field() -> None:
+    documents = []
+    for check in (False, True):
+        facts = {"limit": "edge-*", "slice": "2/5", "awx_job_id": 77, "versions": {"slb.fleet": "1.0.0"}}
+        run = Happenings(check=check, folder="/reports", left_out=("a_password",), **facts)
+        run.play("deploy", "edge-1", "edge-2", batch=("edge-1",))
+        run.look("edge-1", ABSENT, unknown_engines=["edge-9"])
+        run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
+        run.play("deploy", "edge-1", "edge-2", batch=("edge-2",))
+        run.lose("edge-2")
+        run.look("edge-1", {**PROVEN, "console": "running"}, rounds=2)
+        documents.append(run.ended())
+    assert untold(documents) == []
+    assert untold(each.run for each in documents) == []
+    assert untold(host for each in documents for host in each.hosts) == []
+    assert untold(batch for each in documents for batch in each.run.batches) == []
 
 
 def test_a_proof_says_by_what_and_when() -> None:

@@ -14,7 +14,15 @@ import jsonschema
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils import merge_reports
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    Batch,
+    Deed,
+    Document,
+    HostEntry,
+    Reason,
+    RunEntry,
+    Verified,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text, retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
     NotMergeableError,
@@ -22,13 +30,14 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
     merged_summaries,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import (
     UnreadableReportError,
     document_from,
     summary_from,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
-from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings, untold
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -56,6 +65,51 @@ def test_what_is_written_is_read_as_it_was() -> None:
     assert replace(again.run, next="") == replace(document.run, next="")
     assert [replace(host, seconds={}) for host in again.hosts] == [replace(host, seconds={}) for host in document.hosts]
     assert again.plan == document.plan
+
+
+BEGAN, UPDATED, ENDED = (f"2026-11-20T12:00:0{second}Z" for second in range(3))
+FULL_HOST = HostEntry(
+    name="edge-1",
+    verdict="proven",
+    action="nothing",
+    reason=Reason("proven", "It runs."),
+    evidence=("container slb: running", "record: confirmed"),
+    verified=Verified("console", UPDATED),
+    done=(Deed("install_requested", "asked the management node for the install"),),
+    would_do=(Deed("motd_aside", "move the message of the day aside"),),
+    seconds={"look": 1.5, "wait": 60.0},
+    batch=1,
+    next="ansible-playbook slb.fleet.rollout --limit edge-1",
+    console="not_listed",
+    since="corrected",
+)
+FULL_RUN = RunEntry(
+    playbook="slb.fleet.rollout",
+    check=True,
+    status="interrupted",
+    began=BEGAN,
+    updated=UPDATED,
+    ended=ENDED,
+    seconds=2.5,
+    limit="edge-*",
+    slice="2/5",
+    awx_job_id=77,
+    versions={"slb.fleet": "1.0.0"},
+    management_nodes=("https://console.example",),
+    batches=(Batch("Roll out", 3, BEGAN, ENDED, 1),),
+    next="ansible-playbook slb.fleet.rollout",
+    left_out=("a_password",),
+)
+FULL = Document(FULL_RUN, (FULL_HOST,), plan_of({"edge-2": "add: edge-2"}), ("edge-9",))
+
+
+def test_no_field_is_lost_when_a_document_is_read_again() -> None:
+    parts = (FULL, FULL_RUN, FULL_HOST, FULL.plan, *FULL_RUN.batches, *FULL_HOST.done, *FULL_HOST.would_do)
+    for part in (*parts, FULL_HOST.reason, FULL_HOST.verified):
+        assert untold([part]) == [], f"give it a value of its own in the {type(part).__name__} of this test"
+    values = FULL.as_json()
+    jsonschema.validate(values, SCHEMA)
+    assert document_from(json.dumps(values), "a file") == FULL
 
 
 def test_slices_become_one_with_one_retry_list() -> None:

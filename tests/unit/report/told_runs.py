@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import MISSING, fields
 from datetime import datetime, timezone
 from typing import Any
 
@@ -85,6 +87,20 @@ class Happenings:
 
     def so_far(self) -> Document:
         return self.gathering.document(self.now)
+
+
+def untold(entries: Iterable[Any]) -> list[str]:
+    """The fields that say nothing in any of them, which are of one dataclass."""
+    every = list(entries)
+    return [
+        field.name
+        for field in fields(every[0])
+        if all(getattr(each, field.name) in (None, "", (), {}, False, _default(field)) for each in every)
+    ]
+
+
+def _default(field: Any) -> Any:
+    return None if field.default is MISSING else field.default
 
 
 def troubled(folder: str = "") -> Document:
