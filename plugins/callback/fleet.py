@@ -105,12 +105,13 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def _tell_words(self, result: Any) -> None:
         each = told(result)
-        words = each.values.get("msg")
-        lines = words if isinstance(words, list) else [words]
-        if not all(isinstance(line, str) for line in lines):
+        said = each.values.get("msg")
+        said = said if isinstance(said, list) else [said]
+        words = [line for line in said if isinstance(line, str)]
+        if len(words) < len(said):
             super().v2_runner_on_ok(result)
         elif each.host not in self._fine:
-            self._display.display(f"[{visible(each.host)}]: {visible(' '.join(lines))}")
+            self._display.display(f"[{visible(each.host)}]: {visible(' '.join(words))}")
 
     def _note_whether_it_is_fine(self, result: Any) -> None:
         each = told(result)

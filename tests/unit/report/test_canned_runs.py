@@ -228,10 +228,17 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
     assert (status, list(fleet.verdicts)) == (0, ["edge-1", "edge-2"]), output
 
 
-@pytest.mark.parametrize("playbook", ["rollout", "audit", "diagnose"])
-def test_a_run_whose_look_was_skipped_claims_nothing(tmp_path: Path, playbook: str) -> None:
+@pytest.mark.parametrize(
+    ("playbook", "tags"),
+    [
+        ("rollout", ("--tags", "another")),
+        ("diagnose", ("--tags", "another")),
+        ("audit", ("--skip-tags", "always")),
+    ],
+)
+def test_a_run_whose_look_was_skipped_claims_nothing(tmp_path: Path, playbook: str, tags: tuple[str, str]) -> None:
     fleet = Canned(tmp_path, edge_1="healthy")
-    _status, output = fleet.run(f"slb.fleet.{playbook}", "--tags", "another")
+    _status, output = fleet.run(f"slb.fleet.{playbook}", *tags)
     assert fleet.verdicts == {"edge-1": "not_attempted"}
     assert "1 not attempted" in output
     _status, output = fleet.run(f"slb.fleet.{playbook}", "--start-at-task", "Give AWX how the fleet stands")

@@ -31,6 +31,7 @@ class Result(NamedTuple):
     host: Host
     task: Task
     result: dict[str, Any]
+    warnings: tuple[Any, ...] = ()
 
 
 def failed(host: str, module: str, **result: Any) -> Result:
