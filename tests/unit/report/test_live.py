@@ -24,6 +24,7 @@ class Host(NamedTuple):
 class Task(NamedTuple):
     action: str
     args: dict[str, Any] = {}
+    delegate_to: str | None = None
     _uuid = "task"
 
 
