@@ -204,7 +204,10 @@ class _Door:
         answer = self._action.on_host("slb.fleet.host_info", {"subset": subset}, STEP_SECONDS, self._task_vars)
         if answer.get("failed") or "slb_host" not in answer:
             words = quoted(answer["msg"], _LONGEST_WORDS) if answer.get("msg") else _NO_WORD
-            raise FleetError(f"The host could not be looked at. It says: {words}.", "")
+            raise FleetError(
+                f"The host could not be looked at. It says: {words}.",
+                "See whether it has Python 3.6 or later, which ansible_python_interpreter names where it is not found.",
+            )
         return dict(answer["slb_host"])
 
     def _decide(self, slb_host: Mapping[str, Any], progress: Progress) -> Decision:
