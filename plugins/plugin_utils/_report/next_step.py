@@ -73,9 +73,11 @@ class NextStep:
             limit = self._naming([host.name for host in hosts if host.verdict == "planned"], 0)
             if limit is None:
                 return ""
-            # Later options outrank those before.
-            plan = ("-e", f"slb_plan={self.folder}/report.json") if self.folder and run.check else self.unapproved
-            return self._command(_what(run, hosts), run, *limit, *plan)
+            what = _what(run, hosts)
+            # Later options outrank those before. A rollout alone does what a plan says and nothing else.
+            has_plan = self.folder and run.check and what == _ROLLOUT
+            plan = ("-e", f"slb_plan={self.folder}/report.json") if has_plan else self.unapproved
+            return self._command(what, run, *limit, *plan)
         again = [host for host in hosts if host.verdict in AGAIN]
         if not again:
             return ""

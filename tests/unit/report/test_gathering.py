@@ -280,7 +280,7 @@ def test_check_mode_tells_of_what_is_proven_that_it_would_be_taken_away() -> Non
     assert (host.verdict, host.action, host.done) == ("planned", "", ())
     assert [deed.code for deed in host.would_do] == ["container_set_aside", "record_withdrawn"]
     assert list(lines(document))[1:3] == [
-        "  1 nothing, 1 to be changed. Nothing was changed.",
+        "  1 with nothing to do, 1 to be changed. Nothing was changed.",
         "  Would be done: a leftover out of the way on 1 host.",
     ]
 
@@ -374,6 +374,14 @@ def test_where_nothing_could_be_decided_the_look_is_repeated_and_nothing_is_chan
     document = run.ended()
     assert document.run.next.endswith(f"{playbook} --limit edge-1")
     assert of(document, "edge-1").next.endswith(f"{playbook} --limit edge-1")
+
+
+def test_a_plan_is_given_to_a_rollout_alone_which_does_nothing_else() -> None:
+    for playbook, given in (("slb.fleet.rollout", " -e slb_plan=/reports/report.json"), ("slb.fleet.remediate", "")):
+        run = Happenings(playbook, check=True, folder="/reports")
+        run.play("look", "edge-1")
+        run.look("edge-1", ABSENT)
+        assert run.ended().run.next == f"ansible-playbook -i inventory.yml {playbook}{given}"
 
 
 def test_what_an_audit_has_seen_is_healed_by_a_rollout_and_what_it_has_not_is_looked_at_again() -> None:
