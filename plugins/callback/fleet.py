@@ -37,6 +37,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import (
     arguments_of,
     is_own,
     module_of,
+    own_playbook,
     told,
     warnings_of,
 )
@@ -48,6 +49,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     CALLBACK_NAME = "slb.fleet.fleet"
 
     _is_quiet = False
+    _is_diagnosis = False
 
     def __init__(self) -> None:
         super().__init__()
@@ -56,6 +58,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._is_quiet = is_own(play) and not self._display.verbosity
+        self._is_diagnosis = own_playbook(play) == f"{PREFIX}diagnose"
         if not self._is_quiet:
             super().v2_playbook_on_play_start(play)
 
@@ -92,7 +95,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         module, arguments = module_of(result), arguments_of(result)
         if module == "ansible.builtin.debug":
             self._tell_words(result)
-        elif arguments.get("report_only"):
+        elif self._is_diagnosis:
             self._note_whether_it_is_fine(result)
         elif may_have_done(module, arguments):
             self._tell_a_change(result)
@@ -105,6 +108,8 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def _tell_words(self, result: Any) -> None:
         each = told(result)
+        if "results" in each.values:
+            return  # of a loop, whose turns were told
         said = each.values.get("msg")
         said = said if isinstance(said, list) else [said]
         words = [line for line in said if isinstance(line, str)]

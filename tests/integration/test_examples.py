@@ -101,6 +101,7 @@ def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) ->
     assert done.status == 0, done.output
     for interface in ("ens9", "ens10", "eth0", "lo"):
         assert re.search(rf"\b{interface}: \w", done.output), done.output
+    assert "All items completed" not in done.output
 
 
 @pytest.mark.usefixtures("output_callback")
