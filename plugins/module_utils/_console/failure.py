@@ -33,7 +33,7 @@ def certificate_complaint(error: BaseException) -> str:
 
 def refusal_of_a_proxy(error: BaseException) -> str:
     """The status by which a proxy has said that it leads nowhere, as ``403``; empty when the failure is another one."""
-    found = (_REFUSED_BY_A_PROXY.match(str(cause)) for cause in _chain(error) if type(cause) is OSError)
+    found = (_REFUSED_BY_A_PROXY.match(str(cause)) for cause in _chain(error) if isinstance(cause, OSError))
     return next((refusal[1] for refusal in found if refusal), "")
 
 
