@@ -71,7 +71,9 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         if not self._is_quiet:
             super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
-        elif not ignore_errors:
+        elif ignore_errors:
+            self._tell_warnings(result)
+        else:
             self._tell_trouble("failed", result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:

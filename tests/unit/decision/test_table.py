@@ -283,6 +283,12 @@ def test_remediate_overrides_every_proof_of_the_past_but_not_what_the_list_shows
     assert (listed.action, listed.verified_by) == ("nothing", "console")
 
 
+def test_who_remediates_an_engine_that_was_proven_is_told_that_it_was() -> None:
+    remediate = Policy(unrecorded="replace", unlisted=True, installs=False)
+    reasons = [decide(Evidence(ENGINE, **RUNNING, **record), remediate).reason for record in (CONFIRMED, {})]
+    assert ["although it was proven to run here" in reason for reason in reasons] == [True, False]
+
+
 def test_an_install_that_cannot_be_asked_for_is_known_before_anything_is_touched() -> None:
     trouble = replace(ENGINE, trouble="'edge-1.example' is not an IP address.")
     nameless = replace(ENGINE, base_url="")

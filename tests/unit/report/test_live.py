@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.callback.fleet import CallbackModule
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import _OF_NO_HOST
 from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import INSTALL, LIVE, LOOK
 
@@ -33,6 +35,13 @@ class Result(NamedTuple):
     task: Task
     result: dict[str, Any]
     warnings: tuple[Any, ...] = ()
+
+
+def test_playbooks_that_are_about_no_host_are_known_as_such() -> None:
+    """By what they say themselves: they work on the controller alone."""
+    playbooks = Path(__file__).resolve().parents[3] / "playbooks"
+    first = {path.stem: yaml.safe_load(path.read_text())[0] for path in playbooks.glob("*.yml")}
+    assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == _OF_NO_HOST
 
 
 def failed(host: str, module: str, **result: Any) -> Result:
