@@ -43,6 +43,7 @@ CODE = (
     Stage("client", "pytest --numprocesses 2 --dist loadfile tests/hostile"),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx"),
     Stage("sanity", "tests/tools/sanity"),
+    Stage("release", "pytest tests/release"),
 )
 LABS = (
     Stage("molecule", "tests/tools/molecule"),

@@ -253,6 +253,14 @@ def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_n
     assert '"slb_password": "of the north"' in shown.stdout, shown.stdout + shown.stderr
 
 
+def test_a_password_that_is_asked_for_is_in_the_environment_and_not_shown(tmp_path: Path) -> None:
+    (name,) = {typed for _page, typed in commands("export") if "_USERNAME=" in typed and "PASSWORD" not in typed}
+    ((_page, asked),) = commands("read")
+    typed = f'{name}\n{asked}\nsh -c \'printf %s:%s "$SLB_USERNAME" "$SLB_PASSWORD"\''
+    done = subprocess.run(["bash", "-euc", typed], input="of the console\n", capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("admin:of the console", "")
+
+
 def by_cron(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
     """The line of the docs as cron runs it, with their credentials. ``installed``: what ~/slb is."""
     page = (ROOT / "docs" / "operations.md").read_text()

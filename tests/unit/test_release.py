@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.slb.fleet.tests.tools.signing import signer
+
 ROOT = Path(__file__).resolve().parents[2]
 STAND_INS = {
     "tests/tools/environment": "",
@@ -77,22 +79,10 @@ def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
 @pytest.fixture
 def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Of somebody who releases, in the key ring that gpg takes from now on."""
-    monkeypatch.setenv("GNUPGHOME", str(tmp_path / "ring"))
-    (tmp_path / "ring").mkdir(mode=0o700)
-    made = [
-        "gpg",
-        "--batch",
-        "--quiet",
-        "--passphrase",
-        "",
-        "--quick-generate-key",
-        "key@home.example",
-        "ed25519",
-        "sign",
-    ]
-    subprocess.run(made, check=True)
-    yield "key@home.example"
-    subprocess.run(["gpgconf", "--kill", "all"], check=True)
+    with signer(tmp_path) as (name, where):
+        for variable, value in where.items():
+            monkeypatch.setenv(variable, value)
+        yield name
 
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
@@ -173,10 +163,7 @@ NO_REPOSITORIES = (
     ("arguments", "words"),
     [
         ([], "VERSION is missing"),
-        *[
-            ([version, HOME], "not of the form 1.0.0")
-            for version in ("1.0", "v1.0.0", "01.0.0", "1.0.0-rc1", "1.0.0\n2.0.0")
-        ],
+        *[([version, HOME], "not of the form 1.0.0") for version in NO_VERSIONS],
         *[(["1.0.0", repository], "not the address of a repository's page") for repository in NO_REPOSITORIES],
         (["1.0.0", HOME, "nobody@home.example"], "GnuPG has no secret key nobody@home.example"),
     ],
