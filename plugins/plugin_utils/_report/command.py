@@ -60,6 +60,8 @@ def next_step(folder: str, has_plan: bool) -> NextStep:
     in_a_file = has_plan and plan is None
     limit = str(given.get("subset") or "")
     own = {os.path.realpath(f"{folder}/retry")} if folder else set()
+    by_files = files_of(limit)
+    is_own = not own.isdisjoint(map(os.path.realpath, by_files))
     return NextStep(
         (*_inventory(given), *_options(given), *files, *_as_options(told)),
         _short_path(folder) if folder else "",
@@ -67,7 +69,8 @@ def next_step(folder: str, has_plan: bool) -> NextStep:
         playbooks=tuple(_short_path(str(each)) for each in given.get("args") or ()),
         approved=tuple(_as_options({_PLAN: plan})) if plan is not None and _may_be_told(_PLAN, plan) else (),
         unapproved=("-e", f"{_PLAN}=") if in_a_file else (),
-        is_limit_lost=visible(limit) != limit or not own.isdisjoint(map(os.path.realpath, files_of(limit))),
+        # With variables that are the operator's word about these hosts, no file is one: it may have others by then.
+        is_limit_lost=visible(limit) != limit or is_own or bool(by_files and (files or variables or has_plan)),
     )
 
 

@@ -17,6 +17,8 @@ _FEW = 30
 _REMEDIED = ("gone_from_the_list", "ailing")
 """Reasons for which the operator's word is needed before the engine is installed anew."""
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
+_FOR_ANY_HOST = (_ROLLOUT, "slb.fleet.audit", "slb.fleet.diagnose")
+"""Those that do nothing to a host because it was named. To the others, a name is the operator's word about the host."""
 _NOT_APPROVED = "not_approved"
 _APPROVE_AGAIN = "Launch the workflow again, and have its new plan approved."
 _NOTHING_KNOWN, _UNREADABLE = ("unreachable", "unfinished", "not_attempted"), "unreadable"
@@ -39,7 +41,9 @@ class NextStep:
     planned: frozenset[str] = frozenset()
     """The hosts for which the run's plan has something."""
     is_limit_lost: bool = False
-    """It was by the file of hosts that this run itself writes anew, or cannot be shown."""
+    """It was by a file that may have other hosts by then, as the one that this run itself writes anew; or cannot be
+    shown.
+    """
 
     def knowing(self, plan: Plan | None) -> NextStep:
         """``plan``: the run's, which its document has. A digest is that of the whole fleet before anything was done:
@@ -54,10 +58,12 @@ class NextStep:
     def of_host(self, host: HostEntry, run: RunEntry) -> str:
         if host.verdict not in (*AGAIN, "needs_you", "planned"):
             return ""
-        limit = self._naming([host.name], 1)
+        is_remedied = host.reason is not None and host.reason.code in _REMEDIED
+        what = _REMEDIATE if is_remedied else _what(run, [host])
+        limit = self._naming([host.name], None if self._is_a_word(what, run) else 1)
         if limit is None:
             return ""
-        if host.reason and host.reason.code in _REMEDIED:
+        if is_remedied:
             return self._command(_REMEDIATE, run, *self.unapproved, *limit)
         if self._is_not_approved(host):
             if run.awx_job_id is not None:
@@ -70,10 +76,11 @@ class NextStep:
         if run.status == "running":
             return ""
         if run.is_plan and any(host.verdict == "planned" for host in hosts):
-            limit = self._naming([host.name for host in hosts if host.verdict == "planned"], 0)
+            what = _what(run, hosts)
+            planned = [host.name for host in hosts if host.verdict == "planned"]
+            limit = self._naming(planned, 0 if what in _FOR_ANY_HOST else None)
             if limit is None:
                 return ""
-            what = _what(run, hosts)
             # Later options outrank those before. A rollout alone does what a plan says and nothing else.
             has_plan = self.folder and run.check and what == _ROLLOUT
             plan = ("-e", f"slb_plan={self.folder}/report.json") if has_plan else self.unapproved
@@ -81,7 +88,7 @@ class NextStep:
         again = [host for host in hosts if host.verdict in AGAIN]
         if not again:
             return ""
-        limit = self._limit([host.name for host in again], run)
+        limit = self._limit([host.name for host in again], _what(run, again), run)
         if limit is None:
             return ""
         if all(self._is_not_approved(host) for host in again):
@@ -96,19 +103,29 @@ class NextStep:
         is_refused = host.reason is not None and host.reason.code == _NOT_APPROVED
         return is_refused or (has_plan and host.name not in self.planned)
 
-    def _limit(self, names: Sequence[str], run: RunEntry) -> tuple[str, ...] | None:
+    def _is_a_word(self, what: str, run: RunEntry) -> bool:
+        """About the hosts that are named, and about no others that a later run may write into a file: with variables, a
+        rollout may do what it does not do without the operator's word. AWX's launches state theirs anew.
+        """
+        has_variables = "-e" in self.options or bool(self.approved or self.unapproved or run.left_out)
+        return what not in _FOR_ANY_HOST or (has_variables and run.awx_job_id is None)
+
+    def _limit(self, names: Sequence[str], what: str, run: RunEntry) -> tuple[str, ...] | None:
+        if self._is_a_word(what, run):
+            return self._naming(names, None)
         are_in_the_file = any(map(can_be_named, names)) if self.is_limit_lost else all(map(can_be_named, names))
         if are_in_the_file and run.awx_job_id is None and self.folder:
             return ("--limit", f"@{self.folder}/retry")
         # Without a file of the names all are looked at again, which changes nothing where all is well.
         return self._naming(names, _FEW)
 
-    def _naming(self, names: Sequence[str], most: int) -> tuple[str, ...] | None:
+    def _naming(self, names: Sequence[str], most: int | None) -> tuple[str, ...] | None:
         """Those, or the limit of the command, within which they are: where they are more than ``most``, or one cannot
-        be named. Where that is lost, those that can; None where none can: it is not made wider.
+        be named. Where that is lost, or ``most`` is None, those that can; None where none can: it is not made wider.
         """
         named = [name for name in names if can_be_named(name)]
-        if not self.is_limit_lost and (len(names) > most or named != list(names)):
+        are_too_many = most is not None and (len(names) > most or named != list(names))
+        if are_too_many and not self.is_limit_lost:
             return ("--limit", self.limit) if self.limit else ()
         return ("--limit", ",".join(named)) if named else None
 

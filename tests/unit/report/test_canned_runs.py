@@ -40,7 +40,7 @@ def test_the_next_command_is_whole_and_has_no_secret(tmp_path: Path) -> None:
     command = next_of(output)
     assert command == (
         'ansible-playbook -i inventory.yml --forks 3 -e @more.yml -e \'{"slb_serial": [1, "100%"]}\' '
-        "slb.fleet.rollout --limit @reports/retry"
+        "slb.fleet.rollout --limit edge-2"
     )
     assert "because they may be secrets: -e slb_password, -e env" in output
     for path in fleet.reports.iterdir():
@@ -72,7 +72,7 @@ def test_a_plan_in_a_file_of_variables_is_recognised(tmp_path: Path) -> None:
     _status, output = fleet.run("slb.fleet.rollout", "-e", "@plan.yml")
     assert fleet.hosts["edge-1"]["reason"]["code"] == "not_approved", output
     assert next_of(output) == (
-        "ansible-playbook -i inventory.yml -e @plan.yml slb.fleet.rollout -e slb_plan= --check --limit @reports/retry"
+        "ansible-playbook -i inventory.yml -e @plan.yml slb.fleet.rollout -e slb_plan= --check --limit edge-1"
     )
 
 
@@ -226,6 +226,29 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
     (fleet.reports / "retry").write_text("edge-1\nedge-2\n")
     status, output = fleet.run("slb.fleet.remediate", "--limit", "@reports/retry")
     assert (status, list(fleet.verdicts)) == (0, ["edge-1", "edge-2"]), output
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("slb.fleet.remediate", "--limit", "edge-1,edge-2"), "edge-1,edge-2"),
+        (("slb.fleet.remediate", "--limit", "@some"), "edge-1,edge-2"),
+        (("slb.fleet.rollout", "-e", "slb_unrecorded_engine=replace"), "edge-1,edge-2"),
+        (("slb.fleet.diagnose", "-e", "slb_unrecorded_engine=replace", "--limit", "@some"), "edge-1,edge-2"),
+        (("slb.fleet.rollout", "-e", "@word.yml"), "edge-1,edge-2"),
+        (("slb.fleet.rollout", "-e", "of_the_inventory=replace"), "edge-1,edge-2"),
+        (("slb.fleet.rollout",), "@reports/retry"),
+    ],
+)
+def test_the_operator_s_word_is_about_the_hosts_of_its_run_whatever_a_later_one_writes(
+    tmp_path: Path, given: tuple[str, ...], named: str
+) -> None:
+    """Such as an audit from time to time, with the same folder."""
+    fleet = Canned(tmp_path, edge_1="unreachable", edge_2="unreachable", edge_3="healthy")
+    (tmp_path / "some").write_text("edge-1\nedge-2\n")
+    (tmp_path / "word.yml").write_text("slb_unrecorded_engine: replace\n")
+    _status, output = fleet.run(*given)
+    assert next_of(output).endswith(f" --limit {named}")
 
 
 @pytest.mark.parametrize(

@@ -377,7 +377,10 @@ def test_where_nothing_could_be_decided_the_look_is_repeated_and_nothing_is_chan
 
 
 def test_a_plan_is_given_to_a_rollout_alone_which_does_nothing_else() -> None:
-    for playbook, given in (("slb.fleet.rollout", " -e slb_plan=/reports/report.json"), ("slb.fleet.remediate", "")):
+    for playbook, given in (
+        ("slb.fleet.rollout", " -e slb_plan=/reports/report.json"),
+        ("slb.fleet.remediate", " --limit edge-1"),
+    ):
         run = Happenings(playbook, check=True, folder="/reports")
         run.play("look", "edge-1")
         run.look("edge-1", ABSENT)
@@ -407,7 +410,7 @@ def test_a_plan_that_helps_no_host_any_more_is_not_run_again() -> None:
     run.look("edge-1", PROVEN)
     run.fail("edge-2", LIVE)
     run.fail("edge-3", {"action": "fail", "code": "not_approved", "reason": "But the plan has nothing for this host."})
-    assert run.ended().run.next.endswith("slb.fleet.rollout --check --limit @/reports/retry")
+    assert run.ended().run.next.endswith("slb.fleet.rollout --check --limit edge-2,edge-3")
 
 
 ODD = ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1", "-e", "a\nNext: rm", "\x1b[2J", "all"]
@@ -422,6 +425,46 @@ def test_a_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
     document = run.ended()
     assert of(document, name).next == document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
     assert retry(document) == "edge-2\n"
+
+
+WORDS = {
+    "remediate": ("slb.fleet.remediate", {}),
+    "adopt": ("slb.fleet.adopt_interfaces", {}),
+    "variable": ("slb.fleet.rollout", {"options": ("-e", "slb_unrecorded_engine=replace")}),
+    "variable that is not told": ("slb.fleet.rollout", {"left_out": ("a_password",)}),
+    "of an audit": ("slb.fleet.audit", {"options": ("-e", "slb_allow_established=true")}),
+}
+
+
+@pytest.mark.parametrize("number", [1, 400])
+@pytest.mark.parametrize("word", WORDS)
+def test_what_the_operator_says_of_hosts_names_them_all_and_no_file_of_others(word: str, number: int) -> None:
+    playbook, given = WORDS[word]
+    run = Happenings(playbook, folder="/reports", **given)
+    names = [f"edge-{each}" for each in range(number)]
+    run.play("look", *names, "a b")
+    for name in (*names, "a b"):
+        run.lose(name)
+    document = run.ended()
+    assert document.run.next.endswith(f"{playbook} --limit {','.join(names)}")
+    assert of(document, "a b").next == ""
+
+
+def test_in_awx_which_always_has_variables_more_than_a_few_are_named_for_a_word_alone() -> None:
+    names = [f"edge-{each}" for each in range(31)]
+    for playbook, limit in (("slb.fleet.rollout", ""), ("slb.fleet.remediate", f", with the limit {','.join(names)}")):
+        run = Happenings(playbook, options=("-e", "@/runner/env/extravars"), awx_job_id=7)
+        run.play("look", *names)
+        for name in names:
+            run.lose(name)
+        assert run.ended().run.next == f"Launch the template of {playbook}{limit}."
+
+
+def test_a_host_that_cannot_be_named_is_remedied_with_no_others() -> None:
+    run = Happenings(step=NextStep(limit="west"))
+    run.play("look", "a b")
+    run.fail("a b", {"action": "fail", "code": "gone_from_the_list", "reason": "It is gone."})
+    assert of(run.ended(), "a b").next == ""
 
 
 def lost_limit(playbook: str, *hosts: str, folder: str = "/reports", check: bool = False) -> Happenings:
@@ -547,7 +590,7 @@ def test_a_run_with_a_digest_that_was_ended_goes_on_by_its_document_which_has_th
     assert plan is not None
     document = run_of_an_approved_digest("/reports", plan.digest).ended("interrupted")
     command = "ansible-playbook -i inventory.yml slb.fleet.rollout"
-    assert document.run.next == f"{command} -e slb_plan=/reports/report.json --limit @/reports/retry"
+    assert document.run.next == f"{command} -e slb_plan=/reports/report.json --limit edge-2"
     assert document.plan == plan
 
 

@@ -313,7 +313,7 @@ def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too() ->
         run.fail(name, {**LIVE, "reason": words, "evidence": PROVEN["evidence"]})
     text = page(run.ended())
     assert len(text.encode()) < 5_000_000
-    assert "--limit @/reports/retry" in text
+    assert f"--limit {names[0]},{names[1]}," in text
 
 
 def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
