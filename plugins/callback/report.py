@@ -60,7 +60,7 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import identity, told
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import identity, module_of_task, told
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.watcher import Watcher
 
 
@@ -84,7 +84,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self._watcher.sum_up()
 
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
-        self._watcher.begin(host.get_name(), identity(task))
+        self._watcher.begin(host.get_name(), identity(task), module_of_task(task))
 
     def v2_runner_on_ok(self, result: Any) -> None:
         self._watcher.end("ok", told(result, is_well=True))

@@ -90,9 +90,9 @@ class Gathering:
         for host in taken:
             self._stories.setdefault(host, Story()).batch = len(self._batches) - 1
 
-    def begin(self, host: str, task: str, now: float) -> None:
+    def begin(self, host: str, task: str, module: str, now: float) -> None:
         story = self._stories.setdefault(host, Story())
-        story.has_begun = True
+        story.has_begun, story.module = True, module
         story.tasks[task] = now
 
     def end(
@@ -234,7 +234,7 @@ class Gathering:
 
     def _reason(self, story: Story, verdict: Verdict) -> Reason | None:
         if verdict == "unfinished":
-            return story.unfinished()
+            return story.unfinished(self.check)
         if story.is_undone and story.trouble == "ok":
             return None
         if verdict == "not_attempted" and story.reason and self._status != "running":

@@ -22,10 +22,25 @@ _ENDS_A_PROOF = (
 )
 """Codes of deeds after which the container, or what the record says of it, is not what was looked at before."""
 
+_LOOKS = ("slb.fleet.host_fate", "slb.fleet.host_info")
+_LICENSE = "The license was to be downloaded, and whether it was is not known."
+_UNDER_WAY = {
+    "slb.fleet.interface": (
+        "Its interfaces were being changed: what was not confirmed is put back by the guard within slb_confirm_timeout "
+        "seconds; run the same again to see how they are."
+    ),
+    "slb.fleet.engine_info": "The console's list was being read, and what it shows was not yet seen.",
+    "slb.fleet.license": _LICENSE,
+    "slb.fleet.license_file": _LICENSE,
+}
+"""By the module of the task that the run was ended in, which says more of the host than what was done before."""
+
 
 @dataclass
 class Story:
-    """``tasks``: those that go on, and since when. ``batch``: of the last play that has come to it."""
+    """``tasks``: those that go on, and since when; ``module``: of the one that has begun last. ``batch``: of the last
+    play that has come to it.
+    """
 
     fate: Fate | None = None
     is_outdated: bool = False
@@ -41,6 +56,7 @@ class Story:
     deeds: list[Deed] = field(default_factory=list)
     seconds: dict[Phase, float] = field(default_factory=dict)
     tasks: dict[str, float] = field(default_factory=dict)
+    module: str = ""
     waited: float = 0
     rounds: int = 0
     play: int = -1
@@ -80,9 +96,11 @@ class Story:
         is_new = self.record in ("none", "other") and not self.was_good
         return "intended" if is_new and is_good else None
 
-    def unfinished(self) -> Reason:
-        """What was decided last is not so any more."""
-        if self.fate is None and not self.deeds:
+    def unfinished(self, check: bool) -> Reason:
+        """What was decided last is not so any more. ``check``: in check mode, in which all only look."""
+        if self.tasks and not check and self.module in _UNDER_WAY:
+            return Reason("unfinished", _UNDER_WAY[self.module])
+        if self.fate is None and not self.deeds and (check or self.module in _LOOKS):
             return Reason("unfinished", "The host was being looked at, and what the look shows was not yet seen.")
         done = f"The run {self.deeds[-1].sentence}" if self.deeds else "Something was under way on the host"
         return Reason("unfinished", f"{done}, and what came of it was not yet seen.")

@@ -54,6 +54,11 @@ def module_of(result: Any) -> str:
     return _module(_named(result, "task"))
 
 
+def module_of_task(task: Any) -> str:
+    """Of one that is only begun."""
+    return _module(task)
+
+
 def arguments_of(result: Any) -> Mapping[str, Any]:
     """As the task states them."""
     arguments: Mapping[str, Any] = _named(result, "task").args

@@ -85,10 +85,10 @@ class Watcher:
                 self._is_new = True
         return self._is_ours
 
-    def begin(self, host: str, task: str) -> None:
+    def begin(self, host: str, task: str, module: str) -> None:
         if self._is_ours and self._gathering:
             with self._lock:
-                self._gathering.begin(host, task, time.monotonic())
+                self._gathering.begin(host, task, module, time.monotonic())
 
     def end(self, ending: Ending, told: Told) -> Seen | None:
         """A task has ended on a host. Returns what the report takes from its result."""

@@ -305,6 +305,19 @@ def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) 
     assert [path.name for path in fleet.reports.iterdir() if path.name.startswith(".")] == []
 
 
+def test_an_adoption_that_is_ended_says_that_interfaces_were_being_changed(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy after 300")
+    how = {"cwd": tmp_path, "env": fleet.environment()}
+    with started(fleet.command("slb.fleet.adopt_interfaces", "--limit", "edge-1"), tmp_path, **how) as process:
+        written = fleet.reports / "report.json"
+        said = partial(output_of, tmp_path, process)
+        wait_until(lambda: written.exists() and fleet.verdicts == {"edge-1": "unfinished"}, said, 60)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) != 0
+    assert fleet.hosts["edge-1"]["reason"]["sentence"].startswith("Its interfaces were being changed: "), said()
+    assert next_of(said()).endswith("slb.fleet.adopt_interfaces --limit edge-1")
+
+
 INTERRUPTED_ONCE = """
 import os, signal, time
 from multiprocessing.connection import Connection

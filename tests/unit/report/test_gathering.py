@@ -325,7 +325,7 @@ def test_what_is_known_is_known_at_any_moment() -> None:
     run = Happenings()
     run.play("look", "edge-1", "edge-2")
     run.look("edge-1", PROVEN)
-    run.gathering.begin("edge-2", "task", run.now)
+    run.gathering.begin("edge-2", "task", LOOK, run.now)
     document = run.so_far()
     assert document.run.status == "running"
     assert document.run.ended is None
@@ -333,6 +333,56 @@ def test_what_is_known_is_known_at_any_moment() -> None:
     ended = run.ended("interrupted")
     assert (ended.run.status, ended.run.batches[-1].ended) == ("interrupted", None)
     assert [host.verdict for host in ended.hosts] == ["proven", "unfinished"]
+
+
+INTERFACES = (
+    "Its interfaces were being changed: what was not confirmed is put back by the guard within slb_confirm_timeout "
+    "seconds; run the same again to see how they are."
+)
+LICENSE = "The license was to be downloaded, and whether it was is not known."
+UNDER_WAY = [
+    ("adopt_interfaces", "slb.fleet.interface", False, INTERFACES),
+    ("rollout", "slb.fleet.interface", False, INTERFACES),
+    ("download_license", "slb.fleet.license", False, LICENSE),
+    ("download_license", "slb.fleet.license_file", False, LICENSE),
+    (
+        "try_engine_listing",
+        "slb.fleet.engine_info",
+        False,
+        "The console's list was being read, and what it shows was not ",
+    ),
+    (
+        "adopt_interfaces",
+        "ansible.builtin.debug",
+        False,
+        "Something was under way on the host, and what came of it was ",
+    ),
+    ("adopt_interfaces", "slb.fleet.interface", True, "The host was being looked at, and what the look shows was not "),
+    ("rollout", LOOK, False, "The host was being looked at, and what the look shows was not yet seen."),
+]
+
+
+@pytest.mark.parametrize(("playbook", "module", "check", "told"), UNDER_WAY)
+def test_a_run_that_was_ended_says_what_was_under_way_and_no_more_than_is_known(
+    playbook: str, module: str, check: bool, told: str
+) -> None:
+    run = Happenings(f"slb.fleet.{playbook}", check=check)
+    run.play("do", "edge-1")
+    run.gathering.begin("edge-1", "task", module, run.now)
+    reason = of(run.ended("interrupted"), "edge-1").reason
+    assert reason is not None
+    assert reason.sentence.startswith(told)
+
+
+@pytest.mark.parametrize(("module", "told"), [("slb.fleet.interface", INTERFACES), (STOP, "Something was under way")])
+def test_what_was_under_way_when_a_host_was_decided_about_is_told_too(module: str, told: str) -> None:
+    run = Happenings()
+    run.play("do", "edge-1")
+    run.look("edge-1", ABSENT)
+    run.gathering.begin("edge-1", "task", module, run.now)
+    reason = of(run.ended("interrupted"), "edge-1").reason
+    assert reason is not None
+    assert reason.sentence.startswith(told)
 
 
 def test_a_look_without_a_decision_claims_nothing() -> None:
@@ -390,7 +440,7 @@ def test_a_plan_is_given_to_a_rollout_alone_which_does_nothing_else() -> None:
 def test_what_an_audit_has_seen_is_healed_by_a_rollout_and_what_it_has_not_is_looked_at_again() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1", "edge-2")
-    run.gathering.begin("edge-1", "task", run.now)
+    run.gathering.begin("edge-1", "task", LOOK, run.now)
     document = run.ended("interrupted")
     assert document.run.next.endswith("slb.fleet.audit --limit edge-1,edge-2")
     reason = of(document, "edge-1").reason
@@ -537,7 +587,7 @@ def test_the_line_of_a_run_that_only_looks_counts_what_it_has_seen() -> None:
         run = Happenings(playbook, check=check)
         run.play("look", *(f"edge-{number}" for number in range(1, 7)))
         run.look("edge-1", PROVEN, 30)
-        run.gathering.begin("edge-1", "again", run.now)
+        run.gathering.begin("edge-1", "again", LOOK, run.now)
         run.look("edge-2", ABSENT, 30)
         run.fail("edge-3", LIVE, 30)
         run.lose("edge-4")

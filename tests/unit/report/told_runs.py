@@ -65,7 +65,7 @@ class Happenings:
 
     def task(self, host: str, module: str, result: dict[str, Any], seconds: float = 1, ending: Ending = "ok") -> None:
         self._task += 1
-        self.gathering.begin(host, str(self._task), self.now)
+        self.gathering.begin(host, str(self._task), module, self.now)
         self.now += seconds
         found = seen(module, result, self.gathering.check)
         phase = phase_of(module, result, self._rounds.get(host, 0))
