@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hostile_server import LOGIN, for_session, message
 from operations import PASSWORD
 
@@ -86,6 +88,31 @@ def test_trying_a_list_that_shows_nothing(start: Callable[..., Any], controller:
     assert "The list shows no engine. Are its path, the rights of the user and the filter in the query right?" in words(
         run
     )
+
+
+@pytest.mark.parametrize("output", ["default", "slb.fleet.fleet"])
+def test_each_management_node_s_list_is_shown_once(
+    start: Callable[..., Any], controller: Controller, output: str
+) -> None:
+    """Of three: two with a list that is described, one of them with nothing in it, and one whose list is not."""
+    one, two, three = start(pages_of("running", "asleep")), start(pages_of("abroad")), start(pages_of())
+    inventory = fleet(7)
+    for number, server in enumerate((one, two, three, one, two, three), 1):
+        inventory["all"]["hosts"][f"edge-{number}"] = of(server, PASSWORD, slb_engine_listing=LISTING)
+    inventory["all"]["hosts"]["edge-7"] = of(two, PASSWORD)
+    run = controller.run([TRY], inventory, "-e", "slb_hosts=all", ANSIBLE_STDOUT_CALLBACK=output)
+    assert run.status == 2
+    said = words(run)
+    for server, its in ((one, "asleep"), (two, "abroad")):
+        told = f"{server.base_url}: The list has words that slb_engine_listing does not describe: {its}."
+        assert said.count(told) == 1
+        assert len(re.findall(rf"{re.escape(server.base_url)}\W+address\W", said)) == 1, said
+    empty = "The list shows no engine. Are its path, the rights of the user and the filter in the query right?"
+    assert len(re.findall(rf"{re.escape(three.base_url)}\W+{re.escape(empty)}", said)) == 1
+    assert "Describe the console's list of engines in slb_engine_listing" in said
+    assert "undefined" not in said
+    for number in range(1, 7):
+        assert re.search(rf"edge-{number}\]\W+(msg\W+)?(running|other_name|empty)\b", said), said
 
 
 def test_trying_nothing(start: Callable[..., Any], controller: Controller) -> None:
