@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 FORMAT, VERSION = "slb.fleet.report", 1
@@ -43,10 +43,19 @@ AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
 """Those that a next run is for."""
 SAME_AS = "the same as is said of"
 """In the sentence of a host, before the name of another, whose sentence has the cause."""
-_OF_MANY_KINDS = ("task_failed", "unreachable")
-"""Codes that do not say which trouble it is."""
+FOR_ONE = ", for one: "
+"""Between the name of a host and its sentence, where others of its group say something else."""
+_OF_MANY_KINDS = ("task_failed", "unreachable", "unreadable", "management_node")
+"""Codes that do not say which trouble it is, or of which management node."""
+_FEW_KINDS = 5
+"""Of any other code: where its reasons are of more kinds, words that are each host's own are likely in them."""
+_KINDS_KEPT = 16_384
 _ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})(?![\w])")
-_WORD, _NUMBER = re.compile(r"\w[\w-]*(?:\.[\w-]+)*"), re.compile(r"\d+")
+_URL = re.compile(r"(https?://[^\s?#,;()'\"]+)")
+"""Of a management node: which one it is, is a difference."""
+_WORD = re.compile(r"\w[\w-]*(?:\.[\w-]+)*")
+_NUMBER = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{12,}\b|\d+")
+"""Or the identity of a container."""
 PHASES: tuple[Phase, ...] = ("look", "clear", "adopt", "ask", "wait", "prove")
 
 
@@ -119,7 +128,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class Group:
-    """Hosts with the same trouble. ``sentence``: that of the first, which is named where others' say something else."""
+    """Hosts with the same trouble, of one kind unless there are too many: then ``sentence``, that of the first, names
+    whose it is.
+    """
 
     code: str
     verdict: Verdict
@@ -201,16 +212,18 @@ class Document:
     @cached_property
     def _groups(self) -> list[Group]:
         """The hosts about which something has to be done, by their reasons, the largest group first."""
-        members: dict[tuple[str, Verdict, str], list[HostEntry]] = {}
+        named = {host.name: host for host in self.hosts}
+        members: dict[tuple[str, Verdict], list[HostEntry]] = {}
         for host in self.hosts:
             if host.verdict in BAD:
-                members.setdefault(_trouble(host), []).append(host)
-        # Those that were only not attempted come last: the others are why.
-        ordered = sorted(members.items(), key=lambda item: (item[0][1] == "not_attempted", -len(item[1])))
-        return [
-            Group(code, verdict, _of_all(hosts), tuple(host.name for host in hosts))
-            for (code, verdict, _sentence), hosts in ordered
+                members.setdefault((host.reason.code if host.reason else host.verdict, host.verdict), []).append(host)
+        found = [
+            Group(code, verdict, sentence, tuple(host.name for host in hosts))
+            for (code, verdict), alike in members.items()
+            for sentence, hosts in _by_kind(code, alike, named)
         ]
+        # Those that were only not attempted come last: the others are why.
+        return sorted(found, key=lambda group: (group.verdict == "not_attempted", -len(group.hosts)))
 
     def as_json(self) -> dict[str, Any]:
         """As docs/report.schema.json has it."""
@@ -227,34 +240,61 @@ class Document:
         }
 
 
-def _trouble(host: HostEntry) -> tuple[str, Verdict, str]:
-    """The same for hosts that have the same."""
-    if not host.reason:
-        return host.verdict, host.verdict, ""
-    is_told_by_words = host.reason.code in _OF_MANY_KINDS
-    return host.reason.code, host.verdict, without_names(host.reason.sentence, host.name) if is_told_by_words else ""
+def _by_kind(
+    code: str, hosts: list[HostEntry], named: Mapping[str, HostEntry]
+) -> Iterator[tuple[str, list[HostEntry]]]:
+    """Hosts of one code, as their reasons are of one kind, and what is said of them."""
+    kinds: dict[str, list[HostEntry]] = {}
+    for host in hosts:
+        kinds.setdefault(_kind(host, named), []).append(host)
+    if len(kinds) <= _FEW_KINDS or code in _OF_MANY_KINDS:
+        for alike in kinds.values():
+            yield _sentence(_who_says_it(alike)), alike
+    else:
+        first = _who_says_it(hosts)
+        yield f"{first.name}{FOR_ONE}{_sentence(first)}", hosts
+
+
+def _kind(host: HostEntry, named: Mapping[str, HostEntry]) -> str:
+    """The same for hosts whose reasons differ in what is each one's own alone."""
+    words, says_the_same, more = _sentence(host).partition(f"{SAME_AS} ")
+    if not says_the_same:
+        return without_names(words, host.name)
+    name = more.partition(". ")[0].removesuffix(".")
+    other = named.get(name)
+    # It may have come to something else by now.
+    is_told = other is not None and SAME_AS not in _sentence(other) and _sentence(other).startswith(words)
+    return without_names(_sentence(named[name]), name) if is_told else _sentence(host)
+
+
+def _who_says_it(hosts: list[HostEntry]) -> HostEntry:
+    """The first. But some say no more than that it is the same as of another."""
+    return next((host for host in hosts if SAME_AS not in _sentence(host)), hosts[0])
+
+
+def _sentence(host: HostEntry) -> str:
+    return host.reason.sentence if host.reason else ""
 
 
 def without_names(sentence: str, host: str) -> str:
-    """What is left where the names, addresses and numbers of one host are taken out of a sentence about it."""
+    """What is left where the names, addresses and numbers of one host are taken out of a sentence about it. What
+    management node it speaks of is left.
+    """
+    return _without(sentence, host if host.partition(".")[0] in sentence else "")
+
+
+@lru_cache(maxsize=_KINDS_KEPT)
+def _without(sentence: str, host: str) -> str:
+    """Many hosts say the same, in which they are not named."""
 
     def taken_out(found: re.Match[str]) -> str:
         word = found[0]
-        is_name = word == host or word.startswith(f"{host}.") or host.startswith(f"{word}.")
+        is_name = bool(host) and (word == host or word.startswith(f"{host}.") or host.startswith(f"{word}."))
         return "<host>" if is_name else _NUMBER.sub("<number>", word)
 
-    return _WORD.sub(taken_out, _ADDRESS.sub("<address>", sentence))
-
-
-def _of_all(hosts: list[HostEntry]) -> str:
-    told = [(host.name, host.reason.sentence) for host in hosts if host.reason]
-    # Some say no more than that it is the same as of another.
-    said = [each for each in told if SAME_AS not in each[1]] or told
-    if not said:
-        return ""
-    name, sentence = said[0]
-    is_of_all = all(without_names(words, host) == without_names(sentence, name) for host, words in said[1:])
-    return sentence if is_of_all else f"{name}, for one: {sentence}"
+    parts = _URL.split(sentence)
+    parts[::2] = [_WORD.sub(taken_out, _ADDRESS.sub("<address>", part)) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _plain(entry: Any) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    FOR_ONE,
     VERDICTS,
     Document,
     HostEntry,
     RunEntry,
     Status,
+    without_names,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep, inventory_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
@@ -107,6 +109,12 @@ def _status(found: set[Status]) -> Status:
     return "running" if "running" in found else "interrupted" if "interrupted" in found else "finished"
 
 
+def _kind(group: Mapping[str, Any]) -> str:
+    """Of the reasons of one group; none of one that has many."""
+    is_of_many = any(group["sentence"].startswith(f"{host}{FOR_ONE}") for host in group["hosts"])
+    return "" if is_of_many else without_names(group["sentence"], next(iter(group["hosts"]), ""))
+
+
 def _moment(text: str) -> datetime:
     return datetime.fromisoformat(text.replace("Z", "+00:00"))
 
@@ -127,10 +135,12 @@ def merged_summaries(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         raise NotMergeableError("There is no summary to merge.", "Give a job at least.")
     _see_one_kind({(str(each["playbook"]), bool(each["check"])) for each in summaries})
     _see_no_host_twice(summaries)
-    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    groups: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in summaries:
         for group in each["groups"]:
-            into = groups.setdefault((group["code"], group["verdict"]), {**group, "count": 0, "hosts": []})
+            into = groups.setdefault(
+                (group["code"], group["verdict"], _kind(group)), {**group, "count": 0, "hosts": []}
+            )
             into["count"] += group["count"]
             into["hosts"] = [*into["hosts"], *group["hosts"]]
     names = [each["again"] for each in summaries]

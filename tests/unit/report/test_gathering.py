@@ -557,17 +557,50 @@ def test_a_limit_that_is_lost_is_not_made_wider_for_a_host_that_cannot_be_named(
     assert retry(run.ended()) == "edge-2\n"
 
 
-def test_a_sentence_that_is_not_of_all_hosts_of_a_group_says_whose_it_is() -> None:
+def refused(run: Happenings, code: str, **words: str) -> None:
+    run.play("look", *words)
+    for host, reason in words.items():
+        run.fail(host, {"action": "fail", "code": code, "reason": reason})
+
+
+def test_reasons_of_one_code_that_differ_in_kind_are_told_apart_and_those_of_more_kinds_by_one() -> None:
     run = Happenings()
-    run.play("look", "edge-1", "edge-2", "edge-3", "edge-4")
-    for host, words in {"edge-1": "The plan has nothing", "edge-2": "The plan has another container"}.items():
-        run.fail(host, {"action": "fail", "code": "not_approved", "reason": f"{words} for {host}."})
-    for host in ("edge-3", "edge-4"):
-        run.fail(host, {"action": "fail", "code": "drift", "reason": f"The engine of {host} is gone."})
-    assert {group.code: group.sentence for group in run.ended().groups()} == {
-        "not_approved": "edge-1, for one: The plan has nothing for edge-1.",
-        "drift": "The engine of edge-3 is gone.",
-    }
+    refused(run, "not_approved", e1="The plan has nothing for e1.", e2="The plan has 08af12c3d4e5f607 for e2.",
+            e3="The plan has nothing for e3.", e4="The plan has c0ffee12c3d4e5f6 for e4.")  # fmt: skip
+    assert [(group.hosts, group.sentence) for group in run.ended().groups()] == [
+        (("e1", "e3"), "The plan has nothing for e1."),
+        (("e2", "e4"), "The plan has 08af12c3d4e5f607 for e2."),
+    ]
+    run = Happenings()
+    refused(run, "listed_otherwise", **{f"e{number}": f"It lists {'x' * number} there." for number in range(1, 2000)})
+    (group,) = run.ended().groups()
+    assert (len(group.hosts), group.sentence) == (1999, "e1, for one: It lists x there.")
+
+
+NORTH, SOUTH = "https://127.0.0.1:40115", "https://127.0.0.1:45873"
+DOWN, NOT_READ = "has given up {} after 3 attempts: connection refused.", "The console's list could not be read: "
+
+
+@pytest.mark.parametrize(
+    ("north", "south"),
+    [(DOWN, "{} refused the login of 'admin': HTTP 401."), (DOWN, DOWN), ("{} is odd.", "{} is odd.")],
+)
+def test_each_management_node_s_trouble_is_told(north: str, south: str) -> None:
+    """Of all but the first of its hosts it is told by that one's name."""
+    run = Happenings("slb.fleet.audit")
+    refused(run, "unreadable", **{
+        "edge-1": f"{NOT_READ}{north.format(NORTH)} Correct it.", "edge-5": f"{NOT_READ}{SAME_AS} s1. Correct it.",
+        "s1": f"{NOT_READ}{south.format(SOUTH)} Correct it.", "edge-2": f"{NOT_READ}{SAME_AS} edge-1. Correct it.",
+        "edge-3": f"{NOT_READ}{SAME_AS} edge-1. Correct it.",
+    })  # fmt: skip
+    document = run.ended()
+    assert [(group.hosts, group.sentence) for group in document.groups()] == [
+        (("edge-1", "edge-2", "edge-3"), f"{NOT_READ}{north.format(NORTH)} Correct it."),
+        (("edge-5", "s1"), f"{NOT_READ}{south.format(SOUTH)} Correct it."),
+    ]
+    told = "\n".join(lines(document))
+    assert NORTH in told
+    assert SOUTH in told
 
 
 def test_the_cause_is_told_of_a_group_also_where_one_host_alone_says_it() -> None:

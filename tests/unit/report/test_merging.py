@@ -185,6 +185,18 @@ def test_summaries_of_jobs_become_one() -> None:
     assert merged_summaries([jobs[0], {**jobs[1], "again": None}])["again"] is None
 
 
+def test_what_jobs_say_of_different_management_nodes_is_told_apart() -> None:
+    jobs = []
+    for job, (host, node) in enumerate([("edge-1", "north"), ("edge-2", "north"), ("edge-3", "south")], 7):
+        told = Happenings(awx_job_id=job)
+        told.play("Look", host)
+        reason = f"https://{node}.example is down: {host} is not asked for."
+        told.fail(host, {"action": "fail", "code": "unreadable", "reason": reason})
+        jobs.append(summary(told.ended()))
+    groups = merged_summaries(jobs)["groups"]
+    assert [(group["hosts"], group["count"]) for group in groups] == [(["edge-1", "edge-2"], 2), (["edge-3"], 1)]
+
+
 def test_of_a_host_in_several_jobs_nothing_is_made_up() -> None:
     """A summary does not name the proven: whether the later job has healed a host is not in it."""
     jobs = [summary(run((), ("edge-1", "edge-2"), awx_job_id=7)), summary(run(("edge-1",), ("edge-2",), awx_job_id=8))]
