@@ -264,7 +264,7 @@ def _kind(host: HostEntry, named: Mapping[str, HostEntry]) -> str:
     other = named.get(name)
     # It may have come to something else by now.
     is_told = other is not None and SAME_AS not in _sentence(other) and _sentence(other).startswith(words)
-    return without_names(_sentence(named[name]), name) if is_told else _sentence(host)
+    return without_names(_sentence(named[name]), name) if is_told else f"{without_names(words, host.name)}{name}"
 
 
 def _who_says_it(hosts: list[HostEntry]) -> HostEntry:

@@ -603,6 +603,14 @@ def test_each_management_node_s_trouble_is_told(north: str, south: str) -> None:
     assert SOUTH in told
 
 
+def test_what_is_said_of_another_host_is_no_kind_of_each_host_s_own() -> None:
+    """Each says before it what was decided, with numbers."""
+    run = Happenings()
+    names = {f"e{number}": f"It exited with {number}. Not begun: {SAME_AS} e0." for number in range(1, 900)}
+    refused(run, "management_node", e0=f"Absent. Not begun: {NORTH} is down.", **names)
+    assert [len(group.hosts) for group in run.ended().groups()] == [899, 1]
+
+
 def test_the_cause_is_told_of_a_group_also_where_one_host_alone_says_it() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1", "edge-2", "edge-3")
