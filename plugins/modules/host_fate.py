@@ -179,7 +179,9 @@ confirmed:
   returned: with O(confirm), where the record said something else before
   type: bool
 unknown_engines:
-  description: The engines that the console's list shows and no host of the run wants, told for one host of the run.
+  description: >-
+    The engines that the console's list shows and no host of its management node wants, told for one of these hosts. Of
+    one at whose address another management node has a host, that one is named.
   returned: with O(must_be_proven=true)
   type: list
   elements: str

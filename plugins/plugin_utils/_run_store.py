@@ -227,15 +227,22 @@ class RunStore:
         return [f"{other} ({path})" for other, path in rows]
 
     def unwanted(self, which: str, node: str) -> list[str]:
-        """The engines of that list of which no host wants the name at this node, or the address."""
+        """The engines of that list of which no host of this node wants the name or the address; where a host of another
+        node wants the address, with that one: it may have been moved there, or both be names of one management node.
+        """
         with self._open() as database:
             rows = database.execute(
-                "SELECT name, address FROM engines WHERE list = ? AND name NOT IN "
-                "(SELECT value FROM claims WHERE kind = 'name' AND node = ?) AND comparable NOT IN "
-                "(SELECT value FROM claims WHERE kind = 'address') ORDER BY name",
-                (which, node),
+                # Whoever wants an address wants a name, too, which says at which node.
+                "WITH places AS (SELECT at.value AS address, of.node AS node FROM claims at JOIN claims of "
+                "ON of.host = at.host AND of.kind = 'name' WHERE at.kind = 'address') "
+                "SELECT name, address, (SELECT min(node) FROM places WHERE places.address = comparable) FROM engines "
+                "WHERE list = ? AND name NOT IN (SELECT value FROM claims WHERE kind = 'name' AND node = ?) "
+                "AND comparable NOT IN (SELECT address FROM places WHERE node = ?) ORDER BY name",
+                (which, node, node),
             ).fetchall()
-        return [f"{name} ({address})" for name, address in rows]
+        return [
+            f"{name} ({address}{f', in the inventory of {other}' if other else ''})" for name, address, other in rows
+        ]
 
     def fleet(self, size: int) -> int:
         """The number of the run's hosts: the most that any of its plays has had."""

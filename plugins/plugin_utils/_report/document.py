@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from typing import Any, Literal
@@ -47,6 +47,7 @@ FOR_ONE = ", for one: "
 """Between the name of a host and its sentence, where others of its group say something else."""
 _OF_MANY_KINDS = ("task_failed", "unreachable", "unreadable", "management_node")
 """Codes that do not say which trouble it is, or of which management node."""
+_AT = " at "
 _FEW_KINDS = 5
 """Of any other code: where its reasons are of more kinds, words that are each host's own are likely in them."""
 _KINDS_KEPT = 16_384
@@ -187,7 +188,9 @@ class Document:
     hosts: tuple[HostEntry, ...]
     plan: Plan | None = None
     unknown_engines: tuple[str, ...] = ()
-    """What the console lists and the inventory lacks, where the run has compared them."""
+    """What the console lists and the inventory lacks, where the run has compared them; of several consoles, with the
+    management node.
+    """
 
     @property
     def unlisted(self) -> tuple[str, ...]:
@@ -238,6 +241,17 @@ class Document:
             "unlisted": list(self.unlisted),
             "hosts": [_host(host) for host in self.hosts],
         }
+
+
+def at_their_nodes(engines: Iterable[tuple[str, str]], nodes: Sequence[str]) -> tuple[str, ...]:
+    """Each engine with the management node that lists it, where there are several."""
+    return tuple(f"{engine}{_AT}{node}" if node and nodes[1:] else engine for engine, node in engines)
+
+
+def with_its_node(engine: str, nodes: Sequence[str]) -> tuple[str, str]:
+    """The reverse."""
+    words, _at, node = engine.rpartition(_AT)
+    return (words, node) if nodes[1:] and node in nodes else (engine, nodes[0] if len(nodes) == 1 else "")
 
 
 def _by_kind(

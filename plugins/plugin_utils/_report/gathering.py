@@ -22,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Status,
     Verdict,
     Verified,
+    at_their_nodes,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
@@ -59,7 +60,7 @@ class Gathering:
         self._batches: list[Batch] = []
         self._play, self._name, self._taken, self._play_began = -1, "", set[str](), began
         self._nodes: dict[str, None] = {}
-        self._unknown_engines: dict[str, None] = {}
+        self._unknown_engines: dict[tuple[str, str], None] = {}
         self._ended: float | None = None
         self._status: Status = "running"
 
@@ -133,7 +134,7 @@ class Gathering:
             story.add(seen.deed)
         if seen.node:
             self._nodes.setdefault(seen.node)
-        self._unknown_engines.update(dict.fromkeys(seen.unknown_engines))
+        self._unknown_engines.update(dict.fromkeys((engine, seen.node) for engine in seen.unknown_engines))
 
     @staticmethod
     def _why(ending: Ending, seen: Seen) -> Reason:
@@ -209,7 +210,7 @@ class Gathering:
             replace(run, next=step.of_run(run, hosts)),
             hosts,
             plan,
-            tuple(self._unknown_engines),
+            at_their_nodes(self._unknown_engines, run.management_nodes),
         )
 
     def _entry(self, name: str, story: Story, run: RunEntry, step: NextStep) -> HostEntry:

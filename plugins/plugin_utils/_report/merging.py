@@ -18,6 +18,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     HostEntry,
     RunEntry,
     Status,
+    at_their_nodes,
+    with_its_node,
     without_names,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep, inventory_of
@@ -120,9 +122,17 @@ def _moment(text: str) -> datetime:
 
 
 def _unknown(documents: Sequence[Document]) -> tuple[str, ...]:
-    """What is unknown to one slice may be another's: only what all of them miss is missing."""
-    first, *others = (document.unknown_engines for document in documents)
-    return tuple(engine for engine in first if all(engine in other for other in others))
+    """What is unknown to one slice may be another's: only what all of them miss that have its node is missing."""
+    nodes = tuple(dict.fromkeys(node for document in documents for node in document.run.management_nodes))
+    parts = [
+        (document.run.management_nodes, dict.fromkeys(
+            with_its_node(engine, document.run.management_nodes) for engine in document.unknown_engines
+        )) for document in documents
+    ]  # fmt: skip
+    found = dict.fromkeys(each for _nodes, part in parts for each in part)
+    return at_their_nodes(
+        (each for each in found if all(each in part for known, part in parts if not known or each[1] in known)), nodes
+    )
 
 
 def merged_summaries(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

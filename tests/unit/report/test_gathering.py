@@ -719,6 +719,16 @@ def test_no_value_takes_the_report_away(odd: Any) -> None:
     assert len(json.dumps(document.as_json())) < 20_000
 
 
+def test_of_several_management_nodes_is_told_which_lists_an_engine_that_nobody_has() -> None:
+    run = Happenings("slb.fleet.audit")
+    run.play("look", "edge-1", "edge-2")
+    of_south = {"engine": {"name": "edge-2", "manage_ip": "192.0.2.12", "base_url": "https://south.example"}}
+    run.task("edge-1", LOOK, decided(PROVEN, "edge-1", unknown_engines=["ghost (192.0.2.9)"]))
+    assert run.so_far().unknown_engines == ("ghost (192.0.2.9)",)
+    run.task("edge-2", LOOK, decided(PROVEN, "edge-2", unknown_engines=["old (192.0.2.8)"], **of_south))
+    assert run.ended().unknown_engines == (f"ghost (192.0.2.9) at {NODE}", "old (192.0.2.8) at https://south.example")
+
+
 def test_the_management_nodes_are_told() -> None:
     run = Happenings()
     run.play("look", "edge-1")

@@ -168,6 +168,17 @@ def test_an_engine_that_one_slice_does_not_know_may_be_another_s() -> None:
     assert merged([one, two], NextStep()).unknown_engines == ("of-nobody",)
 
 
+def test_of_several_nodes_only_slices_that_have_one_say_what_it_lists() -> None:
+    def of(nodes: str, *engines: str) -> Document:
+        document = run((nodes,))
+        return replace(document, run=replace(document.run, management_nodes=tuple(nodes)), unknown_engines=engines)
+
+    documents = [of("NS", "ghost at N", "of-two at N", "old at S"), of("N", "ghost"), of("S", "old", "of-one")]
+    assert merged(documents, NextStep()).unknown_engines == ("ghost at N", "old at S")
+    assert merged(documents[1:], NextStep()).unknown_engines == ("ghost at N", "old at S", "of-one at S")
+    assert merged(documents[2:], NextStep()).unknown_engines == ("old", "of-one")
+
+
 def test_runs_of_different_kinds_are_not_told_as_one() -> None:
     with pytest.raises(NotMergeableError, match="in check mode"):
         merged([run(("edge-1",)), run(("edge-2",), check=True)], NextStep())

@@ -17,6 +17,25 @@ NODE = "https://console.example"
 ENGINE = {"name": "edge-1", "address": "192.0.2.11", "state": "running", "console_state": "up"}
 
 
+def test_what_a_list_shows_that_no_host_of_its_node_wants() -> None:
+    """Of a host that was moved, the node that has it now is named."""
+    store = RunStore.in_memory()
+    for node, host, name, address in (
+        ("https://north", "a", "edge-1", "192.0.2.1"),
+        ("https://north", "b", "renamed", "192.0.2.2"),
+        ("https://south", "c", "edge-3", "192.0.2.3"),
+        ("https://south", "d", "edge-1", "192.0.2.4"),
+    ):
+        store.claim(node, host, name, address)
+    names = {"edge-1": "192.0.2.1", "edge-2": "192.0.2.2", "edge-3": "::ffff:192.0.2.3", "ghost": "192.0.2.9"}
+    listed = [{"name": name, "address": at, "state": "running", "console_state": ""} for name, at in names.items()]
+    store.keep_reading("of north", listed, "", 1.0)
+    assert store.unwanted("of north", "https://north") == [
+        "edge-3 (::ffff:192.0.2.3, in the inventory of https://south)",
+        "ghost (192.0.2.9)",
+    ]
+
+
 def test_two_hosts_that_want_one_name_or_one_address_are_told_of_each_other(tmp_path: Path) -> None:
     store = RunStore.of_run(tmp_path)
     assert store.claim(NODE, "a", "edge-1", "192.0.2.11") == ""
