@@ -84,5 +84,10 @@ def asking(groups: Mapping[str, Sequence[str]]) -> list[str]:
     return first or ["!all"]
 
 
+def sharing(groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Each host with the group in which it has a node and a file in common with others."""
+    return {host: name for name, hosts in groups.items() if name.startswith(f"{_GROUP}_") for host in hosts}
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]

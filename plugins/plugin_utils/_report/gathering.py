@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
@@ -60,6 +60,8 @@ class Gathering:
         self._batches: list[Batch] = []
         self._play, self._name, self._taken, self._play_began = -1, "", set[str](), began
         self._nodes: dict[str, None] = {}
+        self._share: Mapping[str, str] = {}
+        self._licensed = set[str]()
         self._unknown_engines: dict[tuple[str, str], None] = {}
         self._ended: float | None = None
         self._status: Status = "running"
@@ -112,6 +114,13 @@ class Gathering:
             story.reason = self._why(ending, seen)
         elif seen.fate:
             story.reason = Reason(seen.fate.code, seen.fate.reason)
+
+    def share(self, licenses: Mapping[str, str]) -> None:
+        """Which license each host has, together with others for which one of them asks."""
+        self._share = licenses
+
+    def has_license(self, host: str) -> None:
+        self._licensed.add(self._share.get(host, ""))
 
     def did(self, host: str, deed: Deed | None) -> None:
         if deed:
@@ -214,7 +223,7 @@ class Gathering:
         )
 
     def _entry(self, name: str, story: Story, run: RunEntry, step: NextStep) -> HostEntry:
-        verdict = self._verdict(story, run)
+        verdict = self._verdict(name, story, run)
         fate = story.fate
         by = fate.verified_by if fate and verdict == "proven" else None
         entry = HostEntry(
@@ -242,7 +251,7 @@ class Gathering:
             return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
         return story.reason
 
-    def _verdict(self, story: Story, run: RunEntry) -> Verdict:
+    def _verdict(self, name: str, story: Story, run: RunEntry) -> Verdict:
         if bad := self._bad(story):
             return bad
         if story.tasks and self._status != "finished":
@@ -251,7 +260,9 @@ class Gathering:
             return "not_attempted"
         if story.fate is None:
             if run.playbook not in _LOOK_AT_HOSTS:
-                return "done"
+                # One has asked for the license of all.
+                has_all = name not in self._share or self._share[name] in self._licensed
+                return "done" if has_all else "not_attempted"
             # Its look was skipped, as by --tags.
             return "unfinished" if story.deeds else "not_attempted"
         return "proven" if story.is_proven else self._of_work(story, run)

@@ -17,7 +17,13 @@ _FEW = 30
 _REMEDIED = ("gone_from_the_list", "ailing")
 """Reasons for which the operator's word is needed before the engine is installed anew."""
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
-_FOR_ANY_HOST = (_ROLLOUT, "slb.fleet.audit", "slb.fleet.diagnose")
+_FOR_ANY_HOST = (
+    _ROLLOUT,
+    "slb.fleet.audit",
+    "slb.fleet.diagnose",
+    "slb.fleet.download_license",
+    "slb.fleet.try_engine_listing",
+)
 """Those that do nothing to a host because it was named. To the others, a name is the operator's word about the host."""
 _NOT_APPROVED = "not_approved"
 _APPROVE_AGAIN = "Launch the workflow again, and have its new plan approved."

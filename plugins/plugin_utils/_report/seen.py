@@ -79,6 +79,8 @@ def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phas
     return _PHASES.get(module.removeprefix(PREFIX)) if module.startswith(PREFIX) else None
 
 
+LICENSES = tuple(f"{PREFIX}{name}" for name in ("license", "license_file"))
+"""Modules, of which one turn of a loop is one license."""
 _PHASES: Mapping[str, Phase] = {
     "engine_container": "clear",
     "motd": "clear",

@@ -21,6 +21,7 @@ from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import approved_plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import sharing
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.command import next_step
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
@@ -35,7 +36,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.interruption import end_by_signals
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Seen, phase_of, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import LICENSES, Seen, phase_of, seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
@@ -82,6 +83,7 @@ class Watcher:
                 gathering.play(
                     play.get_name(), variables["ansible_play_hosts_all"], variables["ansible_play_batch"], now
                 )
+                gathering.share(sharing(variables["groups"]))
                 self._is_new = True
         return self._is_ours
 
@@ -114,6 +116,8 @@ class Watcher:
             with self._lock:
                 found = seen(told.module, told.values, self._gathering.check, told.on)
                 self._gathering.did(told.host, found.deed)
+                if told.module in LICENSES:
+                    self._gathering.has_license(told.host)
 
     def sum_up(self) -> None:
         """What is known by now is what the lookup ``summary`` gives from here on, which AWX alone is given."""
