@@ -128,6 +128,9 @@ class _Door:
             action, asked, task_vars, self._host, self._settings, self._engine, self._store, self._list
         )
         say_unknown_variables(task_vars, self._host, self._store)
+        if asked["report_only"] and listing is not None:
+            # Before the look: a host that cannot be reached is in the inventory, too.
+            self._store.want(self._engine.base_url, self._host, self._engine.name, self._engine.manage_ip)
 
     def result(self) -> dict[str, Any]:
         before = self._asked["so_far"]

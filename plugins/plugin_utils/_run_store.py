@@ -26,6 +26,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._node_state import NodeS
 _BUSY_SECONDS = 60
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS claims (node, kind, value, host, PRIMARY KEY (node, kind, value, host));
+CREATE TABLE IF NOT EXISTS wanted (host PRIMARY KEY, node, name, address);
+CREATE INDEX IF NOT EXISTS wanted_at ON wanted (address);
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
@@ -85,6 +87,11 @@ class RunStore:
                 if names := [other for (other,) in others]:
                     return f"The engine's {kind} {value} is wanted by {' and '.join([*names, host])} alike."
         return ""
+
+    def want(self, node: str, host: str, name: str, manage_ip: str) -> None:
+        """``host`` wants this engine, whether it can be looked at or not; and claims nothing."""
+        with self._open() as database:
+            database.execute("REPLACE INTO wanted VALUES (?, ?, ?, ?)", (host, node, name, comparable(manage_ip)))
 
     def wish(self, host: str, container: str, limit: int, counts_only: bool) -> Wishes | None:
         """``host`` would have this running container taken out of the way on the list's word alone.
@@ -232,12 +239,9 @@ class RunStore:
         """
         with self._open() as database:
             rows = database.execute(
-                # Whoever wants an address wants a name, too, which says at which node.
-                "WITH places AS (SELECT at.value AS address, of.node AS node FROM claims at JOIN claims of "
-                "ON of.host = at.host AND of.kind = 'name' WHERE at.kind = 'address') "
-                "SELECT name, address, (SELECT min(node) FROM places WHERE places.address = comparable) FROM engines "
-                "WHERE list = ? AND name NOT IN (SELECT value FROM claims WHERE kind = 'name' AND node = ?) "
-                "AND comparable NOT IN (SELECT address FROM places WHERE node = ?) ORDER BY name",
+                "SELECT name, address, (SELECT min(node) FROM wanted WHERE wanted.address = comparable) FROM engines "
+                "WHERE list = ? AND name NOT IN (SELECT name FROM wanted WHERE node = ?) "
+                "AND comparable NOT IN (SELECT address FROM wanted WHERE node = ?) ORDER BY name",
                 (which, node, node),
             ).fetchall()
         return [

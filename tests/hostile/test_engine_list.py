@@ -7,13 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile_server import LOGIN, for_session, message
+import yaml
+from hostile_server import LOGIN, answer, for_session, message
 from operations import PASSWORD
 
+from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 from playbooks import fleet, of, play
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from hostile_server import Exchange
     from runs import Run
@@ -46,6 +49,26 @@ def pages_of(*states: str) -> dict[str, Any]:
         return [for_session(behave)]
 
     return {f"/console/engines?size=2&page={number}": page(number) for number in range(1, 9)}
+
+
+def test_what_the_inventory_lacks_is_no_host_that_cannot_be_reached(start: Callable[..., Any], tmp_path: Path) -> None:
+    """Of two management nodes, of which one lists what has been moved to the other, and what is nowhere."""
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="unreachable", edge_3="healthy", edge_4="healthy")
+    engines = [{"name": f"edge-{number}", "ip": f"192.0.2.{number}", "status": "running"} for number in (1, 2, 3, 4, 9)]
+    north, south = (
+        start({"/engines": [for_session(answer(200, json.dumps(listed)))]}) for listed in (engines, engines[2:4])
+    )
+    inventory = yaml.safe_load(fleet.inventory.read_text())
+    listing = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
+    for number, server in enumerate((north, north, south, south), 1):
+        engine = of(server, PASSWORD, slb_engine_listing=listing, slb_manage_ip=f"192.0.2.{number}")
+        inventory["engines"]["hosts"][f"edge-{number}"].update(engine)
+    fleet.inventory.write_text(yaml.safe_dump(inventory))
+    _status, output = fleet.run("slb.fleet.audit")
+    moved = [f"edge-{each} (192.0.2.{each}, in the inventory of {south.base_url})" for each in (3, 4)]
+    assert fleet.document["unknown_engines"] == [
+        f"{engine} at {north.base_url}" for engine in (*moved, "edge-9 (192.0.2.9)")
+    ], output
 
 
 def words(run: Run) -> str:

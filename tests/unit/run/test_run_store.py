@@ -26,7 +26,7 @@ def test_what_a_list_shows_that_no_host_of_its_node_wants() -> None:
         ("https://south", "c", "edge-3", "192.0.2.3"),
         ("https://south", "d", "edge-1", "192.0.2.4"),
     ):
-        store.claim(node, host, name, address)
+        store.want(node, host, name, address)
     names = {"edge-1": "192.0.2.1", "edge-2": "192.0.2.2", "edge-3": "::ffff:192.0.2.3", "ghost": "192.0.2.9"}
     listed = [{"name": name, "address": at, "state": "running", "console_state": ""} for name, at in names.items()]
     store.keep_reading("of north", listed, "", 1.0)
