@@ -23,6 +23,9 @@ _SOCKETS = {"docker": ("/run/docker.sock", "/var/run/docker.sock")}
 _ANSWER_SECONDS = 20
 # A container that is made between the two questions of a look is listed, and was not there to be inspected.
 _LOOKS = 3
+# A command that is a script, and hands what it was given to Podman.
+_TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
+_LONGEST_SCRIPT = 4096
 
 # What the runtimes call a state, and what we call it. Anything else is "unknown".
 _STATES = {
@@ -30,6 +33,8 @@ _STATES = {
     "configured": "created",
     "initialized": "created",
     "running": "running",
+    # Podman alone says it: from the stop signal on until its processes are gone; for ever, where the stop was killed.
+    "stopping": "running",
     "restarting": "restarting",
     "paused": "paused",
     "exited": "exited",
@@ -41,7 +46,8 @@ _STATES = {
 class Container(NamedTuple):
     """One look at a container. ``state``: absent, created, running, restarting, paused, exited or unknown.
 
-    Times are seconds since the epoch by the host's clock; ``why`` says why a state is unknown.
+    Times are seconds since the epoch by the host's clock; ``why`` says why a state is unknown. ``stopping``: it runs,
+    and was told to stop.
     """
 
     state: str
@@ -58,6 +64,7 @@ class Container(NamedTuple):
     pid: Optional[int] = None
     network_mode: Optional[str] = None
     published_ports: List[int] = []
+    stopping: bool = False
     why: Optional[str] = None
 
     def summary(self) -> Dict[str, Any]:
@@ -91,7 +98,7 @@ class Container(NamedTuple):
 
 def look(name: str = ENGINE) -> Container:
     """Looks at the container ``name``. Never raises: what cannot be found out is the state ``unknown``."""
-    programs = [program for program in PROGRAMS if commands.find(program)]
+    programs = installed()
     if not programs:
         unseen = next((program for program in PROGRAMS if _sockets(program)), None)
         if unseen is None:
@@ -108,15 +115,43 @@ def look(name: str = ENGINE) -> Container:
     return (found or undecided or seen)[0]
 
 
+def installed() -> List[str]:
+    """The runtimes whose commands the host has. A ``docker`` that is Podman's, as of podman-docker, is Podman."""
+    found = [program for program in PROGRAMS if commands.find(program)]
+    if {"docker", "podman"} <= set(found) and _is_podmans(str(commands.find("docker"))):
+        found.remove("docker")
+    return found
+
+
+def _is_podmans(path: str) -> bool:
+    """Told from the file: to ask the command would take as long as a look."""
+    if os.path.basename(os.path.realpath(path)).startswith("podman"):
+        return True
+    try:
+        with open(path, "rb") as stream:
+            return _TO_PODMAN.match(stream.read(_LONGEST_SCRIPT)) is not None
+    except OSError:
+        return False
+
+
 def inspect(program: str, identity: str) -> Container:
-    """Looks at the container with this id, whatever its name is now. Never raises, as ``look``."""
+    """Looks at the container with this id, whatever its name is now. Never raises, as ``look``.
+
+    With another runtime where the host does not have ``program`` any more, as where podman-docker was removed.
+    """
+    there = installed()
+    if program not in there:
+        for other in there:
+            seen = _look_with(other, identity, f"id={identity}")
+            if seen.state not in ("absent", "unknown"):
+                return seen
     return _look_with(program, identity, f"id={identity}")
 
 
 def names(beginning: str) -> List[str]:
     """Of all containers whose names begin so, of every runtime that answers."""
     found: List[str] = []
-    for program in [program for program in PROGRAMS if commands.find(program)]:
+    for program in installed():
         with contextlib.suppress(HostError):
             listed = ask(program, "ps", "--all", "--filter", f"name=^/?{beginning}", "--format", "{{.Names}}")
             found += listed.stdout.split() if listed.rc == 0 else []
@@ -213,6 +248,7 @@ def _parse(program: str, name: str, text: str) -> Container:
             pid=state["Pid"] or None,
             network_mode=host_config["NetworkMode"],
             published_ports=_published_ports(item),
+            stopping=state["Status"] == "stopping",
             why=None if known else f"{program} calls its state {state['Status']}",
         )
     except (ValueError, LookupError, TypeError) as error:

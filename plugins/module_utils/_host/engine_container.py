@@ -202,7 +202,8 @@ def _how_things_are(seen: Container, note: Note) -> str:
 
 def _is_untouched(before: Container, seen: Container) -> bool:
     return all(
-        getattr(before, key) == getattr(seen, key) for key in ("id", "name", "state", "restart_policy", "started_at")
+        getattr(before, key) == getattr(seen, key)
+        for key in ("id", "name", "state", "restart_policy", "started_at", "stopping")
     )
 
 

@@ -16,6 +16,11 @@ ASIDE = f"{ENGINE}-leftover-"
 """How the names begin of what was taken out of the way."""
 
 _GONE_SECONDS = 20
+_STOP_SECONDS = 10
+"""The grace that the runtimes give by themselves."""
+# Where Podman starts it again and again, a stop between two runs changes nothing; one of some ten is in time.
+_DOWN_SECONDS = 90
+_CALM_SECONDS = 2.0
 
 LIVE = ("running", "paused", "restarting")
 """The states in which a container's processes are there, or are soon to be started by the runtime."""
@@ -28,12 +33,14 @@ def take_aside(container: Container, stop_seconds: int, remove: bool) -> Optiona
     """
     program = str(container.runtime)
     identity = str(container.id)
-    _switch_restarts_off(program, container)
+    is_off = _switch_restarts_off(program, container)
     if container.state == "paused":
         # A frozen process cannot take the stop signal; Docker refuses or waits out the whole grace period.
         containers.tell(program, "unpause", identity)
     if container.state != "created":
         _stop(program, container, stop_seconds, remove)
+        if not is_off:
+            _stop_until_it_stays_down(program, container, stop_seconds, remove)
     if remove:
         _remove(program, identity)
         return None
@@ -50,7 +57,7 @@ def put_back(container: Container, note: Note) -> bool:
     program = str(container.runtime)
     steps = _steps_back(container, note)
     for step in steps:
-        containers.tell(program, *step)
+        containers.tell(program, *step, seconds=_STOP_SECONDS)
     return bool(steps)
 
 
@@ -61,7 +68,10 @@ def is_back(container: Container, note: Note) -> bool:
 
 def _steps_back(container: Container, note: Note) -> List[List[str]]:
     steps: List[List[str]] = []
-    if note.state in LIVE and container.state not in LIVE:
+    if note.state in LIVE and container.stopping:
+        # It takes no start before it has stopped, and would not be restarted when it ends.
+        steps.append(["stop", "-t", str(_STOP_SECONDS), note.id])
+    if note.state in LIVE and (container.stopping or container.state not in LIVE):
         steps.append(["start", note.id])
     if note.state == "paused" and container.state != "paused":
         steps.append(["pause", note.id])
@@ -75,16 +85,43 @@ def _steps_back(container: Container, note: Note) -> List[List[str]]:
     return steps
 
 
-def _switch_restarts_off(program: str, container: Container) -> None:
+def _switch_restarts_off(program: str, container: Container) -> bool:
+    """Whether it is off: Podman before 5.1 cannot change the policy."""
     if container.restart_policy == "no":
-        return
+        return True
     completed = containers.ask(program, "update", "--restart=no", str(container.id))
-    # Podman before 5.1 cannot change the policy, which brings a container back at most at the next boot.
     if completed.rc != 0 and program == "docker":
         raise HostError(
             f"The restart policy of the container {container.name} could not be switched off: {completed.words}.",
             f"Run `{program} update --restart=no {container.name}` on the host to see why.",
         )
+    return completed.rc == 0
+
+
+def _stop_until_it_stays_down(program: str, container: Container, stop_seconds: int, remove: bool) -> None:
+    """Stops it anew each time that its runtime has started it again."""
+    deadline = time.monotonic() + _DOWN_SECONDS
+    while not _stays_down(program, container):
+        if time.monotonic() > deadline:
+            raise HostError(
+                f"The container {container.name} was stopped again and again for {_DOWN_SECONDS} seconds, and its "
+                f"restart policy {container.whole_restart_policy}, which this {program} cannot change, starts it anew.",
+                f"If it may be lost, run `{program} rm --force {container.name}` on the host.",
+            )
+        _stop(program, container, stop_seconds, remove)
+
+
+def _stays_down(program: str, container: Container) -> bool:
+    identity = str(container.id)
+    seen = containers.inspect(program, identity)
+    if seen.state == "absent":
+        return True
+
+    def runs() -> bool:
+        now = containers.inspect(program, identity)
+        return now.state != "exited" or (now.started_at, now.restart_count) != (seen.started_at, seen.restart_count)
+
+    return seen.state == "exited" and not wait_for(runs, _CALM_SECONDS)
 
 
 def _stop(program: str, container: Container, stop_seconds: int, remove: bool) -> None:

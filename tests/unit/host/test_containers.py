@@ -82,6 +82,12 @@ def test_a_state_that_nobody_knows_is_unknown(programs: Path) -> None:
     assert (seen.state, seen.why) == ("unknown", "docker calls its state removing")
 
 
+def test_one_that_was_told_to_stop_runs_until_it_has(programs: Path) -> None:
+    program(programs, "podman", f"echo '[{ITEM.replace('running', 'stopping')}]'")
+    seen = containers.look()
+    assert (seen.state, seen.stopping) == ("running", True)
+
+
 def test_runtimes_that_disagree_are_unknown(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("docker", "podman", "other"):
         program(programs, name, f"echo '[{ITEM.replace('c1', name)}]'")
@@ -109,6 +115,40 @@ def test_a_runtime_outside_of_a_short_path_is_found_and_run(programs: Path, monk
     monkeypatch.setenv("PATH", "/nowhere")
     seen = containers.look()
     assert (seen.state, seen.runtime, seen.why) == ("running", "docker", None)
+
+
+PODMAN_DOCKER = """[ -e /etc/containers/nodocker ] || \\
+echo "Emulate Docker CLI using podman. Create /etc/containers/nodocker to quiet msg." >&2
+exec {podman} "$@\""""
+
+
+@pytest.mark.parametrize("kind", ["script", "link"])
+def test_a_docker_that_is_podmans_is_podman(programs: Path, kind: str) -> None:
+    """As the package podman-docker has it: what Podman cannot do, that command cannot do either."""
+    program(programs, "podman", f"echo '[{ITEM}]'")
+    if kind == "script":
+        program(programs, "docker", PODMAN_DOCKER.format(podman=programs / "podman"))
+    else:
+        (programs / "docker").symlink_to("podman")
+    assert containers.installed() == ["podman"]
+    assert containers.look().runtime == "podman"
+
+
+@pytest.mark.parametrize("script", ['exec /opt/docker/docker "$@"', '# not podman "$@"\nexec /opt/docker "$@"'])
+def test_a_docker_that_is_a_script_is_not_podmans_for_that(programs: Path, script: str) -> None:
+    program(programs, "docker", script)
+    program(programs, "podman", "[ $1 = ps ]")
+    assert containers.installed() == ["docker", "podman"]
+    (programs / "docker").write_bytes(b"\x7fELF podman $@")
+    assert containers.installed() == ["docker", "podman"]
+
+
+def test_what_was_seen_with_a_command_that_is_gone_is_seen_with_the_one_that_is_there(programs: Path) -> None:
+    program(programs, "podman", f"[ $3 = c1 ] && echo '[{ITEM}]'")
+    seen = containers.inspect("docker", "c1")
+    assert (seen.state, seen.runtime) == ("running", "podman")
+    gone = containers.inspect("docker", "c2")
+    assert gone.state == "unknown", "another runtime does not know what Docker had"
 
 
 def test_podman_alone_is_used(programs: Path) -> None:

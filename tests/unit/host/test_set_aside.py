@@ -37,6 +37,10 @@ if verb == "container":
     if not name_or_id(rest[1]):
         sys.exit("no such container")
     print(json.dumps([dict(slb, Name="/" + slb["Name"])]))
+    if slb.get("loops"):  # until a stop is in time, it is started anew between any two looks
+        slb["RestartCount"] = slb.get("RestartCount", 0) + 1
+        with open(state, "w") as stream:
+            json.dump(slb, stream)
     sys.exit()
 if verb == "ps":
     print("c1" if name_or_id(rest[-1].partition("=")[2].strip("^/?$")) else "", end="")
@@ -48,6 +52,7 @@ if verb == "update":
     slb["HostConfig"]["RestartPolicy"] = {{"Name": name, "MaximumRetryCount": int(count or 0)}}
 elif verb == "stop":
     slb["State"].update(Status="exited", Pid=0)
+    slb["loops"] = max(0, slb.get("loops", 0) - 1)
     if slb["HostConfig"].get("AutoRemove"):
         slb = {{"Name": "", "Id": ""}}
 elif verb == "rename":
@@ -56,6 +61,8 @@ elif verb == "rm":
     slb = {{"Name": "", "Id": ""}}
 else:
     if verb == "start":
+        if slb["State"]["Status"] == "stopping":
+            sys.exit("container must be in Created or Stopped state to be started")
         slb["State"]["StartedAt"] = "2026-11-20T15:00:00Z"
     slb["State"]["Status"] = {{"start": "running", "unpause": "running", "pause": "paused"}}[verb]
 with open(state, "w") as stream:
@@ -64,13 +71,14 @@ with open(state, "w") as stream:
 
 
 class Docker:
-    """A host with one container, by a ``docker`` that remembers what was done to it."""
+    """A host with one container, by a ``docker`` or ``podman`` that remembers what was done to it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, program: str) -> None:
+        self._program = program
         self._state = folder / "state.json"
         self._log = folder / "log"
         self.is_now()
-        script = folder / "docker"
+        script = folder / program
         script.write_text(DOCKER.format(state=str(self._state), log=str(self._log)))
         script.chmod(0o755)
 
@@ -94,7 +102,7 @@ class Docker:
     @property
     def seen(self) -> tuple[str, str, str]:
         """Name, state and restart policy."""
-        container = containers.inspect("docker", "c1")
+        container = containers.inspect(self._program, "c1")
         return container.name, container.state, container.whole_restart_policy
 
     @property
@@ -106,16 +114,29 @@ class Docker:
 
 @pytest.fixture
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docker:
+    return host_of("docker", tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def podman(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docker:
+    """One before 5.1."""
+    host = host_of("podman", tmp_path, monkeypatch)
+    host.is_now("running", "always", 0, fails="update")
+    monkeypatch.setattr(moves, "_CALM_SECONDS", 0.2)
+    return host
+
+
+def host_of(program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Docker:
     programs = tmp_path / "bin"
     programs.mkdir()
     monkeypatch.setattr(containers, "_SOCKETS", {})
     monkeypatch.setattr(containers.commands, "_SEARCH_PATH", "/usr/bin:/bin")
     monkeypatch.setenv("PATH", str(programs))
-    monkeypatch.setattr(containers, "PROGRAMS", ("docker",))
+    monkeypatch.setattr(containers, "PROGRAMS", (program,))
     monkeypatch.setattr(set_aside, "PATH", str(tmp_path / "slb-fleet" / "set-aside.json"))
     monkeypatch.setattr(record, "PATH", str(tmp_path / "facts.d" / "slb_engine.fact"))
     monkeypatch.setattr(moves, "_GONE_SECONDS", 0.5)
-    return Docker(programs)
+    return Docker(programs, program)
 
 
 def stop(remove: bool = False, because: str = "list", check_mode: bool = False) -> dict[str, Any]:
@@ -399,6 +420,70 @@ def test_a_move_that_could_do_nothing_leaves_the_note_as_it_was(docker: Docker) 
     with pytest.raises(HostError, match="Nothing was changed"):
         stop()
     assert set_aside.read() == earlier
+
+
+def test_one_that_podman_starts_again_and_again_is_stopped_until_it_stays_down(podman: Docker) -> None:
+    """A stop between two of its runs is none, and podman calls that a success."""
+    podman.change(loops=3, State={"Status": "stopped", "Pid": 0, "ExitCode": 1, "StartedAt": "2026-11-20T13:14:00Z"})
+    name = stop()["quarantined_as"]
+    assert podman.done == ["update", "stop", "stop", "stop", "rename"]
+    assert podman.seen == (name, "exited", "always")
+
+
+def test_one_that_never_stays_down_keeps_its_name(podman: Docker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moves, "_DOWN_SECONDS", 0)
+    podman.change(loops=10**6)
+    with pytest.raises(HostError, match=r"starts it anew.*`podman rm --force slb`"):
+        stop()
+    assert "rename" not in podman.done
+    assert podman.seen[0] == "slb"
+
+
+def test_one_whose_stop_was_killed_is_stopped_by_the_next(podman: Docker) -> None:
+    podman.change(State={"Status": "stopping", "Pid": 0, "ExitCode": 0, "StartedAt": "2026-11-20T13:14:00Z"})
+    name = stop()["quarantined_as"]
+    assert podman.seen == (name, "exited", "always")
+
+
+def test_one_whose_stop_was_killed_is_stopped_and_started_to_be_what_it_was(
+    podman: Docker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It serves on, takes no start, and would not be restarted when it ends."""
+    killed_before(monkeypatch, "stop", stop)
+    podman.change(State={"Status": "stopping", "Pid": 0, "ExitCode": 0, "StartedAt": "2026-11-20T13:14:00Z"})
+    assert engine_container.restored(mistaken=False, check_mode=False).values["restored"] is True
+    assert podman.done[-2:] == ["stop", "start"]
+    assert (podman.seen, containers.inspect("podman", "c1").stopping) == (("slb", "running", "always"), False)
+
+
+def test_a_stop_that_does_not_end_leaves_nothing_that_is_stopping(
+    podman: Docker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = containers.tell
+
+    def tell(program: str, *arguments: str, seconds: float = 0) -> None:
+        if arguments[:3] == ("stop", "-t", "1"):
+            podman.change(State={"Status": "stopping", "Pid": 0, "ExitCode": 0, "StartedAt": "2026-11-20T13:14:00Z"})
+            raise HostError("It did not end.", "See why.")
+        real(program, *arguments, seconds=seconds)
+
+    monkeypatch.setattr(containers, "tell", tell)
+    with pytest.raises(HostError, match="was started again as it was"):
+        stop()
+    assert podman.done == ["update", "stop", "start"]
+
+
+def test_what_was_taken_away_by_podmans_docker_comes_back_without_it(podman: Docker) -> None:
+    """The package podman-docker was removed since."""
+    stop()
+    note = set_aside.read()
+    assert note is not None
+    set_aside.write(note._replace(runtime="docker"))
+    seen = set_aside.look()
+    assert seen is not None
+    assert seen["exists"] is True
+    engine_container.restored(mistaken=False, check_mode=False)
+    assert podman.seen == ("slb", "running", "always")
 
 
 def test_what_is_gone_or_has_lost_its_name_is_not_put_back(docker: Docker) -> None:
