@@ -107,6 +107,7 @@ options:
     type: bool
     default: false
 notes:
+  - A container that a systemd unit of Podman makes, as that of a Quadlet, is not stopped; the unit would make it anew.
   - Podman before 5.1 cannot change the restart policy of a container. Where its unit C(podman-restart.service) is enabled,
     the next boot starts a leftover whose policy is V(always); O(remove) avoids that.
 seealso:
@@ -179,6 +180,11 @@ auto_remove:
   returned: where the task refuses for that reason
   type: bool
   sample: true
+systemd_unit:
+  description: The systemd unit that makes the container, and would make it anew.
+  returned: where the task refuses for that reason
+  type: str
+  sample: slb.service
 """
 
 from typing import Any, Dict

@@ -98,6 +98,9 @@ slb_host:
         auto_remove:
           description: Whether it deletes itself when it stops (C(--rm)).
           type: bool
+        systemd_unit:
+          description: The systemd unit that makes it, as that of a Quadlet, and makes it anew when it is gone; null without one.
+          type: str
         after_request:
           description:
             - Whether it was started after the request that the record is about; null where there is no record or it was never

@@ -97,6 +97,8 @@ class Evidence:
     uptime: float | None = None
     restarts: int = 0
     auto_remove: bool = False
+    systemd_unit: str = ""
+    """The one that makes the container, and makes it anew when it is gone."""
     established: int | None = 0
     """Connections; None where they cannot be seen."""
     after_request: bool = False
@@ -238,6 +240,7 @@ def evidence_from(
         uptime=container.get("uptime"),
         restarts=container.get("restart_count", 0),
         auto_remove=container.get("auto_remove", False),
+        systemd_unit=quoted(container.get("systemd_unit") or ""),
         established=container.get("established", 0),
         after_request=bool(container.get("after_request")),
         addresses=tuple(slb_host.get("addresses") or ()),

@@ -47,7 +47,7 @@ class Container(NamedTuple):
     """One look at a container. ``state``: absent, created, running, restarting, paused, exited or unknown.
 
     Times are seconds since the epoch by the host's clock; ``why`` says why a state is unknown. ``stopping``: it runs,
-    and was told to stop.
+    and was told to stop. ``systemd_unit``: the one that makes it, as a Quadlet's, and makes it anew when it is gone.
     """
 
     state: str
@@ -61,6 +61,7 @@ class Container(NamedTuple):
     restart_retries: int = 0
     restart_count: int = 0
     auto_remove: bool = False
+    systemd_unit: Optional[str] = None
     pid: Optional[int] = None
     network_mode: Optional[str] = None
     published_ports: List[int] = []
@@ -80,6 +81,7 @@ class Container(NamedTuple):
             "restart_policy",
             "restart_count",
             "auto_remove",
+            "systemd_unit",
             "why",
         )
         return {key: getattr(self, key) for key in shown}
@@ -245,6 +247,7 @@ def _parse(program: str, name: str, text: str) -> Container:
             restart_retries=host_config["RestartPolicy"].get("MaximumRetryCount") or 0,
             restart_count=item.get("RestartCount", 0),
             auto_remove=host_config.get("AutoRemove") is True,
+            systemd_unit=_systemd_unit(item["Config"].get("Labels") or {}),
             pid=state["Pid"] or None,
             network_mode=host_config["NetworkMode"],
             published_ports=_published_ports(item),
@@ -253,6 +256,12 @@ def _parse(program: str, name: str, text: str) -> Container:
         )
     except (ValueError, LookupError, TypeError) as error:
         return Container("unknown", name, program, why=f"{program} describes it in an unknown form: {error!r}")
+
+
+def _systemd_unit(labels: Dict[str, Any]) -> Optional[str]:
+    # Podman writes it there where it was called by a unit that says so, as those do that Podman makes.
+    unit = labels.get("PODMAN_SYSTEMD_UNIT")
+    return unit if isinstance(unit, str) and re.match(r"[A-Za-z0-9:_.@\\-]{1,256}\Z", unit) else None
 
 
 def _published_ports(item: Dict[str, Any]) -> List[int]:

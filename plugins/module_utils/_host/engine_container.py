@@ -39,6 +39,7 @@ def stopped(
         return _moved(before, before, None)
     _refuse_another(before, container_id)
     _refuse_revived(before, container_state)
+    _refuse_what_systemd_makes(before)
     _refuse_self_deleting(before, remove)
     _refuse_traffic(before, allow_established)
     _refuse_what_was_put_back(before, because)
@@ -282,6 +283,18 @@ def _refuse_revived(before: Container, container_state: Optional[str]) -> None:
         raise HostError(
             f"The container slb is {before.state}; it was {container_state} when it was decided to take it away.",
             "Nothing was changed. Somebody has started it since; run again to look anew.",
+        )
+
+
+def _refuse_what_systemd_makes(before: Container) -> None:
+    unit = before.systemd_unit
+    if unit is not None:
+        raise HostError(
+            f"The container slb is run by the systemd unit {unit}, which would start it again.",
+            f"Nothing was changed. Run `systemctl disable --now {unit}` on the host; where it is a Quadlet's, "
+            f"`systemctl stop {unit}`, and move the Quadlet away. Then run again. If there is no such unit any more, "
+            f"remove the container: `{before.program} rm slb`.",
+            systemd_unit=unit,
         )
 
 

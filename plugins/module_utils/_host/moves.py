@@ -19,7 +19,7 @@ _GONE_SECONDS = 20
 _STOP_SECONDS = 10
 """The grace that the runtimes give by themselves."""
 # Where Podman starts it again and again, a stop between two runs changes nothing; one of some ten is in time.
-_DOWN_SECONDS = 90
+_DOWN_SECONDS = 60
 _CALM_SECONDS = 2.0
 
 LIVE = ("running", "paused", "restarting")

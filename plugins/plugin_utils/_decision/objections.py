@@ -35,6 +35,7 @@ def objections(decision: Decision, evidence: Evidence, policy: Policy) -> Iterat
     if decision.action == "replace":
         yield from _each("put_back_before", _to_another_try(evidence, policy))
         yield from _each("started_again", _to_stopping_it_again(evidence))
+        yield from _each("made_by_systemd", _to_what_is_made_anew(evidence))
     if decision.because == "list" and evidence.container in ALIVE:
         yield from _each("list_contradicted", _to_the_lists_word(evidence))
     if decision.action == "replace" and evidence.container in ALIVE:
@@ -47,7 +48,7 @@ def objections(decision: Decision, evidence: Evidence, policy: Policy) -> Iterat
 BESIDE_THE_ROWS = (
     "record_contradicts",
     *("unsteady", "asked_too_often", "record_damaged", "record_unwritable", "put_back_before", "started_again"),
-    *("list_contradicted", "may_be_live", "another_engine", "half_gone"),
+    *("list_contradicted", "may_be_live", "another_engine", "half_gone", "made_by_systemd"),
 )
 
 
@@ -157,6 +158,16 @@ def _to_the_lists_word(evidence: Evidence) -> Iterator[str]:
             "But the list shows the engine that the record names as running, and that may be this one. Correct "
             "slb_engine_name and slb_manage_ip. "
             f"{_BY_NAME}"
+        )
+
+
+def _to_what_is_made_anew(evidence: Evidence) -> Iterator[str]:
+    unit = evidence.systemd_unit
+    if unit:
+        yield (
+            f"But it is run by the systemd unit {unit}, which would start it again. Run `systemctl disable --now "
+            f"{unit}` on the host; where it is a Quadlet's, `systemctl stop {unit}`, and move the Quadlet away. Then "
+            f"run again. If there is no such unit any more, remove the container: `{evidence.runtime} rm slb`."
         )
 
 

@@ -69,6 +69,8 @@ def _about_stopping(evidence: Evidence, policy: Policy, decision: Decision) -> I
         yield "an engine that has connections, or may have some, is not stopped"
     if alive and evidence.auto_remove and not policy.remove_leftovers:
         yield "what would be lost is not stopped"
+    if evidence.systemd_unit:
+        yield "what systemd makes anew is not taken away"
     if evidence.unwritable or evidence.set_aside_unwritable:
         yield "nothing is taken away that cannot be noted, and so not be put back"
     if alive and evidence.container_id == evidence.progress.replaced_id:

@@ -236,6 +236,12 @@ ROWS = [
     ),
     ("no root to note it", {"unwritable": "no permission", "as_root": False}, "fail", "become: true"),
     ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
+    (
+        "systemd makes it",
+        {"container": "exited", "runtime": "podman", "systemd_unit": "slb.service"},
+        "fail",
+        "`systemctl disable --now slb.service`",
+    ),
     ("the list has proven wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
     ("it could not be noted", {"unwritable": "the disk is full"}, "fail", "the disk is full"),
     ("nobody may see who is connected", RUNNING | GONE | {"established": None}, "fail", "become: true"),

@@ -375,6 +375,20 @@ def test_one_that_deletes_itself_is_stopped_on_the_operators_word_alone(docker: 
     assert stop()["quarantined_as"].startswith("slb-leftover-")
 
 
+def test_one_that_systemd_makes_is_left_to_it(podman: Docker) -> None:
+    """It would be there again at once, and for good."""
+    unit = {"PODMAN_SYSTEMD_UNIT": "slb@1.service"}
+    podman.is_now("running", "no", 0, auto_remove=True, Config={"Image": "slb:1", "Labels": unit})
+    for check_mode, remove in ((True, False), (False, False), (False, True)):
+        with pytest.raises(
+            HostError, match=r"by the systemd unit slb@1.service.*`systemctl disable --now slb@1.service`"
+        ):
+            stop(remove=remove, check_mode=check_mode)
+    assert podman.done == []
+    podman.change(Config={"Image": "slb:1", "Labels": {"PODMAN_SYSTEMD_UNIT": "x; rm -rf /"}})
+    assert containers.look().systemd_unit is None, "it is for an operator to type"
+
+
 def test_a_removal_that_fails_is_a_failure(docker: Docker) -> None:
     docker.change(fails="rm")
     with pytest.raises(HostError, match="could not be removed"):
