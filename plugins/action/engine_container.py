@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ansible import constants
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import LEFTOVER, EngineIdentity, Runtime
 from ansible_collections.slb.fleet.plugins.plugin_utils._fate import console_says
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
@@ -36,7 +36,7 @@ class ActionModule(OnHostAction):
                 if overtaken:
                     return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
             if arguments.get("state") != "running":
-                return self.on_host(_MODULE, arguments, seconds, task_vars)
+                return _with_warning(self.on_host(_MODULE, arguments, seconds, task_vars))
             host = (task_vars or {}).get("inventory_hostname", "")
             with Heartbeat(host, "the container slb to run steadily", seconds - STEP_SECONDS):
                 return self.on_host(_MODULE, arguments, seconds, task_vars)
@@ -63,3 +63,16 @@ class ActionModule(OnHostAction):
         )
         then = decided["fate"]["console"]
         return "" if says.state == then else f"the console's list says {says.state} by now, and said {then}."
+
+
+def _with_warning(result: dict[str, Any]) -> dict[str, Any]:
+    name, runtime = result.get("quarantined_as") or "", (result.get("before") or {}).get("runtime")
+    # The operator is told to type both.
+    if not result.get("starts_at_boot") or not LEFTOVER.fullmatch(name) or runtime not in get_args(Runtime):
+        return result
+    warning = (
+        f"The container {name} keeps its restart policy always, which Podman before 5.1 cannot change: where "
+        "podman-restart.service is enabled, the next boot starts it, and it may take the engine's port. Once it is not "
+        f"wanted back, run `{runtime} rm {name}` on the host."
+    )
+    return {**result, "warnings": [warning]}

@@ -38,8 +38,16 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
         # What was done to the container belongs to what is there of it.
         seen["set_aside"] = set_aside.look()
         seen["set_aside_unwritable"] = room.unwritable(set_aside.PATH)
+        seen["running_leftovers"] = _running_leftovers(engine)
         seen["addresses"] = addresses.look()
     return dict(seen, root=os.geteuid() == 0, observed_at=time.time())
+
+
+def _running_leftovers(engine: Container) -> List[str]:
+    # Where the engine runs well, nothing stands in its way, and the question would be one more for every host.
+    if engine.state == "running" and not engine.restart_count:
+        return []
+    return containers.names(moves.ASIDE, running=True)
 
 
 def _record(engine: Container) -> Dict[str, Any]:

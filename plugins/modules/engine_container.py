@@ -109,7 +109,7 @@ options:
 notes:
   - A container that a systemd unit of Podman makes, as that of a Quadlet, is not stopped; the unit would make it anew.
   - Podman before 5.1 cannot change the restart policy of a container. Where its unit C(podman-restart.service) is enabled,
-    the next boot starts a leftover whose policy is V(always); O(remove) avoids that.
+    the next boot starts a leftover whose policy is V(always), of which the task warns; O(remove) avoids that.
 seealso:
   - module: slb.fleet.host_info
 """
@@ -146,6 +146,13 @@ quarantined_as:
   returned: O(state=stopped)
   type: str
   sample: slb-leftover-20261120T131400Z
+starts_at_boot:
+  description:
+    - That the container under its new name still has the restart policy V(always), since its Podman cannot change it. The unit
+      C(podman-restart.service) starts it at the next boot where it is enabled, as Debian 12 has it.
+  returned: O(state=stopped)
+  type: bool
+  sample: false
 restored:
   description: Whether a container was put back. False where nothing was out of the way, or all of it was back already.
   returned: O(state=restored)

@@ -174,6 +174,12 @@ slb_host:
         - Given with V(engine_container).
       type: list
       elements: str
+    running_leftovers:
+      description:
+        - The names of containers that were taken out of the way and run again, as where Podman before 5.1 starts them at boot.
+        - Not looked for where the container C(slb) runs and was never restarted. Given with V(engine_container).
+      type: list
+      elements: str
     set_aside_unwritable:
       description: Why what is taken out of the way could not be noted, told without writing; null where it could.
       type: str

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -18,6 +19,9 @@ Runtime = Literal["docker", "podman"]
 RecordState = Literal["none", "pending", "confirmed", "invalid"]
 Unrecorded = Literal["fail", "adopt", "replace"]
 ALIVE = ("running", "restarting", "paused")
+# The operator is told to type such a name.
+LEFTOVER = re.compile(r"slb-leftover-[A-Za-z0-9_.-]{1,64}")
+_MOST_LEFTOVERS = 5
 EARLIER_FORM = "it is of an earlier form, which does not name the management node"
 
 
@@ -126,6 +130,8 @@ class Evidence:
     it.
     """
     set_aside: SetAside | None = None
+    running_leftovers: tuple[str, ...] = ()
+    """What was taken out of the way and runs again; not looked for where the engine runs well."""
     is_half_gone: bool = False
     """A run was ended while it took this container out of the way or put it back: it is not as it was."""
     as_root: bool = True
@@ -210,6 +216,8 @@ class Evidence:
             yield f"answer to the install: {self.progress.answer}"
         if self.set_aside and self.set_aside.exists:
             yield f"taken out of the way before: {self.set_aside.name}"
+        if self.running_leftovers:
+            yield f"runs again, though it was taken out of the way: {', '.join(self.running_leftovers)}"
 
 
 def evidence_from(
@@ -257,6 +265,7 @@ def evidence_from(
         is_listed_as_recorded=_is_listed_as_recorded(slb_host, engine, as_recorded),
         recorded_as=str(record.get("container_name") or ""),
         set_aside=_set_aside(slb_host),
+        running_leftovers=tuple(filter(LEFTOVER.fullmatch, slb_host.get("running_leftovers") or ()))[:_MOST_LEFTOVERS],
         is_half_gone=_is_half_gone(slb_host),
         as_root=slb_host.get("root", True),
         console=console.state,

@@ -150,12 +150,13 @@ def inspect(program: str, identity: str) -> Container:
     return _look_with(program, identity, f"id={identity}")
 
 
-def names(beginning: str) -> List[str]:
-    """Of all containers whose names begin so, of every runtime that answers."""
+def names(beginning: str, running: bool = False) -> List[str]:
+    """Of all containers, or those that run, whose names begin so; of every runtime that answers."""
     found: List[str] = []
+    which = [] if running else ["--all"]
     for program in installed():
         with contextlib.suppress(HostError):
-            listed = ask(program, "ps", "--all", "--filter", f"name=^/?{beginning}", "--format", "{{.Names}}")
+            listed = ask(program, "ps", *which, "--filter", f"name=^/?{beginning}", "--format", "{{.Names}}")
             found += listed.stdout.split() if listed.rc == 0 else []
     return sorted(found)
 

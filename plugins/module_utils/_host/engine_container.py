@@ -48,7 +48,7 @@ def stopped(
     if check_mode:
         return _moved(before, before._replace(state="absent", id=None), None, changed=True)
     name = _take_aside(before, stop_seconds, remove, because)
-    return _moved(before, containers.look(), name, changed=True)
+    return _moved(before, containers.look(), name, changed=True, starts_at_boot=_starts_at_boot(before, name))
 
 
 def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = None) -> Result:
@@ -332,10 +332,24 @@ def _put_back(before: Container, after: Container, done: bool, changed: bool) ->
     return Result(changed, values, {"before": {"slb": before.state}, "after": {"slb": after.state}})
 
 
-def _moved(before: Container, after: Container, name: Optional[str], changed: bool = False) -> Result:
+def _starts_at_boot(before: Container, name: Optional[str]) -> bool:
+    """Podman starts at boot what has this one policy, also what was stopped; before 5.1 it cannot be changed."""
+    if name is None or before.restart_policy != "always":
+        return False
+    return containers.inspect(str(before.runtime), str(before.id)).restart_policy == "always"
+
+
+def _moved(
+    before: Container,
+    after: Container,
+    name: Optional[str],
+    changed: bool = False,
+    starts_at_boot: bool = False,
+) -> Result:
     values: Dict[str, Any] = {
         "before": before.summary(),
         "after": after.summary(),
         "quarantined_as": name,
+        "starts_at_boot": starts_at_boot,
     }
     return Result(changed, values, {"before": {"slb": before.state}, "after": {"slb": after.state}})

@@ -65,6 +65,17 @@ def confirm(reason: str, evidence: Evidence) -> Decision:
     return Decision("confirm", reason, verified_by="console" if evidence.console == "running" else "host")
 
 
+def what_runs_again(evidence: Evidence) -> str:
+    """A sentence about what may hold the engine's port, with a space behind it; empty where nothing is seen of it."""
+    names = evidence.running_leftovers
+    if not names:
+        return ""
+    return (
+        f"{' and '.join(names)} was taken out of the way, and runs again: "
+        f"run `{evidence.runtime} stop {' '.join(names)}` on the host, then run again. "
+    )
+
+
 def why_not_proven(evidence: Evidence) -> str:
     if evidence.record == "confirmed" and evidence.differences:
         return f"the record does not prove it ({' and '.join(evidence.differences)})"

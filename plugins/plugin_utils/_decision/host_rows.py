@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
     fail,
     out_of_the_way,
     see_whether_it_stays_up,
+    what_runs_again,
     why_not_proven,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
@@ -48,14 +49,16 @@ def was_proven_and_is_stopped(evidence: Evidence, policy: Policy) -> bool:
 
 
 def ailing(evidence: Evidence, policy: Policy) -> Decision:
+    again = what_runs_again(evidence)
     if evidence.container in ("running", "restarting"):
         return fail(
             "This engine was proven to run, and now its runtime restarts it again and again. "
-            f"See `{evidence.runtime} logs slb` on the host; mend it there, or run slb.fleet.remediate for this host."
+            f"{again}See `{evidence.runtime} logs slb` on the host; mend it there, or run slb.fleet.remediate for this "
+            "host."
         )
     return fail(
         f"This engine was proven to run, and is stopped: its container is {evidence.container}. "
-        f"Start it on the host (`{evidence.runtime} start slb`, or `{evidence.runtime} unpause slb`), or run "
+        f"{again}Start it on the host (`{evidence.runtime} start slb`, or `{evidence.runtime} unpause slb`), or run "
         "slb.fleet.remediate for this host."
     )
 

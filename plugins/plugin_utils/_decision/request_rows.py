@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
     out_of_the_way,
     see_whether_it_stays_up,
     wait,
+    what_runs_again,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, quoted
 
@@ -33,7 +34,7 @@ def turned_down(evidence: Evidence, policy: Policy) -> Decision:
         return fail(f"The install was not begun: {words}")
     return fail(
         f"The management node says that a port on the host is occupied, and no leftover container slb holds it. "
-        f"{_holders(evidence)} It said: {words}"
+        f"{what_runs_again(evidence)}{_holders(evidence)} It said: {words}"
     )
 
 
@@ -44,6 +45,9 @@ def _holders(evidence: Evidence) -> str:
     held = [port for port in evidence.ports if port["port"] in named]
     if not held:
         return "Listened on are: " + (", ".join(_holder(port) for port in evidence.ports) or "no TCP ports") + "."
+    if evidence.running_leftovers:
+        # What a runtime has started is not stopped for long by its process's number.
+        return "It is held by: " + ", ".join(_holder(port) for port in held) + "."
     return "It is held by: " + ", ".join(_holder(port) for port in held) + ". Stop that, then run again."
 
 

@@ -144,6 +144,7 @@ def seldom_seen() -> Iterator[tuple[dict, dict]]:
     yield {"addresses": ("192.0.2.99",)}, {}
     yield {"engine": replace(ENGINE, base_url="")}, {}
     yield {"runtime": "podman"}, {}
+    yield {"running_leftovers": ("slb-leftover-1",), "runtime": "podman"}, {}
     yield {"runtime": "podman", "systemd_unit": "slb.service"}, {}
     yield {"recorded_as": "slb-x"}, {}
     yield {}, {"rounds": 100}

@@ -26,6 +26,7 @@ UNREAD = {"console": "unreadable", "console_words": "it answered HTTP 503."}
 LAST = {"progress": Progress(asked=3, answer="unknown", answer_words="(its words)", has_replaced=True)}
 WAITED = {"progress": Progress(waited=10.0)}
 
+AGAIN = {"running_leftovers": ("slb-leftover-1",), "ports": ({"port": 8000, "pid": 1, "process": "httpd"},)}
 HALF_GONE = {"is_half_gone": True, "set_aside": SetAside("c1", "slb", "running", "list", exists=True)}
 
 
@@ -237,6 +238,19 @@ ROWS = [
     ("no root to note it", {"unwritable": "no permission", "as_root": False}, "fail", "become: true"),
     ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
     (
+        "a leftover runs again, and has its port",
+        SHAKY | WAITED | AGAIN,
+        "fail",
+        "runs again: run `docker stop slb-left",
+    ),
+    (
+        "a leftover runs in its place",
+        CONFIRMED | {"container": "exited"} | AGAIN,
+        "fail",
+        "`docker stop slb-leftover-1`",
+    ),
+    ("a leftover holds the port", answered("port_occupied") | AGAIN, "fail", "`docker stop slb-leftover-1`"),
+    (
         "systemd makes it",
         {"container": "exited", "runtime": "podman", "systemd_unit": "slb.service"},
         "fail",
@@ -339,3 +353,15 @@ def test_what_goes_back_where_the_request_cannot_be_made(because: str, has_repla
     evidence = Evidence(engine=ENGINE, **aside(because), progress=Progress(has_replaced=has_replaced))
     decided = decide(evidence, Policy())
     assert (decided.action, decided.undo) == ("add", goes_back)
+
+
+def test_who_holds_the_port_is_stopped_as_what_it_is() -> None:
+    answer = Progress(asked=1, answer="port_occupied", answer_words="port 8000 is occupied")
+    holder = {"port": 8000, "pid": 155, "process": "httpd"}
+    reasons = [
+        decide(Evidence(ENGINE, ports=(holder,), progress=answer, running_leftovers=again), Policy()).reason
+        for again in ((), ("slb-leftover-1",))
+    ]
+    assert "(httpd, process 155). Stop that, then run again." in reasons[0]
+    assert "slb-leftover-1 was taken out of the way, and runs again: run `docker stop slb-leftover-1` on" in reasons[1]
+    assert "Stop that" not in reasons[1]

@@ -42,6 +42,10 @@ if verb == "container":
         with open(state, "w") as stream:
             json.dump(slb, stream)
     sys.exit()
+if verb == "ps" and "--format" in rest:
+    is_shown = slb["Name"].startswith("slb-leftover-") and ("--all" in rest or slb["State"]["Status"] == "running")
+    print(slb["Name"] if is_shown else "")
+    sys.exit()
 if verb == "ps":
     print("c1" if name_or_id(rest[-1].partition("=")[2].strip("^/?$")) else "", end="")
     sys.exit()
@@ -485,6 +489,26 @@ def test_a_stop_that_does_not_end_leaves_nothing_that_is_stopping(
     with pytest.raises(HostError, match="was started again as it was"):
         stop()
     assert podman.done == ["update", "stop", "start"]
+
+
+@pytest.mark.parametrize(("fails", "policy", "starts"), [("update", "always", True), ("update", "no", False)])
+def test_what_the_next_boot_starts_is_said(podman: Docker, fails: str, policy: str, starts: bool) -> None:
+    podman.is_now("running", policy, 0, fails=fails)
+    assert stop()["starts_at_boot"] is starts
+
+
+def test_what_the_next_boot_does_not_start_is_not_said(docker: Docker) -> None:
+    docker.is_now("running", "always", 0)
+    assert stop()["starts_at_boot"] is False
+
+
+def test_what_was_taken_away_and_runs_again_is_seen(docker: Docker) -> None:
+    docker.is_now("running", Name="slb-leftover-1")
+    assert observation.observe(["engine_container"])["running_leftovers"] == ["slb-leftover-1"]
+    docker.is_now("exited", Name="slb-leftover-1")
+    assert observation.observe(["engine_container"])["running_leftovers"] == []
+    docker.is_now("running")
+    assert observation.observe(["engine_container"])["running_leftovers"] == []
 
 
 def test_what_was_taken_away_by_podmans_docker_comes_back_without_it(podman: Docker) -> None:

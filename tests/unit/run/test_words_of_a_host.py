@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.action import engine_container as container_action
 from ansible_collections.slb.fleet.plugins.action import interface
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._host import engine_container, sockets
@@ -74,6 +75,30 @@ class Answering(OnHostAction):
 def test_it_is_said_in_the_words_of_whoever_asked(path: Path | str, words: str) -> None:
     answer = Answering(path).on_host("slb.fleet.engine_container", {}, 60, {})
     assert answer["msg"] == f"O(evil) carries connections. {words}"
+
+
+class TakingAside(container_action.ActionModule):
+    """Its host took a container out of the way that the next boot starts."""
+
+    _connection = SimpleNamespace(_load_name="ssh")
+
+    def __init__(self, **answer: Any) -> None:
+        self._discovered_interpreter_key = None
+        self._task = SimpleNamespace(delegate_to=None, args={"state": "stopped"}, get_path=lambda: f"{ROLE}:2")
+        self._templar = None
+        self._answer = answer
+
+    def _execute_module(self, **given: Any) -> dict[str, Any]:
+        return {"changed": True, "before": {"runtime": "podman"}, **self._answer}
+
+
+def test_who_takes_away_what_the_next_boot_starts_is_warned() -> None:
+    name = "slb-leftover-20261120T131400Z"
+    (warning,) = TakingAside(quarantined_as=name, starts_at_boot=True).run()["warnings"]
+    assert "the next boot starts it, and it may take the engine's port." in warning
+    assert warning.endswith(f"run `podman rm {name}` on the host.")
+    for quiet in ({"quarantined_as": name}, {"quarantined_as": "x; rm -rf /", "starts_at_boot": True}):
+        assert "warnings" not in TakingAside(**quiet).run()
 
 
 class Adopting(interface.ActionModule):
