@@ -23,6 +23,10 @@ _SOCKETS = {"docker": ("/run/docker.sock", "/var/run/docker.sock")}
 _ANSWER_SECONDS = 20
 # A container that is made between the two questions of a look is listed, and was not there to be inspected.
 _LOOKS = 3
+# Why a state is unknown, where the runtime answers: what there is to be done is another matter then.
+_TWO = "both have a container of this name"
+_IN_STORAGE = "Podman's storage holds the name for what is no container of Podman's, such as one of buildah's"
+_OTHER_STATE = "calls its state"
 # A command that is a script, and hands what it was given to Podman.
 _TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
 _LONGEST_SCRIPT = 4096
@@ -107,14 +111,26 @@ def look(name: str = ENGINE) -> Container:
             return Container("absent", name)
         why = f"a {unseen.capitalize()} daemon's socket is there, but no {unseen} command"
         return Container("unknown", name, why=why)
-    seen = [_as_this_user(_look_with(program, name)) for program in programs]
+    seen = [_or_in_storage(_as_this_user(_look_with(program, name))) for program in programs]
     found = [container for container in seen if container.state not in ("absent", "unknown")]
     others = [container for container in found if container.id != found[0].id]
     if others:
         two = " and ".join(str(container.runtime).capitalize() for container in (found[0], others[0]))
-        return Container("unknown", name, why=f"{two} both have a container of this name")
+        return Container("unknown", name, why=f"{two} {_TWO}")
     undecided = [container for container in seen if container.state == "unknown"]
     return (found or undecided or seen)[0]
+
+
+def what_to_do(why: str, program: str) -> str:
+    """What there is to be done where a container's state is unknown for the reason ``why``."""
+    if _TWO in why:
+        return "Remove or rename one of the two, then run again."
+    if _IN_STORAGE in why:
+        return f"Remove it on the host (`{program} rm {ENGINE}`), then run again."
+    if _OTHER_STATE in why:
+        look, force = f"{program} ps --all", f"{program} rm --force {ENGINE}"
+        return f"See on the host what becomes of it (`{look}`), or end it (`{force}`), then run again."
+    return "Bring the container runtime on the host back, then run again."
 
 
 def installed() -> List[str]:
@@ -198,13 +214,26 @@ def _look_with(program: str, name: str, selection: Optional[str] = None) -> Cont
             # The words for "no such container" differ from version to version; an empty list does not.
             listed = ask(program, "ps", "--all", "--quiet", "--filter", selection)
         except HostError as error:
-            return Container("unknown", name, program, why=error.what)
+            # It becomes a part of a sentence.
+            return Container("unknown", name, program, why=error.what.rstrip("."))
         if listed.rc != 0:
             return Container("unknown", name, program, why=f"{program} does not answer: {listed.words}")
         if not listed.stdout.strip():
             return Container("absent", name, program)
         why = f"{program} lists it but cannot inspect it: {inspected.words}"
     return Container("unknown", name, program, why=why)
+
+
+def _or_in_storage(seen: Container) -> Container:
+    """What was seen; where Podman has nothing, the name may be taken all the same, and no install succeeds."""
+    if seen.runtime != "podman" or seen.state != "absent":
+        return seen
+    with contextlib.suppress(HostError):
+        # Filters do not hold for these.
+        listed = ask("podman", "ps", "--all", "--external", "--format", "{{.Names}} {{.Status}}")
+        if listed.rc == 0 and f"{seen.name} Storage" in listed.stdout.splitlines():
+            return seen._replace(state="unknown", why=_IN_STORAGE)
+    return seen
 
 
 def _as_this_user(seen: Container) -> Container:
@@ -253,7 +282,7 @@ def _parse(program: str, name: str, text: str) -> Container:
             network_mode=host_config["NetworkMode"],
             published_ports=_published_ports(item),
             stopping=state["Status"] == "stopping",
-            why=None if known else f"{program} calls its state {state['Status']}",
+            why=None if known else f"{program} {_OTHER_STATE} {state['Status']}",
         )
     except (ValueError, LookupError, TypeError) as error:
         return Container("unknown", name, program, why=f"{program} describes it in an unknown form: {error!r}")

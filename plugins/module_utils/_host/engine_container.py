@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._host import (
     set_aside,
     sockets,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import ENGINE, Container, what_to_do
 from ansible_collections.slb.fleet.plugins.module_utils._host.set_aside import Note
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
@@ -239,7 +239,7 @@ def _sight(seen: Container, request: Optional[Dict[str, Any]]) -> str:
 
 def _known(seen: Container) -> Container:
     if seen.state == "unknown":
-        remedy = "Bring the container runtime back, then run again."
+        remedy = what_to_do(str(seen.why), seen.program)
         if "permission denied" in str(seen.why).lower():
             remedy = "Run the task as root (`become: true`)."
         raise HostError(

@@ -26,8 +26,8 @@ class Completed(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the command said for itself, for a message: its standard error, else its output, shortened."""
-        return (self.stderr.strip() or self.stdout.strip() or "it printed nothing")[:500]
+        """What the command said for itself, for a sentence of ours: its standard error, else its output, shortened."""
+        return (self.stderr.strip() or self.stdout.strip() or "it printed nothing")[:500].rstrip(".")
 
 
 def find(name: str) -> Optional[str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from ansible_collections.slb.fleet.plugins.module_utils._host.containers import what_to_do
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision, fail
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, quoted
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
@@ -16,7 +17,7 @@ def is_unobservable(evidence: Evidence, policy: Policy) -> bool:
 
 def unobservable(evidence: Evidence, policy: Policy) -> Decision:
     remedy = (
-        "Bring the container runtime on the host back, then run again."
+        what_to_do(str(evidence.container_why), evidence.runtime)
         if evidence.as_root
         else "The look was not made as root: set become: true (ansible_become) for this host, then run again."
     )

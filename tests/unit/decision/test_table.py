@@ -132,6 +132,12 @@ ROWS = [
     ("restarted long ago", SHAKY | {"uptime": 60.0}, "nothing", "that the record names"),
     ("somebody paused it", {"container": "paused"}, "fail", "could be live"),
     ("runtime down", {"container": "unknown", "container_why": "no daemon"}, "fail", "runtime on the host back"),
+    (
+        "two of its name",
+        {"container": "unknown", "container_why": "Docker and Podman both have a container of this name"},
+        "fail",
+        "this name. Remove or rename one of the two",
+    ),
     ("no root", {"container": "unknown", "container_why": "denied", "as_root": False}, "fail", "become: true"),
     ("damaged record", DAMAGED, "fail", "the file is not JSON"),
     ("it exists, they say, but not here", OVER | answered("exists"), "fail", "remove the engine there"),

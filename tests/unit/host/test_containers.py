@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import containers
+from ansible_collections.slb.fleet.plugins.module_utils._host import containers, engine_container
 from ansible_collections.slb.fleet.plugins.modules import host_info
 
 
@@ -95,6 +95,46 @@ def test_runtimes_that_disagree_are_unknown(programs: Path, monkeypatch: pytest.
     monkeypatch.setattr(containers, "PROGRAMS", ("other", "docker"))
     seen = containers.look()
     assert (seen.state, seen.why) == ("unknown", "Other and Docker both have a container of this name")
+
+
+def test_of_two_containers_of_one_name_one_has_to_go(programs: Path) -> None:
+    """Both runtimes answer: there is nothing to bring back."""
+    for name in ("docker", "podman"):
+        program(programs, name, f"echo '[{ITEM.replace('c1', name)}]'")
+    with pytest.raises(
+        HostError, match=r"a container of this name\. Nothing was changed. Remove or rename one of the two"
+    ):
+        engine_container.stopped(None, None, True, 1, False, "operator", check_mode=True)
+
+
+@pytest.mark.parametrize("state", ["removing", "improper"])
+def test_a_state_that_nobody_knows_is_looked_at_on_the_host(programs: Path, state: str) -> None:
+    program(programs, "podman", f"echo '[{ITEM.replace('running', state)}]'")
+    with pytest.raises(HostError, match=rf"its state {state}\. .*`podman ps --all`.*`podman rm --force slb`"):
+        engine_container.stopped(None, None, True, 1, False, "operator", check_mode=True)
+
+
+def test_a_name_that_podmans_storage_holds_is_not_free(programs: Path) -> None:
+    """As buildah takes it: no install succeeds there, and filters of podman do not hold for it."""
+    listing = "echo other Storage; echo slb Storage"
+    program(programs, "podman", f'[ $1 = ps ] || exit 125; case "$*" in *--external*) {listing};; esac')
+    seen = containers.look()
+    assert (seen.state, "buildah" in str(seen.why)) == ("unknown", True)
+    with pytest.raises(HostError, match="`podman rm slb`"):
+        engine_container.stopped(None, None, True, 1, False, "operator", check_mode=True)
+    program(programs, "podman", '[ $1 = ps ] || exit 125; case "$*" in *--external*) echo other Storage;; esac')
+    assert containers.look().state == "absent"
+    program(programs, "podman", '[ $1 = ps ] || exit 125; case "$*" in *--external*) exit 125;; esac')
+    assert containers.look().state == "absent", "an old Podman does not have the option"
+
+
+def test_the_words_of_a_runtime_end_once(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "_ANSWER_SECONDS", 0.2)
+    for script in ("/bin/sleep 60", "echo It is broken. >&2; exit 1"):
+        program(programs, "docker", script)
+        with pytest.raises(HostError) as raised:
+            engine_container.stopped(None, None, True, 1, False, "operator", check_mode=True)
+        assert ".." not in str(raised.value)
 
 
 def test_two_commands_for_the_same_containers_agree(programs: Path) -> None:
