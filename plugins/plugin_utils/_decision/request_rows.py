@@ -48,7 +48,9 @@ def _holders(evidence: Evidence) -> str:
     if evidence.running_leftovers:
         # What a runtime has started is not stopped for long by its process's number.
         return "It is held by: " + ", ".join(_holder(port) for port in held) + "."
-    return "It is held by: " + ", ".join(_holder(port) for port in held) + ". Stop that, then run again."
+    # Root's look at Podman's containers does not show those of others.
+    rootless = "It may be of a user's own Podman, which is not looked into. " if evidence.runtime == "podman" else ""
+    return "It is held by: " + ", ".join(_holder(port) for port in held) + f". {rootless}Stop that, then run again."
 
 
 def _holder(port: Mapping[str, Any]) -> str:

@@ -371,3 +371,10 @@ def test_who_holds_the_port_is_stopped_as_what_it_is() -> None:
     assert "(httpd, process 155). Stop that, then run again." in reasons[0]
     assert "slb-leftover-1 was taken out of the way, and runs again: run `docker stop slb-leftover-1` on" in reasons[1]
     assert "Stop that" not in reasons[1]
+
+
+def test_who_has_podman_is_told_that_a_users_own_is_not_looked_into() -> None:
+    answer = Progress(asked=1, answer="port_occupied", answer_words="port 8000 is occupied")
+    seen = Evidence(ENGINE, ports=({"port": 8000, "pid": 155, "process": "httpd"},), progress=answer)
+    assert "a user's own Podman" in decide(replace(seen, runtime="podman"), Policy()).reason
+    assert "Podman" not in decide(seen, Policy()).reason
