@@ -44,8 +44,9 @@ def observe(subsets: List[str]) -> Dict[str, Any]:
 
 
 def _running_leftovers(engine: Container) -> List[str]:
-    # Where the engine runs well, nothing stands in its way, and the question would be one more for every host.
-    if engine.state == "running" and not engine.restart_count:
+    # Where the engine runs well, nothing stands in its way, and the question would be one more for every host; a
+    # runtime that hangs would take its time for it again.
+    if engine.state == "unknown" or (engine.state == "running" and not engine.restart_count):
         return []
     return containers.names(moves.ASIDE, running=True)
 

@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
     fail,
     out_of_the_way,
     wait,
+    what_runs_again,
     why_not_proven,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.objections import renamed
@@ -97,7 +98,8 @@ def drift(evidence: Evidence, policy: Policy) -> Decision:
         return fail(f"The console lists the engine as running. {renamed(evidence)}")
     return fail(
         f"The console lists the engine as running, but the container slb on the host is {evidence.container}. "
-        "Find out who is right: start the container on the host, or remove the engine in the console; then run again."
+        f"{what_runs_again(evidence)}Find out who is right: start the container on the host, or remove the engine in "
+        "the console; then run again."
     )
 
 

@@ -71,7 +71,7 @@ def what_runs_again(evidence: Evidence) -> str:
     if not names:
         return ""
     return (
-        f"{' and '.join(names)} was taken out of the way, and runs again: "
+        f"What was taken out of the way runs again ({', '.join(names)}): "
         f"run `{evidence.runtime} stop {' '.join(names)}` on the host, then run again. "
     )
 

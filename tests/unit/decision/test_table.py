@@ -243,12 +243,8 @@ ROWS = [
     ),
     ("no root to note it", {"unwritable": "no permission", "as_root": False}, "fail", "become: true"),
     ("it would be lost", RUNNING | GONE | {"auto_remove": True}, "fail", "slb_remove_leftovers: true"),
-    (
-        "a leftover runs again, and has its port",
-        SHAKY | WAITED | AGAIN,
-        "fail",
-        "runs again: run `docker stop slb-left",
-    ),
+    ("a leftover runs again, and has its port", SHAKY | WAITED | AGAIN, "fail", "`docker stop slb-leftover-1`"),
+    ("listed, and a leftover runs instead", LISTED | {"container": "exited"} | AGAIN, "fail", "`docker stop slb-left"),
     (
         "a leftover runs in its place",
         CONFIRMED | {"container": "exited"} | AGAIN,
@@ -369,7 +365,7 @@ def test_who_holds_the_port_is_stopped_as_what_it_is() -> None:
         for again in ((), ("slb-leftover-1",))
     ]
     assert "(httpd, process 155). Stop that, then run again." in reasons[0]
-    assert "slb-leftover-1 was taken out of the way, and runs again: run `docker stop slb-leftover-1` on" in reasons[1]
+    assert "What was taken out of the way runs again (slb-leftover-1): run `docker stop slb-leftover-1`" in reasons[1]
     assert "Stop that" not in reasons[1]
 
 

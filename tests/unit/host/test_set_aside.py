@@ -511,6 +511,14 @@ def test_what_was_taken_away_and_runs_again_is_seen(docker: Docker) -> None:
     assert observation.observe(["engine_container"])["running_leftovers"] == []
 
 
+def test_a_runtime_that_does_not_answer_is_not_asked_for_leftovers(
+    docker: Docker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker.change(fails="container ps")
+    monkeypatch.setattr(containers, "names", lambda *given, **named: pytest.fail("it would hang once more"))
+    assert observation.observe(["engine_container"])["running_leftovers"] == []
+
+
 def test_what_was_taken_away_by_podmans_docker_comes_back_without_it(podman: Docker) -> None:
     """The package podman-docker was removed since."""
     stop()
