@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible import constants
 
@@ -20,10 +21,16 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InPro
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
+if TYPE_CHECKING:
+    from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
+    from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
 
 class ActionModule(InProcessAction):
     argument_spec = ARGUMENTS
     operation = staticmethod(engine)
+    # By the clock of this controller, when whoever finds the note of the request may take it for over.
+    _wanted_until = math.inf
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         decided = self._task.args.get("decided")
@@ -45,13 +52,8 @@ class ActionModule(InProcessAction):
         note = self._note(_of_the_request(decided, is_check=bool(self._task.check_mode)), task_vars)
         if note.get("failed"):
             return note
-        if awake_or_asleep() - begin <= min(STEP_SECONDS, decided["settings"]["wait_timeout"]):
-            result = super().run(tmp, task_vars)
-        else:
-            result = {
-                "skipped": True,
-                "msg": "The note of the request has grown old before the request was made: the host is looked at anew.",
-            }
+        self._wanted_until = begin + min(STEP_SECONDS, decided["settings"]["wait_timeout"])
+        result = super().run(tmp, task_vars)
         is_over = result.get("skipped") or result.get("outcome", REFUSED) in (PORT_OCCUPIED, REFUSED)
         if is_over and not self._task.check_mode:
             withdrawn = self._withdrawn(note["record"]["requested_at"], task_vars)
@@ -59,6 +61,9 @@ class ActionModule(InProcessAction):
                 # Without an outcome: what is left to do is on the host.
                 return {**withdrawn, "msg": f"{result.get('msg', '')} {withdrawn.get('msg', '')}".strip()}
         return result
+
+    def _operate(self, params: dict[str, Any], store: SessionStore) -> Result:
+        return engine(params, bool(self._task.check_mode), store, lambda: awake_or_asleep() <= self._wanted_until)
 
     def _withdrawn(self, requested_at: float, task_vars: dict[str, Any] | None) -> dict[str, Any]:
         try:

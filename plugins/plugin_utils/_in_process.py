@@ -114,8 +114,11 @@ class InProcessAction(ActionBase):  # type: ignore[misc]
         with without_facts(task_vars, self._templar, self._task) as stated:
             patience = setting("outage_timeout", value_of("slb_outage_timeout", stated, self._templar))
         store = RunSession(Path(constants.DEFAULT_LOCAL_TMP), patience)
-        result = type(self).operation(params, bool(self._task.check_mode), store)
+        result = self._operate(params, store)
         return without_secrets(result.as_task_result(bool(self._task.diff)), given)
+
+    def _operate(self, params: dict[str, Any], store: SessionStore) -> Result:
+        return type(self).operation(params, bool(self._task.check_mode), store)
 
     def _run_elsewhere(self, given: Given, task_vars: dict[str, Any]) -> dict[str, Any]:
         """As a plain module, which is sent nothing that it would refuse in Ansible's words instead of ours."""

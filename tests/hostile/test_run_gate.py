@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -139,6 +140,31 @@ def test_a_host_that_is_put_off_is_asked_for_again_when_the_pause_is_over(
     names = [json.loads(request.body)["name"] for request in server.to(INSTALL)]
     assert sorted(names[1:]) == ["edge-1", "edge-2", "edge-3"], "each is begun once"
     assert times[1] - times[0] >= 4
+
+
+def test_a_request_that_was_held_up_for_longer_than_its_note_is_waited_for_is_decided_about_anew(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    """Whoever else has found the note may have asked meanwhile."""
+    wait, away, ages = 3, 8, []
+    folder = controller.folder / "hosts"
+
+    def go_away(exchange: Exchange) -> None:
+        new_session()(exchange)
+        exchange.server.stop_listening()
+        threading.Timer(away, exchange.server.listen).start()
+
+    def note_its_age(exchange: Exchange) -> None:
+        ages.append(time.monotonic() - pickle.loads((folder / "edge-1").read_bytes()).asked_at)
+        STARTED(exchange)
+
+    server = start({LOGIN: [go_away, new_session()], INSTALL: [note_its_age]})
+    hosts = inventory(server, folder, 1, slb_outage_timeout=60, slb_wait_timeout=wait)
+    done = rollout(controller, hosts)
+    done.run.assert_ok()
+    assert done.counts == {"proven": 1}
+    assert len(ages) == 1
+    assert ages[0] < wait, ages
 
 
 def test_a_node_that_is_busy_for_ever_is_not_asked_for_ever(start: Callable[..., Any], controller: Controller) -> None:

@@ -15,11 +15,17 @@ from ansible.module_utils.common.validation import check_type_bool, check_type_i
 from ansible_collections.slb.fleet.plugins.module_utils._console import answers, calls, languages
 from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
-from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Request, UnansweredError
+from ansible_collections.slb.fleet.plugins.module_utils._console.transport import (
+    OverdueError,
+    Request,
+    UnansweredError,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._errors import ConsoleError, OptionError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ansible_collections.slb.fleet.plugins.module_utils._console.content import Content
     from ansible_collections.slb.fleet.plugins.module_utils._console.reply import Reply
     from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
@@ -70,8 +76,16 @@ class Engine:
         )
 
 
-def engine(params: dict[str, Any], check_mode: bool, store: SessionStore | None = None) -> Result:
-    """Asks for the install of one engine. Every error after the check of the options has an ``outcome``."""
+def engine(
+    params: dict[str, Any],
+    check_mode: bool,
+    store: SessionStore | None = None,
+    is_wanted: Callable[[], bool] = lambda: True,
+) -> Result:
+    """Asks for the install of one engine. Every error after the check of the options has an ``outcome``.
+
+    ``is_wanted``: asked right before the request leaves; where it is not any more, the result is ``skipped``.
+    """
     wanted = Engine.from_params(params)
     exists = _compiled(params, "exists_patterns")
     port_occupied = _compiled(params, "port_occupied_patterns")
@@ -89,7 +103,9 @@ def engine(params: dict[str, Any], check_mode: bool, store: SessionStore | None 
         if check_mode:
             console.session()
             return Result(True, {"msg": f"Would ask for the install of {wanted.name} on {wanted.manage_ip}."})
-        reply = console.call(Request(*calls.INSTALL, body=asdict(wanted)), is_gone)
+        reply = console.call(Request(*calls.INSTALL, body=asdict(wanted), is_wanted=is_wanted), is_gone)
+    except OverdueError as error:
+        return Result(False, {"skipped": True, "msg": f"{error.what} The host is looked at anew."})
     except ConsoleError as error:
         was_sent = isinstance(error, UnansweredError) and error.request.path == calls.INSTALL.path
         error.values["outcome"] = answers.UNKNOWN if was_sent else answers.REFUSED

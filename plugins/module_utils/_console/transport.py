@@ -95,12 +95,17 @@ class ProxyRefusedError(ConsoleError):
     """A proxy in between leads nowhere: no byte of the request has left, and none will."""
 
 
+class OverdueError(ConsoleError):
+    """The request was held up until it was not wanted any more: no byte of it has left."""
+
+
 @dataclass(frozen=True)
 class Request:
     """One request. ``path`` begins with a slash and is relative to ``base_url``; ``body`` is sent as JSON.
 
     ``is_repeatable``: may be sent again although an earlier sending may have arrived.
-    ``limit``: bytes that the body of the answer may have.
+    ``limit``: bytes that the body of the answer may have. ``is_wanted``: asked each time before it leaves, as it may be
+    held up for minutes.
     """
 
     method: str
@@ -108,6 +113,7 @@ class Request:
     is_repeatable: bool = True
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = _ANSWER_LIMIT
+    is_wanted: Callable[[], bool] = field(default=lambda: True, repr=False)
 
 
 @dataclass(frozen=True)
@@ -177,15 +183,15 @@ class Transport:
     ) -> Answer:
         """Returns the last answer, whatever its status; redirects are not followed.
 
-        Raises UntrustedError, ProxyRefusedError, UnreachableError or UnansweredError when none came. A request that is
-        not repeatable is sent again only while nothing of it has left.
+        Raises UntrustedError, ProxyRefusedError, UnreachableError, UnansweredError or OverdueError when none came. A
+        request that is not repeatable is sent again only while nothing of it has left.
         """
         deadline = Deadline(self._connection.total_timeout)
         pauses, outages = self._pauses(), 0
         self.await_turn(deadline)
         while True:
             result = self._attempt(request, headers or {}, deadline)
-            if isinstance(result, (UntrustedError, ProxyRefusedError)):
+            if isinstance(result, (UntrustedError, ProxyRefusedError, OverdueError)):
                 raise result
             self._gate.note(self._sign(result))
             if isinstance(result, Answer):
@@ -261,6 +267,12 @@ class Transport:
             yield min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.0)  # noqa: S311
 
     def _attempt(self, request: Request, headers: Mapping[str, str], deadline: Deadline) -> Answer | ConsoleError:
+        if not request.is_wanted():
+            return OverdueError(
+                f"The request was held up before it could leave for {self._connection.base_url}, until it was not "
+                "wanted any more. Nothing was sent.",
+                "Run again to look anew.",
+            )
         self._wire.begin()
         with CutAt(self._wire, deadline.remaining()), warnings.catch_warnings():
             # Without validate_certs this was asked for.
