@@ -143,6 +143,7 @@ def test_a_bad_certificate(start: Callable[..., Any], authority: Authority, flaw
     assert result["failed"]
     assert result["outcome"] == "refused"
     assert f"tls_fingerprint: {certificate.fingerprint}" in result["msg"]
+    assert ("clock is right" in result["msg"]) == (flaw == "expired")
     assert server.seen == {}
     assert run("engine", server, tls_fingerprint=certificate.fingerprint.upper())["outcome"] == "requested"
 

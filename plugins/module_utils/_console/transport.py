@@ -336,10 +336,12 @@ class Transport:
         with contextlib.suppress(HandshakeDoneError):
             probe._attempt(Request("GET", "/"), {}, Deadline(self._connection.timeout))
         seen = probe.tls_fingerprint or "unknown"
+        is_of_another_time = "expired" in complaint or "not yet valid" in complaint
+        clock = "See first whether this machine's clock is right (`date`). " if is_of_another_time else ""
         return UntrustedError(
             f"The certificate of {self._connection.base_url} is not trusted: {complaint}. Nothing was sent. "
             f"Its SHA-256 fingerprint is {seen}.",
-            f"If that is the management node's, set O(tls_fingerprint): {seen} ; or name its CA in O(ca_path).",
+            f"{clock}If that is the management node's, set O(tls_fingerprint): {seen} ; or name its CA in O(ca_path).",
             tls_fingerprint=seen,
         )
 
