@@ -177,7 +177,8 @@ slb_host:
     running_leftovers:
       description:
         - The names of containers that were taken out of the way and run again, as where Podman before 5.1 starts them at boot.
-        - Not looked for where the container C(slb) runs and was never restarted, or its state is unknown. Given with V(engine_container).
+        - Not looked for where the container C(slb) runs and was never restarted, or its state is unknown.
+        - Given with V(engine_container).
       type: list
       elements: str
     set_aside_unwritable:
