@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 import yaml
+from ansible.module_utils.common.validation import check_type_list
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
@@ -75,7 +76,7 @@ def taken(module: str, answer: Mapping[str, Any], arguments: Mapping[str, Any] |
     if isinstance(answer.get("diff"), Mapping):
         accepted["diff"] = _diff(answer["diff"])
     if module == "host_info" and not accepted.get("failed"):
-        _check_look(accepted.get("slb_host"), (arguments or {}).get("subset", ()))
+        _check_look(accepted.get("slb_host"), check_type_list((arguments or {}).get("subset") or []))
     if module == "engine_record" and not accepted.get("failed"):
         _check_note(accepted.get("record") or {}, (arguments or {}).get("state"))
     # Each part is bounded; their number is bounded here.

@@ -284,6 +284,13 @@ def test_what_was_asked_for_has_to_be_there(look: Any, where: str) -> None:
     assert where in str(raised.value)
 
 
+def test_what_was_asked_for_may_be_written_as_text() -> None:
+    """As it is where one types it: `-m slb.fleet.host_info -a subset=engine_container,record`."""
+    assert taken("host_info", {"slb_host": LOOK}, {"subset": "engine_container,record"})["slb_host"]["record"]
+    with pytest.raises(HostAnswerError, match=r"slb_host\.ports is not there"):
+        taken("host_info", {"slb_host": {**LOOK, "ports": None}}, {"subset": "ports"})
+
+
 @pytest.mark.parametrize(
     ("record", "where"),
     [
