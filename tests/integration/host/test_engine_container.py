@@ -289,7 +289,7 @@ def test_a_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet, docker: C
         assert state(fleet)["state"] == "unknown"
         result = fleet.module(HOST, "engine_container", state="stopped")
         assert result["failed"]
-        assert "Bring the container runtime back" in result["msg"]
+        assert "Bring the container runtime on the host back" in result["msg"]
     finally:
         host.exec(["systemctl", "start", "docker.service"])
 
