@@ -111,13 +111,16 @@ def test_the_readme_has_what_a_certification_asks_for(section: str) -> None:
 PLAYED = sorted({typed for _page, typed in commands("ansible-playbook")})
 
 
+def environment() -> dict[str, str]:
+    """Without the configuration of its own that ansible-test names, which would count for more than a folder's."""
+    return {name: value for name, value in os.environ.items() if name != "ANSIBLE_CONFIG"}
+
+
 def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedProcess[str]:
-    # ansible-test names a configuration of its own, which would count for more than the folder's.
-    environment = {name: value for name, value in os.environ.items() if name != "ANSIBLE_CONFIG"}
     return subprocess.run(
         [sys.executable, "-m", f"ansible.cli.{program}", *words],
         cwd=folder,
-        env={**environment, "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
+        env={**environment(), "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -246,6 +249,7 @@ def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_n
     made = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", f"{vault}\n{typed}"],
         cwd=tmp_path,
+        env=environment(),
         input="of the north\n",
         capture_output=True,
         text=True,
