@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from ansible import constants
-from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import Engine
@@ -54,7 +52,6 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "report_only": {"type": "bool", "default": False},
     "must_be_proven": {"type": "bool", "default": False},
     "begins": {"type": "bool", "default": False},
-    "held_back": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
@@ -83,18 +80,7 @@ class ActionModule(OnHostAction):
                 result = _Door(self, asked, task_vars or {}, noted).result()
         except FleetError as error:
             result = {"failed": True, "msg": in_variables(error)}
-        except AnsibleConnectionFailure:
-            self._note_trouble(task_vars or {})
-            raise
-        if result.get("failed"):
-            self._note_trouble(task_vars or {})
         return {**result, **noted}
-
-    @staticmethod
-    def _note_trouble(task_vars: Mapping[str, Any]) -> None:
-        store = RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
-        with contextlib.suppress(FleetError):
-            store.note_trouble(str(task_vars.get("inventory_hostname")))
 
 
 def _asked(given: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
@@ -134,7 +120,7 @@ class _Door:
 
     def result(self) -> dict[str, Any]:
         before = self._asked["so_far"]
-        if before and self._asked["wait"] and (before["held_back"] or before["fate"]["action"] == "nothing"):
+        if before and self._asked["wait"] and before["fate"]["action"] == "nothing":
             return {**before, "changed": False}
         if before and self._asked["confirm"] and before["fate"]["action"] == "confirm":
             trouble = self._confirm(before["fate"]["verified_by"], before["slb_host"])
@@ -284,7 +270,7 @@ class _Door:
             remove_leftovers=settings["remove_leftovers"],
             unlisted=is_named,
             may_be_empty=settings["engine_listing_may_be_empty"],
-            max_replaced=settings["slice"].share(settings["max_replaced"]),
+            max_replaced=settings["max_replaced"],
             fleet=self._store.fleet(size),
             installs=not is_named,
             is_translated=settings["manage_ip_translated"],

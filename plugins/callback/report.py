@@ -14,17 +14,16 @@ author: slb.fleet contributors (@slb-fleet)
 description:
   - Says at the end how many hosts are proven, what was done, which failed for which reason, the most frequent first,
     which were not attempted, and what to run next. With C(-v), also one line for each host.
-  - While the run goes on, a line says how far it is, in place on a terminal, elsewhere at most every 30 seconds.
+  - While the run goes on, a line every 30 seconds shows the progress.
   - Writes all this to a folder, too, for people and for machines.
-  - It comes after every run of this collection's playbooks on engine hosts, also after one that was ended by failures
-    or interrupted. Runs of other playbooks get none, nor do those that are about no host, such as
-    C(slb.fleet.merge_reports).
+  - It is written after every run of this collection's playbooks on engine hosts, also if hosts failed. A killed run
+    leaves C(report.json) as it was last written. Runs of other playbooks get none, nor do
+    those that are about no host, such as C(slb.fleet.merge_reports).
 options:
   report_dir:
     description:
       - A folder, which is made where it is not there. C(report.json), C(retry), the hosts for a next run, and
-        C(slb_fleet.prom) are kept up to date there during the run; C(report.html) and C(junit.xml) are complete at its
-        end.
+        C(slb_fleet.prom) are kept up to date there during the run; C(report.html) is complete at its end.
       - Each file is replaced as a whole. Empty for none.
     type: str
     default: ''
@@ -42,15 +41,6 @@ options:
     ini:
       - section: slb_fleet
         key: report_each_host
-  slice:
-    description: Which part of the inventory this run has, such as V(2/5), where several runs share it out.
-    type: str
-    default: ''
-    env:
-      - name: SLB_REPORT_SLICE
-    ini:
-      - section: slb_fleet
-        key: report_slice
 requirements:
   - Enable it with C(callbacks_enabled = slb.fleet.report) in the section C([defaults]) of C(ansible.cfg), or with
     E(ANSIBLE_CALLBACKS_ENABLED).
@@ -71,9 +61,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     CALLBACK_NEEDS_ENABLED = True
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        self._watcher = Watcher(
-            self.get_option("report_dir") or "", self.get_option("slice") or "", self.get_option("each_host")
-        )
+        self._watcher = Watcher(self.get_option("report_dir") or "", self.get_option("each_host"))
         self._watcher.start(playbook.get_plays()[:1])
 
     def v2_playbook_on_play_start(self, play: Any) -> None:

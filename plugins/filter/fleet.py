@@ -12,7 +12,6 @@ from typing import Any
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._batches import batches as of_play
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting as read_setting
 
@@ -30,27 +29,8 @@ def listed_as(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str) -
     return asdict(listed(excerpt(engines, str(name), str(manage_ip)), str(name), str(manage_ip)))
 
 
-def batches(
-    serial: Any, hosts: Sequence[str], batch_max: Any = None, canary: Any = None, slice_: Any = None
-) -> list[int | str]:
-    """The batches for these hosts; the values are those of the variables of the same names."""
-    part, is_first_alone = setting(slice_, "slice"), setting(canary, "canary") == "first_slice"
-    if is_first_alone and part.number is None:
-        raise AnsibleFilterError(
-            "slb_canary is first_slice, but slb_slice does not say which slice this is: no run would have a canary. "
-            "Give the number, such as 2/5, or leave slb_canary out."
-        )
-    return of_play(
-        setting(serial, "serial"),
-        len(hosts),
-        setting(batch_max, "batch_max"),
-        canary_in_first_slice_only=is_first_alone,
-        slice_=part,
-    )
-
-
 class FilterModule:
     """Named by Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"setting": setting, "listed_as": listed_as, "batches": batches}
+        return {"setting": setting, "listed_as": listed_as}

@@ -28,7 +28,6 @@ options:
     description:
       - Fail where a variable that plays read before they know their hosts, such as C(slb_serial), is a variable of the
         first host, where it would have no effect.
-      - Fail where C(slb_max_fail_hosts) is neither empty nor a number of hosts or a percentage.
     type: bool
     default: false
 """
@@ -56,10 +55,9 @@ from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import BEFORE_HOSTS, setting
+from ansible_collections.slb.fleet.plugins.plugin_utils._settings import BEFORE_HOSTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 _DEFAULT = "engines"
@@ -98,7 +96,6 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         if self.get_option("in_batches"):
             of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}
             _see_that_it_has_effect(known, of_host, first)
-            _see_the_budget(known.get("slb_max_fail_hosts", of_host.get("slb_max_fail_hosts")))
         return [pattern]
 
     def _first(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> str:
@@ -132,16 +129,6 @@ def _see_that_it_has_effect(known: Mapping[str, Any], of_host: Mapping[str, Any]
                 "knows its hosts. Nothing was changed. Take it out of the inventory, and give it to the run: "
                 f"-e {variable}=… (in AWX: in the variables of the job template)."
             )
-
-
-def _see_the_budget(limit: Any) -> None:
-    """Raises AnsibleError. What is a template may need its host."""
-    if "{{" in str(limit):
-        return
-    try:
-        setting("max_fail_hosts", limit)
-    except FleetError as error:
-        raise AnsibleError(str(error)) from error
 
 
 def _names_hosts(patterns: Sequence[str], groups: Mapping[str, list[str]]) -> bool:

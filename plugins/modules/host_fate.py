@@ -86,10 +86,6 @@ options:
     description: What is decided is about to be done, and all hosts of the run have been looked at; for C(slb_plan).
     type: bool
     default: false
-  held_back:
-    description: The run is not to begin this host, because too many others have failed. It is told in RV(held_back).
-    type: bool
-    default: false
   group:
     description: The group to put the host into if something is to be done about it.
     type: str
@@ -189,10 +185,6 @@ settings:
   description: The values of the host's variables, by their names without C(slb_), in their own types.
   returned: where the task does not fail, and the host joins O(group) if that is given
   type: dict
-held_back:
-  description: The value of O(held_back). Nothing is to be done about the host by this run, whatever was decided.
-  returned: as RV(settings)
-  type: bool
 progress:
   description: What this run has done about the host so far.
   returned: where the host joins O(group) if that is given, or where the task fails

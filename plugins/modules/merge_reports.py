@@ -26,42 +26,20 @@ attributes:
     details: What is written is a report, which is new with each run.
 options:
   reports:
-    description: Each a file C(report.json) or a folder with one. Either these, or O(awx_jobs).
+    description: Files C(report.json), or folders that contain one.
     type: list
     elements: path
-  awx_jobs:
-    description:
-      - The numbers of jobs of AWX whose summaries are to be merged. That of a sliced job stands for all of its slices.
-      - The result is C(summary.json) and C(retry), the latter where no job has too many hosts to name.
-    type: list
-    elements: int
+    required: true
   dest:
     description: The folder for the one report. It is made where it is not there.
     type: path
     required: true
-  awx_url:
-    description: The address of AWX, from E(CONTROLLER_HOST) where it is not given.
-    type: str
-  awx_token:
-    description: A token that may read the jobs, from E(CONTROLLER_OAUTH_TOKEN) where it is not given.
-    type: str
-  validate_certs:
-    description: Whether its certificate is verified, from E(CONTROLLER_VERIFY_SSL) where it is not given.
-    type: bool
-    default: true
 """
 
 EXAMPLES = r"""
 - name: Make one report of two slices
   slb.fleet.merge_reports:
     reports: [reports/slice-1, reports/slice-2]
-    dest: reports/whole
-
-- name: Make one summary of a sliced job
-  slb.fleet.merge_reports:
-    awx_jobs: [4711]
-    awx_url: https://awx.example
-    awx_token: "{{ vault_awx_token }}"
     dest: reports/whole
 """
 
@@ -81,7 +59,7 @@ retry:
   elements: str
 report:
   description: What the callback P(slb.fleet.report#callback) would have said of it.
-  returned: with O(reports)
+  returned: success
   type: list
   elements: str
 """

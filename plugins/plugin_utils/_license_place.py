@@ -68,8 +68,8 @@ class LicensePlace:
             raise FleetError(
                 f"There is no host {self.host} in the inventory, on which slb_license_host wants the license to be "
                 "kept.",
-                "Nothing was downloaded. Correct the name, or add the host. A slice of a job knows only its own: leave "
-                "slb_license_dest out there, and download the license with slb.fleet.download_license.",
+                "Nothing was downloaded. Correct the name, or add the host. A slice of a job contains only its own "
+                "hosts: download the license with slb.fleet.download_license.",
             )
         if (is_here or not self.host) and is_lost(self.dest):
             raise FleetError(

@@ -32,7 +32,6 @@ CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRI
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
 CREATE TABLE IF NOT EXISTS batch (host PRIMARY KEY);
-CREATE TABLE IF NOT EXISTS troubled (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
@@ -168,15 +167,6 @@ class RunStore:
         """Whether ``host`` says ``text`` for the first time in this run."""
         with self._open() as database:
             return database.execute("INSERT OR IGNORE INTO said VALUES (?, ?)", (f"{host}: {text}", host)).rowcount == 1
-
-    def note_trouble(self, host: str) -> None:
-        """``host`` has failed, or could not be reached."""
-        with self._open() as database:
-            database.execute("INSERT OR IGNORE INTO troubled VALUES (?)", (host,))
-
-    def troubled(self) -> set[str]:
-        with self._open() as database:
-            return {host for (host,) in database.execute("SELECT host FROM troubled")}
 
     def batch(self) -> set[str]:
         """The hosts with which the last batch has begun."""

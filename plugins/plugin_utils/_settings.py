@@ -18,7 +18,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
 from ansible_collections.slb.fleet.plugins.plugin_utils._numerals import plain
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import CONNECTION_VARIABLES
-from ansible_collections.slb.fleet.plugins.plugin_utils._slices import Slice
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     is_empty,
     value_of,
@@ -166,7 +165,6 @@ OF_A_HOST: Mapping[str, Variable] = {
     "motd_after": Variable(one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0, _MANY), 10),
     "outage_timeout": Variable(_seconds(0, 24 * _HOUR), 300),
-    "slice": Variable(Slice.read, Slice()),
     "plan": Variable(_plan),
     "license_dest": Variable(_text),
     "license_host": Variable(_text),
@@ -185,19 +183,16 @@ OF_AN_ENGINE = ("engine_name", "manage_ip")
 """Of these, what Ansible knows of the host itself stands for one that is not set."""
 
 OF_A_PLAY: Mapping[str, Variable] = {
-    "serial": Variable(_batches, [1, "10%", "100%"]),
+    "serial": Variable(_batches, [1, "10%", "25%"]),
     "max_fail_percentage": Variable(_percentage, 100),
-    "max_fail_hosts": Variable(_hosts_or_per_cent),
-    "batch_max": Variable(_whole(1, _MANY), 250),
-    "canary": Variable(one_of("each_slice", "first_slice"), "each_slice"),
     "remediate_all": Variable(truth, False),
 }
 """Of a run, and not of a host."""
 
-BEFORE_HOSTS = ("serial", "max_fail_percentage", "batch_max", "canary", "slice", "plan")
+BEFORE_HOSTS = ("serial", "max_fail_percentage", "plan")
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
-_READ_ELSEWHERE = ("hosts", "reports", "awx_jobs", "merged_dir")
+_READ_ELSEWHERE = ("hosts", "reports", "merged_dir")
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_")
 """Of an earlier job of a workflow, which AWX hands on as a variable."""
 _RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"})

@@ -23,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import Shar
 from ansible_collections.slb.fleet.plugins.plugin_utils._work import is_asked_for_more
 
 _RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
-_NOT_HANDED_ON = ("engine_listing", "plan", "slice")
+_NOT_HANDED_ON = ("engine_listing", "plan")
 _NOT_NOTED = "But the host's record does not prove it. Run slb.fleet.rollout, which notes it there."
 
 
@@ -73,11 +73,7 @@ class Telling:
         else:
             told.update(
                 slb_host=slb_host,
-                held_back=self.asked["held_back"],
-                settings={
-                    **{key: value for key, value in self.settings.items() if key not in _NOT_HANDED_ON},
-                    "throttle": self.settings["slice"].at_once(self.settings["throttle"]),
-                },
+                settings={key: value for key, value in self.settings.items() if key not in _NOT_HANDED_ON},
             )
         return told
 

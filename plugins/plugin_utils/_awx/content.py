@@ -331,7 +331,7 @@ def _job_templates(settings: Settings) -> Iterator[Object]:
                 "ask_limit_on_launch": template != APPROVED,
                 "ask_verbosity_on_launch": True,
                 "ask_job_type_on_launch": template not in (*READ_ONLY, APPROVED),
-                "extra_vars": _extra_vars(settings, template),
+                "extra_vars": _extra_vars(template),
                 "job_slice_count": settings["slices"] if template == SLICED else 1,
                 "survey_enabled": bool(questions),
                 "survey_spec": _survey(text, questions) if questions else {},
@@ -341,12 +341,11 @@ def _job_templates(settings: Settings) -> Iterator[Object]:
         )
 
 
-def _extra_vars(settings: Settings, template: str) -> dict[str, Any]:
+def _extra_vars(template: str) -> dict[str, Any]:
     if template == APPROVED:
         # Without a plan of its own, what is approved is what the artifact of the audit says.
         return {"slb_plan": APPROVED_PLAN}
-    # AWX tells no job which slice it is: of their number, limits for the whole fleet are shared out.
-    return {"slb_slice": f"?/{settings['slices']}"} if template == SLICED else {}
+    return {}
 
 
 def _survey(text: str, questions: list[dict[str, Any]]) -> dict[str, Any]:

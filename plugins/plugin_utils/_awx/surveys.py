@@ -64,7 +64,7 @@ _FIRST_HOSTS = _text(
     required=True,
 )  # fmt: skip
 _BATCHES = _text(
-    "slb_serial", "Batches", "Hosts or a percentage of them, separated by commas. Empty: 1,10%,100%: a canary first."
+    "slb_serial", "Batches", "Hosts or a percentage of them, separated by commas. Empty: 1,10%,25%: a canary first."
 )
 _MAX_FAIL = _text(
     "slb_max_fail_percentage",

@@ -141,7 +141,7 @@ class Group:
 
 @dataclass(frozen=True)
 class RunEntry:
-    """``began``, ``updated``, ``ended``: in UTC. ``slice``: such as 2/5, where the inventory is shared out."""
+    """``began``, ``updated``, ``ended``: in UTC."""
 
     playbook: str
     check: bool
@@ -151,13 +151,11 @@ class RunEntry:
     ended: str | None
     seconds: float
     limit: str | None = None
-    slice: str | None = None
     awx_job_id: int | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     management_nodes: tuple[str, ...] = ()
     batches: tuple[Batch, ...] = ()
     next: str = ""
-    left_out: tuple[str, ...] = ()
     """Variables that the command was given, and that ``next`` does not tell, because they may be secrets."""
 
     @property

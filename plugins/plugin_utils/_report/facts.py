@@ -17,13 +17,12 @@ from ansible import context
 from ansible.release import __version__ as core_version
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.command import left_out
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import RunEntry
 
 _COLLECTION = Path(__file__).resolve().parents[3]
 
 
-def run_facts(playbook: str, variables: Mapping[str, Any], slice_: str) -> RunEntry:
+def run_facts(playbook: str, variables: Mapping[str, Any]) -> RunEntry:
     """``variables``: of its first play."""
     job = str(variables.get("awx_job_id") or "")
     limit = str(context.CLIARGS.get("subset") or "")
@@ -36,14 +35,12 @@ def run_facts(playbook: str, variables: Mapping[str, Any], slice_: str) -> RunEn
         ended=None,
         seconds=0,
         limit=in_short(limit, 1000) or None,
-        slice=in_short(slice_ or str(variables.get("slb_slice") or ""), 20) or None,
         awx_job_id=int(job) if job.isdecimal() else None,
         versions={
             "slb.fleet": _own_version(),
             "ansible-core": core_version,
             "Python": platform.python_version(),
         },
-        left_out=left_out(),
     )
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.junit import junit
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 
@@ -53,7 +52,6 @@ AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
 }
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {
     **AT_ANY_MOMENT,
-    "junit.xml": junit,
     "report.html": _page,
 }
 

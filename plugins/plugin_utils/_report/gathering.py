@@ -213,10 +213,9 @@ class Gathering:
         )
         decided = {name: story.wants for name, story in self._stories.items() if story.is_decided}
         plan = self._approved or (plan_of(decided) if decided else None)
-        step = self._next.knowing(plan)
-        hosts = tuple(self._entry(name, story, run, step) for name, story in self._stories.items())
+        hosts = tuple(self._entry(name, story, run, self._next) for name, story in self._stories.items())
         return Document(
-            replace(run, next=step.of_run(run, hosts)),
+            replace(run, next=self._next.of_run(run, hosts)),
             hosts,
             plan,
             at_their_nodes(self._unknown_engines, run.management_nodes),

@@ -5,22 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
-    FOR_ONE,
-    VERDICTS,
     Document,
     HostEntry,
     RunEntry,
     Status,
     at_their_nodes,
     with_its_node,
-    without_names,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep, inventory_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
@@ -45,7 +41,7 @@ def merged(documents: Sequence[Document], next_step: NextStep) -> Document:
         for host in document.hosts:
             entries[host.name] = host if host.batch is None else replace(host, batch=host.batch + first)
     hosts = tuple(entries.values())
-    next_step = replace(next_step, options=_inventory(documents) or next_step.options)
+    next_step = replace(next_step, inventory=_inventory(documents) or next_step.inventory)
     run = _run([document.run for document in documents])
     plans = [document.plan for document, _first in in_time if document.plan]
     return Document(
@@ -78,7 +74,6 @@ def _run(runs: Sequence[RunEntry]) -> RunEntry:
         versions=runs[0].versions,
         management_nodes=tuple(dict.fromkeys(node for run in runs for node in run.management_nodes)),
         batches=tuple(batch for run in runs for batch in run.batches),
-        left_out=tuple(dict.fromkeys(name for run in runs for name in run.left_out)),
     )
 
 
@@ -89,32 +84,9 @@ def _inventory(documents: Sequence[Document]) -> tuple[str, ...]:
     return found.pop() if len(found) == 1 else ()
 
 
-def _see_no_host_twice(summaries: Sequence[Mapping[str, Any]]) -> None:
-    jobs: dict[str, int] = {}
-    for each in summaries:
-        for host in _names(each["again"] or ""):
-            job = jobs.setdefault(host, each["awx_job_id"])
-            if job != each["awx_job_id"]:
-                raise NotMergeableError(
-                    f"The host {host} is in the jobs {job} and {each['awx_job_id']}, and what a job publishes does not "
-                    "say of every host what became of it.",
-                    "Merge jobs that share the hosts out; of those that went on after others, give the last.",
-                )
-
-
-def _names(again: str) -> list[str]:
-    return [name for name in again.split(",") if name]
-
-
 def _status(found: set[Status]) -> Status:
     """That of the run which is least at its end."""
     return "running" if "running" in found else "interrupted" if "interrupted" in found else "finished"
-
-
-def _kind(group: Mapping[str, Any]) -> str:
-    """Of the reasons of one group; none of one that has many."""
-    is_of_many = any(group["sentence"].startswith(f"{host}{FOR_ONE}") for host in group["hosts"])
-    return "" if is_of_many else without_names(group["sentence"], next(iter(group["hosts"]), ""))
 
 
 def _moment(text: str) -> datetime:
@@ -133,35 +105,3 @@ def _unknown(documents: Sequence[Document]) -> tuple[str, ...]:
     return at_their_nodes(
         (each for each in found if all(each in part for known, part in parts if not known or each[1] in known)), nodes
     )
-
-
-def merged_summaries(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of what jobs of AWX have published: counts, groups by reason, and the hosts for a next run.
-
-    ``again`` is null where one of them had too many to name. They do not say which hosts have been proven, so that of a
-    host in several nothing can be said.
-    """
-    if not summaries:
-        raise NotMergeableError("There is no summary to merge.", "Give a job at least.")
-    _see_one_kind({(str(each["playbook"]), bool(each["check"])) for each in summaries})
-    _see_no_host_twice(summaries)
-    groups: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for each in summaries:
-        for group in each["groups"]:
-            into = groups.setdefault(
-                (group["code"], group["verdict"], _kind(group)), {**group, "count": 0, "hosts": []}
-            )
-            into["count"] += group["count"]
-            into["hosts"] = [*into["hosts"], *group["hosts"]]
-    names = [each["again"] for each in summaries]
-    again = None if None in names else [name for text in names for name in _names(text)]
-    return {
-        "playbook": summaries[0]["playbook"],
-        "check": summaries[0]["check"],
-        "began": min(each["began"] for each in summaries),
-        "updated": max(each["updated"] for each in summaries),
-        "jobs": [each["awx_job_id"] for each in summaries],
-        "counts": {key: sum(each["counts"][key] for each in summaries) for key in ("hosts", "changed", *VERDICTS)},
-        "groups": sorted(groups.values(), key=lambda group: -group["count"]),
-        "again": again,
-    }

@@ -27,7 +27,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     RunEntry,
     Verified,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 
 _LONGEST, _LONGEST_NAME = 2000, 300
@@ -62,29 +61,6 @@ def document_from(text: str, where: str) -> Document:
         raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
 
 
-def summary_from(values: Any, where: str) -> dict[str, Any]:
-    """What is merged of a summary that a job has published; whatever ran in the job could publish one.
-
-    Raises UnreadableReportError.
-    """
-    try:
-        _see_the_format(values)
-        again = values["again"]
-        return {
-            "playbook": _text(values["playbook"]),
-            **{key: _time(values[key]) for key in ("began", "updated")},
-            "check": _truth(values["check"]),
-            "awx_job_id": _count(values["awx_job_id"], _HIGHEST_JOB),
-            "counts": {key: _count(values["counts"][key]) for key in ("hosts", "changed", *VERDICTS)},
-            "groups": [_group(each) for each in values["groups"]],
-            "again": None if again is None else ",".join(_host_name(name) for name in again.split(",") if name),
-        }
-    except KeyError as error:
-        raise UnreadableReportError(where, f"it has no {in_short(str(error), _LONGEST_NAME)}") from None
-    except _UNREADABLE as error:
-        raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
-
-
 def _see_the_format(values: Any) -> None:
     if not isinstance(values, Mapping):
         raise TypeError("it is no object")
@@ -92,26 +68,9 @@ def _see_the_format(values: Any) -> None:
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
 
 
-def _group(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "code": _text(values["code"]),
-        "verdict": _one_of(tuple(VERDICTS), values["verdict"]),
-        "count": _count(values["count"]),
-        "hosts": [_text(each) for each in values["hosts"]],
-        "sentence": _text(values["sentence"]),
-    }
-
-
 def _count(value: Any, most: int = _MOST) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < most:
         raise ValueError(f"{value!r:.60} is no count")
-    return value
-
-
-def _host_name(value: str) -> str:
-    """As a limit takes it, in which other signs mean other hosts."""
-    if not can_be_listed(value):
-        raise ValueError(f"{value!r:.60} is no host's name")
     return value
 
 
@@ -126,13 +85,11 @@ def _run(values: Mapping[str, Any]) -> RunEntry:
         ended=_time_or_none(values.get("ended")),
         seconds=_seconds(values["seconds"]),
         limit=_text_or_none(values.get("limit")),
-        slice=_text_or_none(values.get("slice")),
         awx_job_id=None if job is None else _count(job, _HIGHEST_JOB),
         versions=_texts(values.get("versions", {})),
         management_nodes=tuple(_text(each) for each in values.get("management_nodes", ())),
         batches=tuple(_batch(each) for each in values.get("batches", ())),
         next=_text(values.get("next", "")),
-        left_out=tuple(_text(each) for each in values.get("left_out", ())),
     )
 
 

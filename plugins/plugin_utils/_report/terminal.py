@@ -58,9 +58,6 @@ def _lines(document: Document) -> Iterator[str]:
         if not run.is_plan:
             yield f"  A rollout would find: {_work(document.plan)}."
         yield f"Plan: {document.plan.digest}"
-    if run.next and run.left_out:
-        names = ", ".join(f"-e {name}" for name in run.left_out)
-        yield f"Not told in the next command, because they may be secrets: {names}"
     if run.next:
         yield f"Next: {run.next}"
 

@@ -20,10 +20,10 @@ from ansible import constants, context
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import approved_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import sharing
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.command import next_step
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
@@ -33,8 +33,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     write_all,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.interruption import end_by_signals
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_display import progress_display
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import LICENSES, Seen, phase_of, seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
@@ -45,6 +44,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_emp
 from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
 
 _TICK_SECONDS = 1.0
+_LINE_SECONDS = 30.0
 SHARE = 60
 """What is written, and what is shown meanwhile, each takes at most one part in so many of the time."""
 _GRACE_SECONDS = 60.0
@@ -53,9 +53,9 @@ _GRACE_SECONDS = 60.0
 class Watcher:
     """``folder``: for the reports, empty for none. ``each_host``: is told in a line of its own at the end."""
 
-    def __init__(self, folder: str, slice_: str, each_host: bool) -> None:
+    def __init__(self, folder: str, each_host: bool) -> None:
         self._folder = Path(folder).expanduser().absolute() if folder else None
-        self._slice, self._each_host = slice_, each_host
+        self._each_host = each_host
         self._gathering: Gathering | None = None
         self._lock, self._over, self._pid = threading.RLock(), threading.Event(), os.getpid()
         self._is_ours, self._is_new = False, False
@@ -147,7 +147,6 @@ class Watcher:
             document = gathering.document(now)
         # A terminal that is gone takes no words.
         with contextlib.suppress(OSError):
-            self._display.end()
             if document.hosts:
                 self._tell("FLEET REPORT", lines(document))
             if document.hosts and (self._each_host or Display().verbosity):
@@ -162,25 +161,23 @@ class Watcher:
     def _begin(self, playbook: str, variables: Mapping[str, Any], now: float) -> Gathering:
         # It may be by the list of hosts that is written anew below.
         remember(str(context.CLIARGS.get("subset") or ""))
-        facts = run_facts(playbook, variables, self._slice)
+        facts = run_facts(playbook, variables)
         plan = variables.get("slb_plan")
-        step = next_step(str(self._folder) if self._folder else "", has_plan=not is_empty(plan))
+        step = _next_step(self._folder)
         # It may stand in the very file that this run writes, and is needed again where the run is repeated.
         approved = None if is_empty(plan) else approved_plan(plan)
         self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now, approved)
-        self._display = progress_display()
         if self._folder:
             with contextlib.suppress(OSError, FleetError):
                 take_away_what_killed_runs_left(self._folder)
         self._write(self._gathering.document(now), AT_THE_END)
-        end_by_signals()
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._ticker.start()
         atexit.register(self.finish, "interrupted")
         return self._gathering
 
     def _tick(self) -> None:
-        next_writing, next_line = 0.0, time.monotonic() + self._display.seconds
+        next_writing, next_line = 0.0, time.monotonic() + _LINE_SECONDS
         while not self._over.wait(_TICK_SECONDS):
             now = time.monotonic()
             if self._folder and self._is_new and now >= next_writing:
@@ -194,14 +191,14 @@ class Watcher:
                 begin = time.monotonic()
                 self._show(begin)
                 end = time.monotonic()
-                next_line = max(begin + self._display.seconds, end + SHARE * (end - begin))
+                next_line = max(begin + _LINE_SECONDS, end + SHARE * (end - begin))
 
     def _show(self, now: float) -> None:
         with self._lock:
             tally = self._gathering.tally(now) if self._gathering else None
         if tally and tally.hosts and not self._over.is_set():
             with contextlib.suppress(OSError):
-                self._display.show(line(tally, list(self._waits(now))))
+                Display().display(line(tally, list(self._waits(now))))
 
     @staticmethod
     def _waits(now: float) -> list[Wait]:
@@ -223,3 +220,18 @@ class Watcher:
             with self._lock:
                 if self._gathering:
                     self._gathering.forget_folder()
+
+
+def _next_step(folder: Path | None) -> NextStep:
+    sources = tuple(map(str, context.CLIARGS.get("inventory") or ()))
+    if sources == tuple(map(str, constants.DEFAULT_HOST_LIST or ())):
+        sources = ()
+    inventory = [word for source in sources for word in ("-i", _short_path(source))]
+    limit = str(context.CLIARGS.get("subset") or "")
+    return NextStep(
+        tuple(inventory), _short_path(str(folder)) if folder else "", limit if visible(limit) == limit else ""
+    )
+
+
+def _short_path(path: str) -> str:
+    return path.removeprefix(f"{Path.cwd()}{os.sep}")

@@ -8,7 +8,6 @@ import signal
 import subprocess
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -28,9 +27,6 @@ def see_that_proofs_are_true(reported: Reported) -> None:
         assert verdict != "proven" or reported.runs(name), document
     if document["run"]["status"] == "running":
         return
-    cases = ElementTree.fromstring((reported.folder / "junit.xml").read_text()).iter("testcase")
-    good = {case.get("name") for case in cases if case.find("failure") is None and case.find("error") is None}
-    assert good == {name for name, verdict in reported.verdicts.items() if verdict in ("proven", "done", "planned")}
     metrics = (reported.folder / "slb_fleet.prom").read_text()
     page = (reported.folder / "report.html").read_text()
     for name, verdict in reported.verdicts.items():
@@ -137,22 +133,6 @@ def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, st
         assert reported.containers("h3") == {}
         assert reported.retry == ["h1", "h2", "h3"]
         assert "--limit h1,h2,h3" in run.output
-    see_that_proofs_are_true(reported)
-
-
-def test_a_run_that_is_cancelled_has_its_report(reported: Reported) -> None:
-    reported.clean()
-    with reported.started("slb.fleet.rollout", slb_serial=1) as process:
-        reported.wait_for_a_request("h1")
-        process.send_signal(signal.SIGINT)
-        process.wait(60)
-        output = reported.output_of(process)
-    assert process.returncode != 0
-    assert "1 begun and not ended" in output, output
-    reported.see_that_no_secret_is_told(output)
-    assert reported.document["run"]["status"] == "interrupted"
-    assert reported.verdicts == {"h1": "unfinished", "h2": "not_attempted", "h3": "not_attempted"}
-    assert reported.retry == ["h1", "h2", "h3"]
     see_that_proofs_are_true(reported)
 
 

@@ -17,20 +17,6 @@ from ansible_collections.slb.fleet.tests.tools.runs import run
 ROOT = Path(__file__).resolve().parents[3]
 BENCH = ROOT / "tests" / "bench"
 
-HURRY = """
-from ansible.plugins.callback import CallbackBase
-from ansible_collections.slb.fleet.plugins.plugin_utils._report import progress_display, watcher
-
-for place, name in (watcher, "_TICK_SECONDS"), (watcher, "SHARE"), (progress_display.InPlace, "seconds"):
-    if not hasattr(place, name):
-        raise SystemExit(f"{place.__name__} has no {name} that could be made short")
-    setattr(place, name, 0.0005)
-
-class CallbackModule(CallbackBase):
-    CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "aggregate", "hurry"
-"""
-"""A callback with which reports are written, and the line is drawn, as often as can be."""
-
 # It needs work, and the work fails.
 _BREAKS = {
     **STATES["work"],

@@ -6,21 +6,17 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import textwrap
 import time
 from functools import partial
 from pathlib import Path
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from ansible.release import __version__
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of
 from ansible_collections.slb.fleet.tests.tools.runs import output_of, started, wait_until
-from ansible_collections.slb.fleet.tests.unit.report.canned import HURRY, ROOT, Canned
+from ansible_collections.slb.fleet.tests.unit.report.canned import ROOT, Canned
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
@@ -29,51 +25,6 @@ def next_of(output: str) -> str:
     found = re.findall(r"^Next: (.*)$", output, re.MULTILINE)
     assert len(found) == 1, output
     return str(found[0])
-
-
-def test_the_next_command_is_whole_and_has_no_secret(tmp_path: Path) -> None:
-    fleet = Canned(tmp_path, edge_1="healthy", edge_2="unreachable", edge_3="unreachable")
-    (tmp_path / "more.yml").write_text("slb_settle: 1\n")
-    given = ["--limit", "edge-1,edge-2", "--forks", "3", "-e", "@more.yml", "-e", "slb_password=pa55 env=prod"]
-    given += ["-e", '{"slb_serial": [1, "100%"]}']
-    _status, output = fleet.run("slb.fleet.rollout", *given)
-    command = next_of(output)
-    assert command == (
-        'ansible-playbook -i inventory.yml --forks 3 -e @more.yml -e \'{"slb_serial": [1, "100%"]}\' '
-        "slb.fleet.rollout --limit edge-2"
-    )
-    assert "because they may be secrets: -e slb_password, -e env" in output
-    for path in fleet.reports.iterdir():
-        assert "pa55" not in path.read_text(), path
-    status, again = fleet.run(command=command)
-    assert list(fleet.verdicts) == ["edge-2"], again
-    assert status != 0
-
-
-def test_the_next_command_of_a_rehearsal_does_what_was_approved_though_it_writes_where_that_stands(
-    tmp_path: Path,
-) -> None:
-    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
-    _status, output = fleet.run("slb.fleet.rollout", "--check", "-e", "slb_motd=keep")
-    plan = fleet.document["plan"]
-    command = next_of(output)
-    assert "slb_plan=reports/report.json" in command
-    for _repeated in range(2):
-        _status, output = fleet.run(command=command)
-        assert "There is no plan" not in output
-        assert fleet.document["plan"] == plan
-        assert fleet.hosts["edge-2"]["reason"]["code"] != "not_approved"
-
-
-def test_a_plan_in_a_file_of_variables_is_recognised(tmp_path: Path) -> None:
-    fleet = Canned(tmp_path, edge_1="work")
-    plan = {"digest": digest_of({}), "hosts": {}}
-    (tmp_path / "plan.yml").write_text(json.dumps({"slb_plan": plan}))
-    _status, output = fleet.run("slb.fleet.rollout", "-e", "@plan.yml")
-    assert fleet.hosts["edge-1"]["reason"]["code"] == "not_approved", output
-    assert next_of(output) == (
-        "ansible-playbook -i inventory.yml -e @plan.yml slb.fleet.rollout -e slb_plan= --check --limit edge-1"
-    )
 
 
 def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
@@ -94,7 +45,6 @@ def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
     told = "3 not in retry, because --limit takes the name for something else: "
     assert rf"{told}-e, @file, esc\x1bcred Next: rm -rf /" in output
     assert (fleet.reports / "retry").read_text() == "edge-1\n"
-    ElementTree.parse(fleet.reports / "junit.xml")
     merge = [sys.executable, "-m", "ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports"]
     status, output = fleet.run(
         command=[*merge, "--into", str(tmp_path / "whole"), str(fleet.reports)], PYTHONPATH=str(ROOT / ".cache" / "dev")
@@ -214,7 +164,7 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
     before = "ansible-playbook -i inventory.yml slb.fleet.rollout"
     for arguments, expected in (
         (("slb.fleet.diagnose",), f"{before} --limit edge-1"),
-        (("slb.fleet.rollout", "--check"), f"{before} --limit edge-1 -e slb_plan=reports/report.json"),
+        (("slb.fleet.rollout", "--check"), f"{before} --limit edge-1"),
     ):
         (fleet.reports / "retry").write_text("edge-1\n")
         _status, output = fleet.run(*arguments, "--limit", f"@{fleet.reports}/retry")
@@ -226,29 +176,6 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
     (fleet.reports / "retry").write_text("edge-1\nedge-2\n")
     status, output = fleet.run("slb.fleet.remediate", "--limit", "@reports/retry")
     assert (status, list(fleet.verdicts)) == (0, ["edge-1", "edge-2"]), output
-
-
-@pytest.mark.parametrize(
-    ("given", "named"),
-    [
-        (("slb.fleet.remediate", "--limit", "edge-1,edge-2"), "edge-1,edge-2"),
-        (("slb.fleet.remediate", "--limit", "@some"), "edge-1,edge-2"),
-        (("slb.fleet.rollout", "-e", "slb_unrecorded_engine=replace"), "edge-1,edge-2"),
-        (("slb.fleet.diagnose", "-e", "slb_unrecorded_engine=replace", "--limit", "@some"), "edge-1,edge-2"),
-        (("slb.fleet.rollout", "-e", "@word.yml"), "edge-1,edge-2"),
-        (("slb.fleet.rollout", "-e", "of_the_inventory=replace"), "edge-1,edge-2"),
-        (("slb.fleet.rollout",), "@reports/retry"),
-    ],
-)
-def test_the_operator_s_word_is_about_the_hosts_of_its_run_whatever_a_later_one_writes(
-    tmp_path: Path, given: tuple[str, ...], named: str
-) -> None:
-    """Such as an audit from time to time, with the same folder."""
-    fleet = Canned(tmp_path, edge_1="unreachable", edge_2="unreachable", edge_3="healthy")
-    (tmp_path / "some").write_text("edge-1\nedge-2\n")
-    (tmp_path / "word.yml").write_text("slb_unrecorded_engine: replace\n")
-    _status, output = fleet.run(*given)
-    assert next_of(output).endswith(f" --limit {named}")
 
 
 @pytest.mark.parametrize(
@@ -280,110 +207,19 @@ def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_th
     assert 'host="edge-1"' not in (fleet.reports / "slb_fleet.prom").read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_who_ends_a_run_has_its_reports(tmp_path: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_report_of_a_killed_run_is_whole(tmp_path: Path, number: signal.Signals) -> None:
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 300")
     so_far = {"edge-1": "proven", "edge-2": "unfinished"}
-
-    def as_from_a_shell() -> None:
-        """Which lets what it starts in its background ignore the keyboard; and nothing is from nohup."""
-        signal.signal(signal.SIGINT, signal.SIG_DFL if number == signal.SIGINT else signal.SIG_IGN)
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
     command, how = fleet.command("slb.fleet.rollout"), {"cwd": tmp_path, "env": fleet.environment()}
-    with started(command, tmp_path, preexec_fn=as_from_a_shell, **how) as process:
+    with started(command, tmp_path, **how) as process:
         written = fleet.reports / "report.json"
-        said = partial(output_of, tmp_path, process)
-        wait_until(lambda: written.exists() and fleet.verdicts == so_far, said, 60)
+        wait_until(lambda: written.exists() and fleet.verdicts == so_far, partial(output_of, tmp_path, process), 300)
         process.send_signal(number)
-        assert process.wait(60) != 0
-    text = said()
-    assert fleet.document["run"]["status"] == "interrupted", text
+        assert process.wait(120) != 0
+    jsonschema.validate(fleet.document, SCHEMA)
+    assert fleet.document["run"]["status"] in ("running", "interrupted")
     assert fleet.verdicts == so_far
-    assert "1 begun and not ended" in text
-    assert "edge-2" in (fleet.reports / "junit.xml").read_text()
-    assert [path.name for path in fleet.reports.iterdir() if path.name.startswith(".")] == []
-
-
-def test_an_adoption_that_is_ended_says_that_interfaces_were_being_changed(tmp_path: Path) -> None:
-    fleet = Canned(tmp_path, edge_1="healthy after 300")
-    how = {"cwd": tmp_path, "env": fleet.environment()}
-    with started(fleet.command("slb.fleet.adopt_interfaces", "--limit", "edge-1"), tmp_path, **how) as process:
-        written = fleet.reports / "report.json"
-        said = partial(output_of, tmp_path, process)
-        wait_until(lambda: written.exists() and fleet.verdicts == {"edge-1": "unfinished"}, said, 60)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(60) != 0
-    assert fleet.hosts["edge-1"]["reason"]["sentence"].startswith("Its interfaces were being changed: "), said()
-    assert next_of(said()).endswith("slb.fleet.adopt_interfaces --limit edge-1")
-
-
-INTERRUPTED_ONCE = """
-import os, signal, time
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-
-# Whoever starts the tests in the background of a shell has them ignore it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-run, close, send = os.getpid(), BaseProcess.close, Connection.send_bytes
-
-def interrupt():
-    if os.path.exists("reports/report.json") and os.path.exists("interrupt") and os.getpid() == run:
-        os.remove("interrupt")
-        os.kill(run, signal.SIGINT)
-
-def close_and_interrupt(worker):
-    close(worker)
-    interrupt()
-
-def send_and_interrupt(connection, *given):
-    if os.getpid() != run and os.path.exists("reports/report.json") and os.path.exists("interrupt"):
-        os.remove("interrupt")
-        os.kill(run, signal.SIGINT)
-        time.sleep(1)
-    send(connection, *given)
-
-def look():
-    global due
-    due = os.path.exists("reports/report.json") and os.path.exists("interrupt")
-
-def wait_for_the_interruption():
-    if due:
-        time.sleep(10)
-
-if os.environ["INTERRUPT"] == "a worker is put away":
-    BaseProcess.close = close_and_interrupt
-elif os.environ["INTERRUPT"] == "a worker hands over its result":
-    Connection.send_bytes = send_and_interrupt
-elif os.environ["INTERRUPT"] == "before a fork":
-    os.register_at_fork(before=interrupt)
-elif os.environ["INTERRUPT"] == "after a fork":
-    os.register_at_fork(after_in_parent=interrupt)
-else:
-    os.register_at_fork(before=look, after_in_parent=interrupt, after_in_child=wait_for_the_interruption)
-"""
-"""Once, at a moment at which Python or ansible-core loses it."""
-
-
-@pytest.mark.parametrize(
-    "moment",
-    [
-        *("before a fork", "after a fork"),
-        *("a worker has not begun", "a worker hands over its result", "a worker is put away"),
-    ],
-)
-def test_a_run_that_is_interrupted_at_a_bad_moment_ends_all_the_same(tmp_path: Path, moment: str) -> None:
-    if moment == "a worker is put away" and [int(part) for part in __version__.split(".")[:2]] < [2, 19]:
-        pytest.skip("Before 2.19 ansible-core puts no worker away.")
-    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy", edge_3="work")
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_ONCE)
-    (tmp_path / "interrupt").touch()
-    status, output = fleet.run("slb.fleet.rollout", PYTHONPATH=str(tmp_path), INTERRUPT=moment)
-    assert not (tmp_path / "interrupt").exists(), output
-    assert status == 99, output
-    assert "Exception ignored" not in output
-    assert "bug" not in output
-    assert fleet.document["run"]["status"] == "interrupted", output
 
 
 def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_ended_the_run(tmp_path: Path) -> None:
@@ -395,77 +231,6 @@ def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_en
     artifacts, _end = json.JSONDecoder().raw_decode(output.partition("\tRUN: ")[2])
     assert artifacts["slb_fleet_77"]["counts"] == fleet.document["counts"]
     assert artifacts["slb_fleet_77"]["again"] == "edge-1,edge-2"
-
-
-@pytest.mark.parametrize("callback", ["slb.fleet.fleet", "default"])
-def test_a_run_to_whose_words_nobody_listens_any_more_comes_to_its_end(tmp_path: Path, callback: str) -> None:
-    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="healthy", edge_4="fails")
-    with (tmp_path / "errors").open("w+") as errors:
-        process = subprocess.Popen(
-            fleet.command("slb.fleet.audit"),
-            cwd=tmp_path,
-            env={**fleet.environment(), "ANSIBLE_STDOUT_CALLBACK": callback},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
-        try:
-            assert process.stdout
-            process.stdout.close()
-            assert process.wait(120) == 2
-        finally:
-            process.kill()
-            process.wait()
-        errors.seek(0)
-        assert "Broken pipe" not in errors.read()
-    assert fleet.document["run"]["status"] == "finished"
-    assert set(fleet.verdicts.values()) == {"proven", "failed"}
-
-
-def test_what_is_on_disk_is_at_any_moment_one_whole_file(tmp_path: Path) -> None:
-    # Each answers when the test lets it; the last ones never, so the run cannot end. All are asked at once, as Ansible
-    # takes no results while it waits to begin the next host.
-    hosts, answering = 20, 15
-    fleet = Canned(tmp_path, **{f"edge_{number}": f"healthy once {number}" for number in range(hosts)})
-    names = {f"edge-{number}" for number in range(hosts)}
-    (tmp_path / "hurry.py").write_text(HURRY)
-    hurried = {"ANSIBLE_CALLBACK_PLUGINS": str(tmp_path), "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,hurry"}
-    command = fleet.command("slb.fleet.rollout", "--forks", str(hosts))
-    environment = {**fleet.environment(), **hurried}
-    files = [fleet.reports / name for name in ("report.json", "retry", "slb_fleet.prom")]
-    last: list[str] = []
-
-    def assert_whole(report: str, retry: str, told: str) -> None:
-        """Each by itself: between two of them they may be written anew. The first ones have no hosts yet."""
-        document = json.loads(report)
-        jsonschema.validate(document, SCHEMA)
-        assert document["run"]["status"] == "running"
-        assert len(document["hosts"]) in (0, hosts)
-        assert retry == "!all\n" or set(retry.split("\n")) <= {*names, ""} != {""}
-        assert told.count("slb_fleet_host_proven{") in (0, hosts)
-        assert told.endswith("# EOF\n")
-
-    with started(command, tmp_path, cwd=tmp_path, env=environment) as process:
-
-        def shows(proven: int) -> bool:
-            assert process.poll() is None, output_of(tmp_path, process)
-            # Looked at as often as can be, and checked where it has changed.
-            texts = [path.read_text() for path in files if path.exists()]
-            if texts != last and len(texts) == len(files):
-                last[:] = texts
-                assert_whole(*texts)
-            counts = json.loads(last[0])["counts"] if last else {}
-            assert counts.get("proven", 0) <= proven
-            return (counts.get("hosts"), counts.get("proven")) == (hosts, proven)
-
-        # The document grows with the run.
-        for number in range(answering + 1):
-            wait_until(partial(shows, number), partial(output_of, tmp_path, process), 120, every=0)
-            if number < answering:
-                (tmp_path / str(number)).touch()
-    assert process.returncode == -signal.SIGKILL
-    assert_whole(*(path.read_text() for path in files))
-    assert fleet.document["counts"]["proven"] == answering
 
 
 def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path: Path) -> None:

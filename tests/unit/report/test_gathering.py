@@ -51,8 +51,8 @@ def test_each_host_is_in_it_whatever_became_of_it() -> None:
 def test_there_is_a_run_that_says_something_in_each_field() -> None:
     documents = []
     for check in (False, True):
-        facts = {"limit": "edge-*", "slice": "2/5", "awx_job_id": 77, "versions": {"slb.fleet": "1.0.0"}}
-        run = Happenings(check=check, folder="/reports", left_out=("a_password",), **facts)
+        facts = {"limit": "edge-*", "awx_job_id": 77, "versions": {"slb.fleet": "1.0.0"}}
+        run = Happenings(check=check, folder="/reports", **facts)
         run.play("deploy", "edge-1", "edge-2", batch=("edge-1",))
         run.look("edge-1", ABSENT, unknown_engines=["edge-9"])
         run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
@@ -426,9 +426,9 @@ def test_where_nothing_could_be_decided_the_look_is_repeated_and_nothing_is_chan
     assert of(document, "edge-1").next.endswith(f"{playbook} --limit edge-1")
 
 
-def test_a_plan_is_given_to_a_rollout_alone_which_does_nothing_else() -> None:
+def test_next_after_check_mode_runs_the_planned_hosts() -> None:
     for playbook, given in (
-        ("slb.fleet.rollout", " -e slb_plan=/reports/report.json"),
+        ("slb.fleet.rollout", " --limit edge-1"),
         ("slb.fleet.remediate", " --limit edge-1"),
     ):
         run = Happenings(playbook, check=True, folder="/reports")
@@ -453,16 +453,6 @@ def test_what_an_audit_has_seen_is_healed_by_a_rollout_and_what_it_has_not_is_lo
     assert run.ended().run.next.endswith("slb.fleet.rollout --limit edge-1,edge-2")
 
 
-def test_a_plan_that_helps_no_host_any_more_is_not_run_again() -> None:
-    """One was not approved, of the other the plan has nothing."""
-    run = Happenings(folder="/reports", approved=("-e", "slb_plan=plan.json"))
-    run.play("deploy", "edge-1", "edge-2", "edge-3")
-    run.look("edge-1", PROVEN)
-    run.fail("edge-2", LIVE)
-    run.fail("edge-3", {"action": "fail", "code": "not_approved", "reason": "But the plan has nothing for this host."})
-    assert run.ended().run.next.endswith("slb.fleet.rollout --check --limit edge-2,edge-3")
-
-
 ODD = ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1", "-e", "a\nNext: rm", "\x1b[2J", "all"]
 
 
@@ -477,33 +467,10 @@ def test_a_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
     assert retry(document) == "edge-2\n"
 
 
-WORDS = {
-    "remediate": ("slb.fleet.remediate", {}),
-    "adopt": ("slb.fleet.adopt_interfaces", {}),
-    "variable": ("slb.fleet.rollout", {"options": ("-e", "slb_unrecorded_engine=replace")}),
-    "variable that is not told": ("slb.fleet.rollout", {"left_out": ("a_password",)}),
-    "of an audit": ("slb.fleet.audit", {"options": ("-e", "slb_allow_established=true")}),
-}
-
-
-@pytest.mark.parametrize("number", [1, 400])
-@pytest.mark.parametrize("word", WORDS)
-def test_what_the_operator_says_of_hosts_names_them_all_and_no_file_of_others(word: str, number: int) -> None:
-    playbook, given = WORDS[word]
-    run = Happenings(playbook, folder="/reports", **given)
-    names = [f"edge-{each}" for each in range(number)]
-    run.play("look", *names, "a b")
-    for name in (*names, "a b"):
-        run.lose(name)
-    document = run.ended()
-    assert document.run.next.endswith(f"{playbook} --limit {','.join(names)}")
-    assert of(document, "a b").next == ""
-
-
-def test_in_awx_which_always_has_variables_more_than_a_few_are_named_for_a_word_alone() -> None:
+def test_next_in_awx_names_many_hosts_for_remediate_only() -> None:
     names = [f"edge-{each}" for each in range(31)]
     for playbook, limit in (("slb.fleet.rollout", ""), ("slb.fleet.remediate", f", with the limit {','.join(names)}")):
-        run = Happenings(playbook, options=("-e", "@/runner/env/extravars"), awx_job_id=7)
+        run = Happenings(playbook, awx_job_id=7)
         run.play("look", *names)
         for name in names:
             run.lose(name)
@@ -515,46 +482,6 @@ def test_a_host_that_cannot_be_named_is_remedied_with_no_others() -> None:
     run.play("look", "a b")
     run.fail("a b", {"action": "fail", "code": "gone_from_the_list", "reason": "It is gone."})
     assert of(run.ended(), "a b").next == ""
-
-
-def lost_limit(playbook: str, *hosts: str, folder: str = "/reports", check: bool = False) -> Happenings:
-    """Its limit was by the file of hosts that it writes anew."""
-    step = NextStep(folder=folder, limit="@/reports/retry", is_limit_lost=True)
-    run = Happenings(playbook, check, step=step)
-    run.play("look", *hosts)
-    return run
-
-
-@pytest.mark.parametrize("number", [2, 31])
-def test_a_limit_that_is_lost_is_replaced_by_the_very_hosts(number: int) -> None:
-    names = [f"edge-{each}" for each in range(number)]
-    run = lost_limit("slb.fleet.diagnose", *names, "edge-x")
-    for name in names:
-        run.look(name, ABSENT)
-    run.lose("edge-x")
-    document = run.ended()
-    assert document.run.next == f"ansible-playbook slb.fleet.rollout --limit {','.join(names)}"
-    assert retry(document) == "edge-x\n"
-    run = lost_limit("slb.fleet.rollout", *names, folder="")
-    for name in names:
-        run.lose(name)
-    assert run.ended().run.next == f"ansible-playbook slb.fleet.rollout --limit {','.join(names)}"
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_a_limit_that_is_lost_is_not_made_wider_for_a_host_that_cannot_be_named(name: str) -> None:
-    run = lost_limit("slb.fleet.rollout", name)
-    run.lose(name)
-    document = run.ended()
-    assert (of(document, name).next, document.run.next) == ("", "")
-    run = lost_limit("slb.fleet.rollout", name, check=True)
-    run.look(name, ABSENT)
-    assert run.ended().run.next == ""
-    run = lost_limit("slb.fleet.rollout", name, "edge-2")
-    run.lose(name)
-    run.lose("edge-2")
-    assert run.ended().run.next == "ansible-playbook slb.fleet.rollout --limit @/reports/retry"
-    assert retry(run.ended()) == "edge-2\n"
 
 
 def refused(run: Happenings, code: str, **words: str) -> None:
@@ -663,35 +590,6 @@ def test_the_same_decisions_have_the_same_digest_in_check_mode_and_later() -> No
         assert set(plan.hosts) == {"edge-1", "edge-2"}
         digests.add(plan.digest)
     assert len(digests) == 1
-
-
-def run_of_an_approved_digest(folder: str, digest: str) -> Happenings:
-    """It is ended when one of two hosts is done."""
-    run = Happenings(folder=folder, approved=("-e", f"slb_plan={digest}"))
-    run.play("deploy", "edge-1", "edge-2")
-    for host in ("edge-1", "edge-2"):
-        run.look(host, ABSENT)
-    run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
-    run.look("edge-1", PROVEN, rounds=2)
-    return run
-
-
-def test_a_run_with_a_digest_that_was_ended_goes_on_by_its_document_which_has_the_plan() -> None:
-    plan = run_of_an_approved_digest("", "").so_far().plan
-    assert plan is not None
-    document = run_of_an_approved_digest("/reports", plan.digest).ended("interrupted")
-    command = "ansible-playbook -i inventory.yml slb.fleet.rollout"
-    assert document.run.next == f"{command} -e slb_plan=/reports/report.json --limit edge-2"
-    assert document.plan == plan
-
-
-@pytest.mark.parametrize("folder", ["", "/reports"])
-def test_where_no_document_has_what_the_digest_is_of_the_next_step_is_a_new_plan(folder: str) -> None:
-    digest = f"sha256:{'0' * 64}"
-    document = run_of_an_approved_digest(folder, digest).ended("interrupted")
-    assert digest not in document.run.next
-    assert "slb.fleet.rollout --check --limit " in document.run.next
-    assert of(document, "edge-2").next.endswith("slb.fleet.rollout --check --limit edge-2")
 
 
 def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None:

@@ -48,14 +48,13 @@ class Happenings:
         playbook: str = "slb.fleet.rollout",
         check: bool = False,
         folder: str = "",
-        options: tuple[str, ...] = ("-i", "inventory.yml"),
-        approved: tuple[str, ...] = (),
+        inventory: tuple[str, ...] = ("-i", "inventory.yml"),
         step: NextStep | None = None,
         **facts: Any,
     ) -> None:
         facts = {"began": "", "updated": "", "ended": None, "seconds": 0, **facts}
         noon = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
-        step = step or NextStep(options, folder, approved=approved)
+        step = step or NextStep(inventory, folder)
         run = RunEntry(playbook=playbook, check=check, status="running", **facts)
         self.gathering = Gathering(run, step, noon, 0.0)
         self.now, self._task, self._rounds = 0.0, 0, {}

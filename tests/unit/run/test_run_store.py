@@ -133,27 +133,26 @@ def test_many_workers_at_once_agree(tmp_path: Path) -> None:
 
 
 def test_a_call_that_is_interrupted_leaves_nothing_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As by the time-out of a task, whose host is noted as troubled next."""
+    """As by the time-out of a task."""
     store, other = RunStore.of_run(tmp_path), RunStore.of_run(tmp_path)
 
     with pytest.raises(KeyboardInterrupt), store._open() as database:
         database.execute("BEGIN IMMEDIATE")
         raise KeyboardInterrupt
     monkeypatch.setattr(_run_store, "_BUSY_SECONDS", 0.1)
-    other.note_trouble("edge-1")
-    assert store.troubled() == {"edge-1"}
-    assert store.batch() == set()
+    other.note_batch(["edge-1"])
+    assert store.batch() == {"edge-1"}
 
 
 def test_it_is_opened_once_for_the_calls_of_a_worker_and_anew_in_another(tmp_path: Path) -> None:
     store = RunStore.of_run(tmp_path)
-    store.note_trouble("edge-1")
+    store.note_batch(["edge-1"])
     kept = _descriptors(tmp_path)
-    assert store.troubled() == {"edge-1"}
+    assert store.batch() == {"edge-1"}
     assert _descriptors(tmp_path) == kept == 1
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork")) as worker:
         _inherited.append(store)
-        assert worker.submit(_troubled_there).result() == {"edge-1"}
+        assert worker.submit(_batch_there).result() == {"edge-1"}
     _inherited.clear()
     del store
     assert _descriptors(tmp_path) == 0
@@ -162,8 +161,8 @@ def test_it_is_opened_once_for_the_calls_of_a_worker_and_anew_in_another(tmp_pat
 _inherited: list[RunStore] = []
 
 
-def _troubled_there() -> set[str]:
-    return _inherited[0].troubled()
+def _batch_there() -> set[str]:
+    return _inherited[0].batch()
 
 
 def _descriptors(folder: Path) -> int:

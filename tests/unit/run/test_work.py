@@ -37,7 +37,6 @@ ELSEWHERE = {
     "outage_timeout": "how long",
     "dhcp_timeout": "how long",
     "confirm_timeout": "how long",
-    "slice": "which hosts",
     "plan": "what is approved",
 }
 
