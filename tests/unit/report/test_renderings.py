@@ -124,7 +124,7 @@ def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
     assert "3 to add, 1 to replace, 1 with nothing to do, 2 need you. Nothing was changed." in text
     assert "Done" not in text
     assert "Plan: sha256:" in text
-    assert text.endswith("slb.fleet.rollout -e slb_plan=/reports/report.json")
+    assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
 
 
 def test_each_host_has_one_line_for_those_who_ask() -> None:
