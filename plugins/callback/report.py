@@ -9,7 +9,7 @@ DOCUMENTATION = r"""
 name: report
 type: aggregate
 short_description: How the fleet stands, while a run goes on and at its end
-version_added: 0.1.0
+version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
   - Says at the end how many hosts are proven, what was done, which failed for which reason, the most frequent first,

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: engine
 short_description: Ask the management node to install a forwarding engine
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Asks for the install of one engine on one host. The install itself then runs on the management node; this task does
     not wait for its end.

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: engine_container
 short_description: Take a leftover engine out of the way, put it back, or wait for an engine to come up
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Acts on the container V(slb) of an engine host, through the command line of Docker or Podman.
   - With O(state=stopped), a leftover of an earlier deployment goes out of the way. Its restart policy is switched off,

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: engine_info
 short_description: Read the console's list of engines, where it has been described
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - The interface of the management node documents no list of engines, but its web console shows one. This module reads
     it by the user's own description, which a browser's developer tools give in two minutes.

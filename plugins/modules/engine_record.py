@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: engine_record
 short_description: Note on the engine host what was asked for and what was proven
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Keeps the collection's own record of an engine as an Ansible local fact, C(/etc/ansible/facts.d/slb_engine.fact).
   - It is written before an install is asked for (V(pending)) and after the engine was proven to run (V(confirmed)),
@@ -108,7 +108,7 @@ record:
       description: The address of the engine host as given to the management node.
       type: str
     base_url:
-      description: The address of the management node; null in a record of an earlier form.
+      description: The address of the management node.
       type: str
     attempt:
       description: Which attempt of its run the request was.

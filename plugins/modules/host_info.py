@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: host_info
 short_description: Observe an engine host in one round trip
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Looks at everything that decides what is to be done on an engine host, and changes nothing.
   - What cannot be found out is said to be C(unknown), with the reason; it is never taken for absent.
@@ -136,7 +136,7 @@ slb_host:
           description: The address of the engine host as given to the management node.
           type: str
         base_url:
-          description: The address of the management node; null in a record of an earlier form.
+          description: The address of the management node.
           type: str
         age:
           description: Seconds since the request that the record is about.

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: interface
 short_description: Bring network interfaces under NetworkManager's control without cutting the host off
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - The web console offers only interfaces that NetworkManager on the host has under its control. This module brings them there.
   - An interface that has addresses keeps them, with its routes, gateway, metrics, MTU and name servers.

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: license
 short_description: Download the license from the management node
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Downloads the license and writes it to O(dest), whole or not at all.
   - What is empty, cut off, an HTML page, an error message or larger than O(max_size) is refused, and the file that

@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: login
 short_description: Check the credentials of the management node
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - Logs in to the management node and returns the session.
   - No other task needs it, because each logs in by itself when it has to. It is for checking credentials and

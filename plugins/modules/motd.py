@@ -6,7 +6,7 @@
 DOCUMENTATION = r"""
 module: motd
 short_description: Move the message of the day aside, or bring it back
-version_added: 0.1.0
+version_added: 1.0.0
 description:
   - A long message of the day, printed after the SSH login, can break a deployment's script or time out its login.
   - With O(state=aside), the message is renamed to C(/etc/motd.bak), or, where that name is taken,

@@ -22,7 +22,6 @@ ALIVE = ("running", "restarting", "paused")
 # The operator is told to type such a name.
 LEFTOVER = re.compile(r"slb-leftover-[A-Za-z0-9_.-]{1,64}")
 _MOST_LEFTOVERS = 5
-EARLIER_FORM = "it is of an earlier form, which does not name the management node"
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,7 @@ class Evidence:
     is_of_this_container: bool = False
     """The record is confirmed, of this very container, whatever else it names."""
     is_of_another_node: bool = False
-    """It names another management node, or none, as in its earlier form."""
+    """The confirmed record names another management node."""
     is_listed_as_recorded: bool = False
     """The list shows what the record names, not as failed, and this host may be the one that is meant."""
     recorded_as: str = ""
@@ -148,11 +147,6 @@ class Evidence:
     def proven(self) -> bool:
         """The record is confirmed, and everything that it names still holds."""
         return self.record == "confirmed" and not self.differences
-
-    @property
-    def was_proven(self) -> bool:
-        """``proven``, or so but for the management node, which a record of the earlier form does not name."""
-        return self.proven or (self.is_of_this_container and self.differences == (EARLIER_FORM,))
 
     @property
     def ours_pending(self) -> bool:
@@ -261,7 +255,7 @@ def evidence_from(
         set_aside_unwritable=slb_host.get("set_aside_unwritable"),
         differences=tuple(_differences(record, container, engine)),
         is_of_this_container=_is_of_this_container(record, container),
-        is_of_another_node=record["state"] == "confirmed" and record.get("base_url") != engine.base_url,
+        is_of_another_node=record["state"] == "confirmed" and record["base_url"] != engine.base_url,
         is_listed_as_recorded=_is_listed_as_recorded(slb_host, engine, as_recorded),
         recorded_as=str(record.get("container_name") or ""),
         set_aside=_set_aside(slb_host),
@@ -284,9 +278,7 @@ def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine
         yield f"it is of the engine {quoted(record['name'])}, not {engine.name}"
     if comparable(record["manage_ip"]) != comparable(engine.manage_ip):
         yield f"it is of the address {quoted(record['manage_ip'])}, not {engine.manage_ip}"
-    if not record.get("base_url"):
-        yield EARLIER_FORM
-    elif not engine.base_url:
+    if not engine.base_url:
         yield f"it is of {quoted(record['base_url'])}, and slb_base_url is not set"
     elif record["base_url"] != engine.base_url:
         yield f"it is of {quoted(record['base_url'])}, not {engine.base_url}"

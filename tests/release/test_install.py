@@ -1,4 +1,4 @@
-"""What is released can be installed, and a version installed over another, by what the pages have users type."""
+"""The artifact can be installed by the commands of the pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from typed import ROOT, block, type_in
 
-FIRST_RELEASE = "74399c12b720"
 PLACE = Path(".ansible", "collections", "ansible_collections", "slb", "fleet")
 # What is installed beside the collection comes with its checksums, before the lines of a page ask for it.
 PINNED = f"pip install -qq --require-hashes --requirement {ROOT}/requirements/runtime.txt; export PIP_NO_INDEX=1"
@@ -58,23 +57,3 @@ def test_what_an_execution_environment_is_built_of_is_where_the_page_has_it_copi
     definition = artifact.with_name("execution-environment.yml")
     assert definition.read_bytes() == packed(artifact)[Path(definition.name)]
     assert f"src: {artifact.name.replace('-1.0.0', '')}" in definition.read_text()
-
-
-def test_an_upgrade_leaves_nothing_of_the_version_before(home: Path, artifact: Path, tmp_path: Path) -> None:
-    if subprocess.run(
-        ["git", "-C", ROOT, "cat-file", "-e", FIRST_RELEASE], capture_output=True, check=False
-    ).returncode:
-        pytest.skip("This tree is a copy without the history that has 0.1.0.")
-    old = tmp_path / "old"
-    old.mkdir()
-    before = f"""
-. ~/slb/bin/activate
-git -C {ROOT} archive {FIRST_RELEASE} | tar -x -C {old}
-ansible-galaxy collection build --output-path {tmp_path} {old}
-ansible-galaxy collection install {tmp_path}/slb-fleet-0.1.0.tar.gz --force
-"""
-    type_in(tmp_path, before, {"HOME": str(home)}).assert_ok()
-    assert content(home / PLACE).keys() != packed(artifact).keys()
-    install = block("docs/operations.md", "--upgrade").splitlines()[0]
-    type_in(artifact.parent, f". ~/slb/bin/activate && {install}", {"HOME": str(home)}).assert_ok()
-    assert content(home / PLACE) == packed(artifact)

@@ -28,8 +28,6 @@ def tree(tmp_path: Path) -> Path:
         (tools / name).write_text(f"#!/usr/bin/env bash\nset -eu\n{line}\n")
         (tools / name).chmod(0o755)
     shutil.copy(TOOLS / "candidate", tools)
-    (tmp_path / "plugins" / "modules").mkdir(parents=True)
-    (tmp_path / "plugins" / "modules" / "one.py").write_text("version_added: 1.0.0\n")
     (tmp_path / "requirements").mkdir()
     for name in (".gitignore", "requirements/dev.txt", "requirements/release.txt"):
         (tmp_path / name).write_text("/.cache\n")
@@ -78,7 +76,7 @@ def test_what_was_not_taken_is_given_to_nobody(tree: Path) -> None:
     assert looked_at(tree) == "bad\n" * 2
 
 
-@pytest.mark.parametrize(("last", "next_"), [("0.1.0", "1.0.0"), ("1.0.0", "1.0.1"), ("1.10.9", "1.10.10")])
+@pytest.mark.parametrize(("last", "next_"), [("1.0.0-dev", "1.0.0"), ("1.0.0", "1.0.1"), ("1.10.9", "1.10.10")])
 def test_it_is_of_the_version_that_comes_next(tree: Path, last: str, next_: str) -> None:
     (tree / "galaxy.yml").write_text(f"# good\nversion: {last}\n")
     assert ask(tree, "copy").wait(60) == 0

@@ -57,7 +57,7 @@ def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = 
     note = _what_was_taken(before.program)
     if note is None:
         seen = _put_back(before, before, False, changed=False)
-        # Such as one that 0.1.0 took out of the way, which noted nothing.
+        # The note may be lost, and the container is still there.
         return seen._replace(values=dict(seen.values, leftovers=containers.names(moves.ASIDE)))
     mistaken = mistaken or note.mistaken
     if mistaken and not note.going_back and before.id == note.id and moves.is_back(before, note):

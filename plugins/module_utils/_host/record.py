@@ -27,7 +27,7 @@ _REQUEST: Dict[str, notes.Check] = {
     "state": notes.one_of("pending", "confirmed"),
     "name": notes.is_text,
     "manage_ip": notes.is_text,
-    "base_url": notes.optional(notes.is_text),  # records of an earlier form do not name the management node
+    "base_url": notes.is_text,
     "attempt": notes.optional(notes.is_count),
     "requested_at": notes.is_number,
     "boot_id": notes.is_text,
@@ -55,7 +55,7 @@ def read() -> Dict[str, Any]:
         return {"state": "invalid", "why": f"{PATH} is of a time that has not come yet"}
     age = clock.age(noted["boot_id"], float(noted["uptime"]), float(noted["requested_at"]))
     known = {key: noted[key] for key in _REQUEST if key in noted}
-    return dict(known, base_url=noted.get("base_url"), age=age)
+    return dict(known, age=age)
 
 
 def unwritable() -> Optional[str]:
@@ -169,11 +169,9 @@ def is_of(record: Dict[str, Any], requested_at: float) -> bool:
 
 
 def _is_about(record: Dict[str, Any], engine: Dict[str, str]) -> bool:
-    """Whether it is a record of this engine. One of an earlier form names no management node: then of this one."""
-    if record["state"] not in ("pending", "confirmed"):
-        return False
-    known = dict(record, base_url=record["base_url"] or engine["base_url"])
-    return all(known[key] == value for key, value in engine.items())
+    """Return whether the record is about this engine."""
+    is_known = record["state"] in ("pending", "confirmed")
+    return is_known and all(record[key] == value for key, value in engine.items())
 
 
 def _fresh(name: str, manage_ip: str, base_url: str) -> Dict[str, Any]:

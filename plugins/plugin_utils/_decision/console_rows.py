@@ -108,7 +108,7 @@ def is_unlisted(evidence: Evidence, policy: Policy) -> bool:
 
 
 def was_proven_and_is_gone(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.was_proven and is_unlisted(evidence, policy) and not policy.unlisted
+    return evidence.proven and is_unlisted(evidence, policy) and not policy.unlisted
 
 
 def gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
@@ -123,7 +123,7 @@ def gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
 
 def says_nothing_clear(evidence: Evidence, policy: Policy) -> bool:
     """A list that is described and does not help decides nothing about a container that may serve."""
-    is_called_a_leftover = policy.unlisted or (policy.unrecorded == "replace" and not evidence.was_proven)
+    is_called_a_leftover = policy.unlisted or (policy.unrecorded == "replace" and not evidence.proven)
     alive = evidence.container in ALIVE and not is_called_a_leftover
     silent_on_it = evidence.console == "unknown" and (alive or evidence.console_is_about_it)
     return silent_on_it or (evidence.console == "empty" and alive)

@@ -45,7 +45,7 @@ def shaky(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def was_proven_and_is_stopped(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.was_proven and evidence.container != "running" and not policy.unlisted
+    return evidence.proven and evidence.container != "running" and not policy.unlisted
 
 
 def ailing(evidence: Evidence, policy: Policy) -> Decision:
@@ -83,12 +83,12 @@ def dead(evidence: Evidence, policy: Policy) -> Decision:
 
 def operator_calls_it_a_leftover(evidence: Evidence, policy: Policy) -> bool:
     # It is recorded, though not completely: nothing is stopped because a record is old.
-    return policy.unrecorded == "replace" and (policy.unlisted or not evidence.was_proven)
+    return policy.unrecorded == "replace" and (policy.unlisted or not evidence.proven)
 
 
 def leftover_by_word(evidence: Evidence, policy: Policy) -> Decision:
     if policy.unlisted:
-        in_spite_of = ", although it was proven to run here" if evidence.was_proven else ""
+        in_spite_of = ", although it was proven to run here" if evidence.proven else ""
         why = f"the operator says that the console does not list its engine{in_spite_of}"
     else:
         why = f"{why_not_proven(evidence)}, and slb_unrecorded_engine says: replace"
@@ -107,7 +107,7 @@ def unrecorded(evidence: Evidence, policy: Policy) -> Decision:
             return see_whether_it_stays_up("The engine to adopt has just come up", evidence, policy)
     leftover = (
         "run slb.fleet.remediate for this host, then slb.fleet.rollout"
-        if evidence.was_proven
+        if evidence.proven
         else "set slb_unrecorded_engine: replace"
     )
     return fail(

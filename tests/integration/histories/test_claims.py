@@ -33,22 +33,12 @@ RENAMED: dict[str, dict[str, Any]] = {"h3": {"slb_engine_name": "west-3"}, "h4":
 @pytest.fixture(scope="module")
 def differing(estate: Estate) -> History:
     estate.make_proven()
-    estate["h1"].alter_record(base_url=None)
     clone(estate, "h1", "h2")
     # Of an engine before the present one, which the console has lost, too.
     estate["h5"].alter_record(container_id="0" * 64)
     estate.forget_engine("h5")
     estate.alter_engine("h6", address=NOWHERE)
     return estate.history("slb.fleet.rollout", hosts=RENAMED, slb_max_replaced=2)
-
-
-def test_a_record_of_the_earlier_form_is_written_anew_where_the_list_shows_the_engine(
-    estate: Estate, differing: History
-) -> None:
-    assert differing.verified_by_console("h1"), differing.run.output
-    (before, after) = differing.touched["h1"]
-    assert after.containers == before.containers, "the engine itself is left alone"
-    assert estate["h1"].record["base_url"] == estate.node.base_url
 
 
 def test_a_cloned_host_is_not_taken_for_its_original(estate: Estate, differing: History) -> None:

@@ -89,7 +89,6 @@ def test_it_is_noted_before_and_comes_back_as_it_was(fleet: Fleet, shell: Callab
 
 
 def test_one_that_nothing_is_noted_of_is_named_and_left_where_it_is(fleet: Fleet, shell: Callable[[str], str]) -> None:
-    """As version 0.1.0 left them."""
     identity = engine(shell)
     name = stop(fleet)["quarantined_as"]
     shell(f"rm {NOTE}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 
 Dump = dict[str, str]
 
@@ -11,8 +10,6 @@ Dump = dict[str, str]
 WISHED = ("networkmanager state", "file ")
 LATE_SECONDS = 20
 RESOLVER = "/etc/resolv.conf"
-# ip says it in numbers.
-UNICAST = "1"
 ALIASES = {"address": "mac", "preferred_life_time": "lifetime", "valid_life_time": "lifetime"}
 
 
@@ -111,26 +108,3 @@ def named(key: str, before: Dump, after: Dump) -> list[str]:
     if what == "tc":
         return [rest[0]]
     return [key]
-
-
-def kind_of(key: str) -> str:
-    """What a thing is, whichever it is."""
-    what, *rest = key.split()
-    if what == "route":
-        text = key.split(" ", 2)[2]
-        route, end = json.JSONDecoder().raw_decode(text)
-        attribute = text[end:].replace("again", "").strip()
-        kind = "route" if route["type"] == UNICAST else f"route of type {route['type']}"
-        return f"{kind} {attribute}".strip()
-    if what in ("tc", "proxy", "multicast", "locked"):
-        return f"{what} {rest[0]}"
-    if what in ("address", "neighbour", "rule"):
-        return " ".join([what, *([] if what == "rule" else rest[1:])])
-    return key
-
-
-def reason_of(sentence: str) -> str:
-    """A reason without what is this case's alone: names, addresses and numbers."""
-    short = re.sub(r"(what it had): .*", r"\1", sentence.split(". ")[0])
-    short = re.sub(r"(?<![\w-])(?!IPv[46]\b)[\w.:/%-]*\d[\w.:/%-]*", "…", short)
-    return re.sub(r"…(,? …)+", "…", short)

@@ -14,14 +14,13 @@ import os
 import random
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from compared import WISHED, Dump, differences, kind_of, of_the_host_unsaid, reason_of, unsaid
+from compared import Dump, differences, of_the_host_unsaid, unsaid
 from fleet import Fleet
 from made_up import TOGETHER, Case, case
 from nic_hosts import HOSTS, devices, eventually, shell
@@ -40,7 +39,7 @@ TIDIED_WITHIN = 120
 REHEARSALS = 4
 DUMP = Path(__file__).with_name("dumped.py").read_text()
 CACHE = Path(__file__).resolve().parents[3] / ".cache"
-SEEN, LOG = CACHE / "interfaces.tsv", CACHE / "interfaces.log"
+LOG = CACHE / "interfaces.log"
 CONFIGURATION = """
 [device-made-up]
 match-device=interface-name:dv*
@@ -108,7 +107,7 @@ def unmade(host: Host, played: list[Case]) -> None:
     host.exec(["sh"], stdin="exec >/dev/null 2>&1\n" + "\n".join([*script, "true"]), timeout=180)
 
 
-def play(fleet: Fleet, host: Host, played: list[Case], lift: bool, seen: Counter[str]) -> Iterator[Violation]:
+def play(fleet: Fleet, host: Host, played: list[Case], lift: bool) -> Iterator[Violation]:
     before = make(host, played)
     names = [each.name for each in played]
     wish = {"interfaces": names, "dhcp_timeout": 4, "confirm_timeout": 240, "lift_unmanaged": lift}
@@ -127,15 +126,10 @@ def play(fleet: Fleet, host: Host, played: list[Case], lift: bool, seen: Counter
                 yield Violation(each.number, f"adopted, and nothing says: {silent}; said: {sentences[each.name]}")
             if has.get("networkmanager state") != "connected":
                 yield Violation(each.number, f"adopted, and NetworkManager says {has.get('networkmanager state')}")
-            changed = differences(had, has)
-            asked = [key for key in had.keys() | has.keys() if not key.startswith(WISHED)]
-            seen.update(f"{kind_of(key)}\t{'said' if key in changed else 'kept'}" for key in asked)
         elif each.name not in reasons:
             yield Violation(each.number, "neither adopted nor left alone")
-        else:
-            seen[f"{reason_of(reasons[each.name])}\tleft alone"] += 1
-            if differences(had, has):
-                yield Violation(each.number, f"left alone ({reasons[each.name]}), but {differences(had, has)}")
+        elif differences(had, has):
+            yield Violation(each.number, f"left alone ({reasons[each.name]}), but {differences(had, has)}")
     silent = of_the_host_unsaid(before[""], now[""], result.get("remarks", []))
     if silent:
         yield Violation(None, f"the host's: {silent}; remarks: {result.get('remarks')}")
@@ -215,7 +209,7 @@ def reduced(fleet: Fleet, host: Host, failing: Case, lift: bool) -> str:
     """The least that fails."""
 
     def fails(tried: Case) -> bool:
-        return any(play(fleet, host, [tried], lift, Counter()))
+        return any(play(fleet, host, [tried], lift))
 
     if not fails(failing):
         return "alone it does not fail"
@@ -238,13 +232,10 @@ def play_block(fleet: Fleet, host: Host, block: int) -> list[str]:
 
 def play_all(fleet: Fleet, host: Host, played: list[Case], lift: bool, trouble: str | None) -> list[str]:
     """What is not as it has to be, in sentences."""
-    seen: Counter[str] = Counter()
     begin = time.monotonic()
     found: list[Violation] = []
     try:
-        found += (
-            play(fleet, host, played, lift, seen) if not trouble else play_trouble(fleet, host, played, lift, trouble)
-        )
+        found += play(fleet, host, played, lift) if not trouble else play_trouble(fleet, host, played, lift, trouble)
     except (AssertionError, LabError, subprocess.TimeoutExpired) as error:
         found.append(Violation(None, str(error)))
     told = [f"case {each.number}: {each.what}" for each in found]
@@ -253,8 +244,6 @@ def play_all(fleet: Fleet, host: Host, played: list[Case], lift: bool, trouble: 
         told.append(f"the least of case {numbers[0]}:\n{reduced(fleet, host, case(numbers[0]), lift)}")
     unmade(host, played)
     release, numbers = host.spec.release, f"{played[0].number} to {played[-1].number}"
-    with SEEN.open("a") as stream:
-        stream.writelines(f"{release}\t{key}\t{number}\n" for key, number in seen.items())
     with LOG.open("a") as stream:
         how = f"{release}, cases {numbers}, lift {lift}, {trouble}, {time.monotonic() - begin:.0f} s"
         stream.write("\n    ".join([f"{how}: {'well' if not told else 'NOT WELL'}", *told]) + "\n")

@@ -63,7 +63,7 @@ def _about_stopping(evidence: Evidence, policy: Policy, decision: Decision) -> I
     by_word = policy.unrecorded == "replace"
     if evidence.container in ("absent", "unknown"):
         yield "only what is there is taken away"
-    if evidence.was_proven and not policy.unlisted:
+    if evidence.proven and not policy.unlisted:
         yield "what was proven is taken away by its host's name alone, in whatever form the record is"
     if alive and evidence.established != 0 and not policy.allow_established:
         yield "an engine that has connections, or may have some, is not stopped"

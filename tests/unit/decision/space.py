@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import get_args
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
-    EARLIER_FORM,
     EngineIdentity,
     Evidence,
     Policy,
@@ -51,13 +50,13 @@ def containers() -> Iterator[dict]:
 def records() -> Iterator[dict]:
     yield {"record": "none"}
     yield {"record": "invalid", "record_why": "the record cannot be read"}
-    for differences in ((), ("it is of the engine west-2, not edge-1",), (EARLIER_FORM,)):
+    for differences in ((), ("it is of the engine west-2, not edge-1",)):
         for age in (10, 1000) if differences else (10, 190, 1000):
             yield {"record": "pending", "record_age": age, "differences": differences}
         yield {
             "record": "confirmed",
             "differences": differences,
-            "is_of_this_container": not differences or differences == (EARLIER_FORM,),
+            "is_of_this_container": not differences,
         }
 
 

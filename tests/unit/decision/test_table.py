@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decide import decide
-from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EARLIER_FORM, Evidence, Policy, SetAside
+from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy, SetAside
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.tests.unit.decision.space import ENGINE
 
@@ -20,7 +20,6 @@ SHAKY = RUNNING | CONFIRMED | {"uptime": 1.0, "restarts": 9}
 LISTED, GONE, FAILED = {"console": "running"}, {"console": "not_listed"}, {"console": "failed"}
 SILENT = {"console": "unknown", "console_words": "it calls the engine's state 'Up'", "console_is_about_it": True}
 EMPTY = {"console": "empty", "console_words": "it shows no engine at all"}
-EARLIER = {"record": "confirmed", "differences": (EARLIER_FORM,), "is_of_this_container": True}
 DAMAGED = {"record": "invalid", "record_why": "the file is not JSON"}
 UNREAD = {"console": "unreadable", "console_words": "it answered HTTP 503."}
 LAST = {"progress": Progress(asked=3, answer="unknown", answer_words="(its words)", has_replaced=True)}
@@ -170,9 +169,6 @@ ROWS = [
         "Correct slb_base_url",
     ),
     ("it was put back before", RUNNING | GONE | aside(mistaken=True), "fail", "put back, because"),
-    ("proven in the earlier form, gone", RUNNING | EARLIER | GONE, "fail", "was proven to run here"),
-    ("proven in the earlier form, listed", RUNNING | EARLIER | LISTED, "confirm", "lists the engine"),
-    ("proven in the earlier form, no list", RUNNING | EARLIER, "fail", "of an earlier form"),
     ("running, and the record is damaged", RUNNING | DAMAGED | GONE, "fail", "the file is not JSON"),
     ("running and listed, and the record is damaged", RUNNING | DAMAGED | LISTED, "confirm", "lists the engine"),
     ("it was put back", RUNNING | aside() | answered("exists", has_put_back=True), "fail", "was put back"),
@@ -276,13 +272,6 @@ def test_the_operator_says_what_an_unrecorded_engine_is() -> None:
     assert decide(unrecorded, Policy(unrecorded="replace")).because == "operator"
     assert decide(replace(unrecorded, uptime=1.0), Policy(unrecorded="adopt")).action == "wait"
     assert decide(replace(unrecorded, container="restarting"), Policy(unrecorded="adopt")).action == "fail"
-
-
-def test_a_record_of_the_earlier_form_is_no_reason_to_stop_anything() -> None:
-    by_group = Policy(unrecorded="replace")
-    assert decide(Evidence(engine=ENGINE, **RUNNING | EARLIER), by_group).action == "fail"
-    assert decide(Evidence(engine=ENGINE, **EARLIER | {"container": "exited"}), by_group).action == "fail"
-    assert decide(Evidence(engine=ENGINE, **RUNNING | EARLIER), Policy(unrecorded="adopt")).action == "confirm"
 
 
 def test_adopting_what_the_list_does_not_show_is_a_contradiction() -> None:

@@ -112,18 +112,6 @@ def test_a_note_that_somebody_else_has_written_since_is_neither_replaced_nor_tak
     assert not path.exists()
 
 
-def test_an_earlier_form_without_a_management_node_is_valid(path: Path) -> None:
-    record.pending(*ENGINE, 1, False)
-    noted = json.loads(path.read_text())
-    del noted["base_url"]
-    path.write_text(json.dumps(noted))
-    assert record.read()["state"] == "pending"
-    assert record.read()["base_url"] is None
-    record.confirmed(*ENGINE, "c1", "host", False)
-    assert record.read()["base_url"] == NODE
-    assert record.read()["requested_at"] == noted["requested_at"]
-
-
 @pytest.mark.parametrize("place", [0, 1, 2])
 def test_a_proof_of_another_engine_is_written_and_is_not_of_the_old_request(path: Path, place: int) -> None:
     asked = record.pending(*ENGINE, 3, False).values["record"]

@@ -362,14 +362,10 @@ def become(world: World) -> str:
 
 def record(world: World) -> str:
     host = _line(world).host
-    what = world.chance.choice(["gone", "damaged", "of the earlier form"])
+    what = world.chance.choice(["gone", "damaged"])
     _touch(host)
-    if what == "of the earlier form":
-        if isinstance(host.record, dict):
-            host.record.pop("base_url", None)
-    else:
-        host.record = None if what == "gone" else DAMAGED
-        host.forgotten += 1
+    host.record = None if what == "gone" else DAMAGED
+    host.forgotten += 1
     return f"record of {host.label} {what}"
 
 

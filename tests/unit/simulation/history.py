@@ -93,7 +93,7 @@ class History:
         chance = self.chance
         for line in self.world.lines:
             if chance.random() < 0.6:
-                kinds = ["confirmed"] * 14 + ["older"] * 3 + ["none"] * 2 + ["damaged"]
+                kinds = ["confirmed"] * 17 + ["none"] * 2 + ["damaged"]
                 self.world.make_healthy(line, chance.choice(kinds))
         self.oracle.tell(f"policy {self.policy}")
         self._tell()

@@ -73,8 +73,7 @@ def differs(look: dict[str, Any], line: Line) -> list[str]:
         "base_url": line.url,
         "container_id": look["engine_container"]["id"],
     }
-    # A record of the earlier form names no management node.
-    return [key for key, value in now.items() if (record.get(key) or value) != value]
+    return [key for key, value in now.items() if record[key] != value]
 
 
 def holds(look: dict[str, Any], line: Line) -> bool:
@@ -87,7 +86,7 @@ def is_own_request(look: dict[str, Any], line: Line) -> bool:
         record["state"] == "pending"
         and record["name"] == line.name
         and record["manage_ip"] == line.address
-        and (record.get("base_url") or line.url) == line.url
+        and record["base_url"] == line.url
     )
 
 
@@ -183,8 +182,6 @@ class Oracle:
             self.broke("where nothing is to be done, a container runs")
         if look["record"]["state"] != "confirmed":
             self.broke("nothing is to be done only where the record is confirmed")
-        elif not look["record"].get("base_url"):
-            self.broke("a record that names no management node is no proof")
         elif differs(look, line):
             self.broke(
                 "what was true once is no proof: something that the record names differs", str(differs(look, line))
@@ -255,8 +252,7 @@ class Oracle:
             self.broke("no container is taken away before the record can be written")
         by_word = policy.unlisted
         if not by_word and holds(look, line) and engine["state"] in ("running", "paused", "exited", "created"):
-            form = "" if look["record"].get("base_url") else " (its record is of the earlier form)"
-            self.broke(f"what was proven before is not replaced, unless remediate is run for it: {says}{form}")
+            self.broke(f"what was proven before is not replaced, unless remediate is run for it: {says}")
         if says == "elsewhere" and not by_word:
             self.broke("no container is taken away while the list shows its name or address elsewhere")
         if _runs(seen):
@@ -366,17 +362,6 @@ class Oracle:
             look["record"]["age"] = look["record"]["age"] * 100 + 1e7
             if (found := again(look, seen.reading)) != base:
                 self.broke("nothing is done because a record is old", f"{base} becomes {found}")
-        if seen.look["record"].get("base_url") == line.url:
-            look = deepcopy(seen.look)
-            look["record"]["base_url"] = None
-            found = again(look, seen.reading)
-            is_worse = found in _DEPLOYS and base not in _DEPLOYS
-            if is_worse and look["record"]["state"] == "pending":
-                # It is not clear whose request that was: then all is as without a record.
-                look["record"] = {"state": "none", "unwritable": look["record"]["unwritable"]}
-                is_worse = found != again(look, seen.reading)
-            if is_worse:
-                self.broke("nothing is deployed or stopped because a record is of an earlier form", f"{base}, {found}")
         if isinstance(seen.reading, list) and seen.reading:
             others = [
                 {"name": f"o{number}", "address": f"10.9.9.{number}", "state": state, "console_state": state}
@@ -448,7 +433,7 @@ class Oracle:
             return
         if is_clone(seen.look, line):
             return
-        if record.get("base_url") and record["base_url"] != line.url:
+        if record["base_url"] != line.url:
             self.broke("an engine that is proven on another management node is not stopped on this one's list")
         elif isinstance(seen.reading, list) and any(
             (one["name"], one["address"], one["state"]) == (record["name"], record["manage_ip"], "running")
@@ -624,15 +609,14 @@ def _expected(
     state = engine["state"]
     is_taken = engine["established"] and not policy.allow_established
     would_be_lost = engine["auto_remove"] and not policy.remove_leftovers
-    has_form = record["state"] != "confirmed" or record.get("base_url")
     if state == "unknown":
         return ("fail",)
     if says == "running":
         if state == "running":
-            return ("nothing",) if is_proven and has_form else ("confirm", "nothing")
+            return ("nothing",) if is_proven else ("confirm", "nothing")
         is_over = record["state"] != "pending" and state in ("absent", "exited", "created", "paused")
         return ("fail",) if is_over else ()
-    if is_proven and has_form:
+    if is_proven:
         if state == "running":
             return {"nothing": ("nothing",), "not listed": ("fail",), "failed": ("fail",)}.get(says, ())
         if state in ("exited", "paused"):
@@ -696,5 +680,5 @@ def _has_failed(says: str) -> bool:
 def _record(record: dict[str, Any]) -> str:
     if record["state"] in ("none", "invalid"):
         return f"record {record['state']}"
-    node = re.sub(r"https://|\.example", "", record.get("base_url") or "no node")
+    node = re.sub(r"https://|\.example", "", record["base_url"])
     return f"record {record['state']} {record['name']} {record['manage_ip']} {node} age {record['age']:.0f}"

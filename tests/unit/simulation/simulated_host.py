@@ -526,8 +526,7 @@ class Host:
         }
         before = self.record if isinstance(self.record, dict) else None
         if not before or any(before.get(key) != value for key, value in proof.items()):
-            known = dict(before, base_url=before.get("base_url") or base_url) if before else {}
-            is_ours = all(known.get(key) == proof[key] for key in ("name", "manage_ip", "base_url"))
+            is_ours = before and all(before[key] == proof[key] for key in ("name", "manage_ip", "base_url"))
             request = dict(before) if before and is_ours else self._fresh(name, address, base_url)
             self._write({**request, **proof})
         yield "noted"

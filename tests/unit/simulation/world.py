@@ -80,7 +80,7 @@ class World:
         return line
 
     def make_healthy(self, line: Line, record: str = "confirmed") -> None:
-        """An engine that was deployed long ago. ``record``: confirmed, older (of the earlier form), none or damaged."""
+        """An engine that was deployed long ago. ``record``: confirmed, none or damaged."""
         host = line.host
         age = self.chance.choice([400.0, 40_000.0, 4_000_000.0])
         container = host.start_engine(policy=self.chance.choice(["always", "always", "unless-stopped", "no"]))
@@ -93,7 +93,7 @@ class World:
         entry = Entry(line.name, line.address, "running", container, host)
         container.entry = entry
         self.node(line).entries.append(entry)
-        if record in ("confirmed", "older"):
+        if record == "confirmed":
             host.note_pending(line.name, line.address, line.url, 1, 0, absent=False)
             verified_by = "console" if self.node(line).is_described else "host"
             for _ in host.note_confirmed(line.name, line.address, line.url, container.id, verified_by):
@@ -101,8 +101,6 @@ class World:
             assert isinstance(host.record, dict)
             host.record["uptime"] = container.began - host.booted - 10
             host.record["requested_at"] = container.started_at - 10
-            if record == "older":
-                del host.record["base_url"]
         elif record == "damaged":
             host.record = DAMAGED
         host.writes = 0
