@@ -15,8 +15,8 @@ from ansible import constants
 from ansible_collections.slb.fleet.plugins.module_utils._console.answers import PORT_OCCUPIED, REFUSED
 from ansible_collections.slb.fleet.plugins.module_utils._console.engine import ARGUMENTS, engine
 from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import proves_the_list_wrong
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import proves_the_list_wrong
 from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InProcessAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
@@ -79,7 +79,7 @@ def _of_the_request(decided: Mapping[str, Any], *, is_check: bool) -> dict[str, 
     wanted = {option: decided["engine"][option] for option in ("name", "manage_ip", "base_url")}
     return {
         **wanted,
-        "state": "pending",
+        "state": "requested",
         "attempt": decided["progress"]["asked"] + 1,
         "decided_about": decided["slb_host"]["record"].get("requested_at") or 0,
         # In check mode, a leftover is still there.

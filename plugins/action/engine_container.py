@@ -14,8 +14,8 @@ from ansible import constants
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import LEFTOVER, EngineIdentity, Runtime
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import console_says
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import console_says
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
@@ -31,7 +31,7 @@ class ActionModule(OnHostAction):
         arguments = self.given()
         decided, seconds = arguments.pop("decided", None), self.seconds(arguments)
         try:
-            if decided and decided["fate"]["because"] == "list":
+            if decided and decided["plan"]["because"] == "list":
                 overtaken = self._overtaken(decided, task_vars or {})
                 if overtaken:
                     return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
@@ -54,19 +54,19 @@ class ActionModule(OnHostAction):
         folder = Path(constants.DEFAULT_LOCAL_TMP)
         engine = EngineIdentity(**decided["engine"])
         if wrong := RunStore.of_run(folder).distrusted(engine.base_url):
-            return f"the console's list has proven wrong about {wrong}."
+            return f"the console's list was wrong about {wrong}."
         params = connection_params(task_vars, self._templar, self._task)
         settings = settings_of(task_vars, self._templar, self._task)
-        shared = SharedList(params, settings["engine_listing"], folder, settings["outage_timeout"])
+        shared = SharedList(params, settings["engine_list"], folder, settings["outage_timeout"])
         says = console_says(
-            lambda name, ip: shared.shows(name, ip, _FRESH_SECONDS), engine, settings["engine_listing_may_be_empty"]
+            lambda name, ip: shared.shows(name, ip, _FRESH_SECONDS), engine, settings["engine_list_may_be_empty"]
         )
-        then = decided["fate"]["console"]
+        then = decided["plan"]["console"]
         return "" if says.state == then else f"the console's list says {says.state} by now, and said {then}."
 
 
 def _with_warning(result: dict[str, Any]) -> dict[str, Any]:
-    name, runtime = result.get("quarantined_as") or "", (result.get("before") or {}).get("runtime")
+    name, runtime = result.get("set_aside_as") or "", (result.get("before") or {}).get("runtime")
     # The operator is told to type both.
     if not result.get("starts_at_boot") or not LEFTOVER.fullmatch(name) or runtime not in get_args(Runtime):
         return result

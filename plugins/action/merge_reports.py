@@ -52,6 +52,6 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             "changed": True,
             "dest": str(into),
             "counts": document.counts,
-            "retry": [host.name for host in document.hosts if host.verdict in AGAIN],
+            "retry": [host.name for host in document.hosts if host.status in AGAIN],
             "report": list(lines(document)),
         }

@@ -122,8 +122,8 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def _note_whether_it_is_fine(self, result: Any) -> None:
         each = told(result)
-        fate = seen(each.module, each.values).fate
-        if fate and fate.action == "nothing":
+        host_plan = seen(each.module, each.values).host_plan
+        if host_plan and host_plan.action == "none":
             self._fine.add(each.host)
         else:
             self._fine.discard(each.host)
@@ -139,7 +139,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         self._tell_warnings(result)
         each = told(result)
         found = seen(each.module, each.values)
-        words = found.fate.reason if found.fate else found.message
+        words = found.host_plan.reason if found.host_plan else found.message
         # What fails after a rescue begins with the words of what failed first: only what is new is told.
         news = words.removeprefix(self._told.get(each.host, "")).strip()
         self._told[each.host] = words

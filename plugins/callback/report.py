@@ -12,8 +12,8 @@ short_description: How the fleet stands, while a run goes on and at its end
 version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
-  - Says at the end how many hosts are proven, what was done, which failed for which reason, the most frequent first,
-    which were not attempted, and what to run next. With C(-v), also one line for each host.
+  - Says at the end how many hosts are healthy, what was done, which failed for which reason, the most frequent first,
+    which were not started, and what to run next. With C(-v), also one line for each host.
   - While the run goes on, a line every 30 seconds shows the progress.
   - Writes all this to a folder, too, for people and for machines.
   - It is written after every run of this collection's playbooks on engine hosts, also if hosts failed. A killed run

@@ -11,9 +11,9 @@ author: slb.fleet contributors (@slb-fleet)
 version_added: 1.0.0
 short_description: Whether hosts of this run want what cannot be had together
 description:
-  - What M(slb.fleet.host_fate) has decided about a host may be another thing in the light of the hosts that were looked
-    at after it. That is so where two hosts want one name or one address, and where more running containers would be
-    taken away on the list's word alone than C(slb_max_replaced) allows. Where neither is so, no host needs to be asked
+  - What M(slb.fleet.engine_plan) has decided about a host may be another thing in the light of the hosts that were
+    looked at after it. That is so where two hosts want one name or one address, and where more running containers
+    would be taken away on the list's word alone than C(slb_max_replaced) allows. Where neither is so, no host needs to be asked
     again.
 options:
   _terms:
@@ -25,8 +25,8 @@ EXAMPLES = r"""
   hosts: "{{ 'engines' if lookup('slb.fleet.conflicts') else '!all' }}"
   tasks:
     - name: See what the looks at all hosts say together
-      slb.fleet.host_fate:
-        so_far: "{{ slb_fate }}"
+      slb.fleet.engine_plan:
+        so_far: "{{ slb_plan }}"
         look: false
 """
 

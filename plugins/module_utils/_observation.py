@@ -53,7 +53,7 @@ def _running_leftovers(engine: Container) -> List[str]:
 
 def _record(engine: Container) -> Dict[str, Any]:
     noted = dict(record.read(), unwritable=record.unwritable())
-    if noted["state"] == "confirmed" and engine.runtime and engine.id != noted["container_id"]:
+    if noted["state"] == "verified" and engine.runtime and engine.id != noted["container_id"]:
         seen = containers.inspect(engine.runtime, noted["container_id"])
         is_there = seen.state not in ("absent", "unknown") and not seen.name.startswith(moves.ASIDE)
         noted["container_name"] = seen.name if is_there else None

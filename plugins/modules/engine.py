@@ -46,7 +46,7 @@ options:
     default: false
   decided:
     description:
-      - The result of M(slb.fleet.host_fate) that this is done for. Then the request is noted in the record on the host
+      - The result of M(slb.fleet.engine_plan) that this is done for. Then the request is noted in the record on the host
         right before it is made (as M(slb.fleet.engine_record) does it), and the note is withdrawn where nothing was begun.
         A note that cannot be made fails the task without RV(outcome), and nothing is asked for.
       - If a container was taken out of the way because the console's list does not show its engine, and the answer is that
@@ -65,7 +65,7 @@ options:
       - 'duplicate[ds]?\b'
       - '已经?(存在|被?添加|被?安装|被?部署)'
       - '重复(添加|安装|部署)|(名称|引擎|地址|IP)重复'
-  port_occupied_patterns:
+  port_in_use_patterns:
     description:
       - The same for answers that say that a port of the host is occupied. They are looked for first.
     type: list
@@ -99,7 +99,7 @@ EXAMPLES = r"""
     user_credential_id: 2
     is_change_hostname: true
   register: install
-  failed_when: install.failed and install.outcome | default('') != 'port_occupied'
+  failed_when: install.failed and install.outcome | default('') != 'port_in_use'
 
 - name: Teach the module the words of another console
   slb.fleet.engine:
@@ -114,9 +114,9 @@ outcome:
   description:
     - V(requested), the management node took the request.
     - V(exists), it says that the engine exists already. The task is ok and unchanged.
-    - V(port_occupied), it says that a port is occupied. The task fails.
+    - V(port_in_use), it says that a port is occupied. The task fails.
     - V(unknown), the request may have been carried out or not. The task fails; look at the host before asking again.
-    - V(refused), nothing was begun, because the management node turned the request down for another reason, or because
+    - V(rejected), nothing was begun, because the management node turned the request down for another reason, or because
       the request could not be sent. The task fails.
   returned: always, except in check mode and for options that cannot be used
   type: str

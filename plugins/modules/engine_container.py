@@ -30,8 +30,8 @@ attributes:
 options:
   state:
     description:
-      - V(stopped) takes the container out of the way. No container is a good state, too.
-      - V(restored) puts back what V(stopped) took out of the way last. If nothing was, that is a good state, too. The task
+      - V(set_aside) takes the container out of the way. No container is a good state, too.
+      - V(restored) puts back what V(set_aside) took out of the way last. If nothing was, that is a good state, too. The task
         fails if that container is gone, or if another one has the name C(slb) by now.
       - V(running) waits for it.
     type: str
@@ -50,7 +50,7 @@ options:
     choices: [absent, created, running, restarting, paused, exited]
   decided:
     description:
-      - The result of M(slb.fleet.host_fate) that this is done for.
+      - The result of M(slb.fleet.engine_plan) that this is done for.
       - With O(state=stopped), where that rests on the console's list alone, the list is read again unless it was within the
         last 10 seconds. If it says something else by now, nothing is stopped, and RV(overtaken) says why.
     type: dict
@@ -117,7 +117,7 @@ seealso:
 EXAMPLES = r"""
 - name: Take the leftover of a failed deployment out of the way
   slb.fleet.engine_container:
-    state: stopped
+    state: set_aside
 
 - name: Put back what was taken out of the way, because its reason proved wrong
   slb.fleet.engine_container:
@@ -141,7 +141,7 @@ after:
   returned: success, where the wait ended without an engine, and where the task failed half-way
   type: dict
   sample: {state: absent}
-quarantined_as:
+set_aside_as:
   description: The new name of the container that was taken out of the way; null if there was none, or it was removed.
   returned: O(state=stopped)
   type: str

@@ -5,11 +5,11 @@
 
 DOCUMENTATION = r"""
 module: engine_record
-short_description: Note on the engine host what was asked for and what was proven
+short_description: Note on the engine host what was asked for and what was verified
 version_added: 1.0.0
 description:
   - Keeps the collection's own record of an engine as an Ansible local fact, C(/etc/ansible/facts.d/slb_engine.fact).
-  - It is written before an install is asked for (V(pending)) and after the engine was proven to run (V(confirmed)),
+  - It is written before an install is asked for (V(requested)) and after the engine was verified to run (V(verified)),
     so that a run that is killed at any moment converges when it is run again.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
@@ -23,12 +23,12 @@ attributes:
 options:
   state:
     description:
-      - V(pending) notes that an install is about to be asked for.
-      - V(confirmed) notes that the engine was proven to run in the container O(container_id). What was taken out of the
+      - V(requested) notes that an install is about to be asked for.
+      - V(verified) notes that the engine was verified to run in the container O(container_id). What was taken out of the
         way before is not put back any more then.
       - V(absent) takes the record away, where a request is known to have been refused.
     type: str
-    choices: [pending, confirmed, absent]
+    choices: [requested, verified, absent]
     required: true
   name:
     description: The name of the engine. Required unless O(state=absent).
@@ -49,20 +49,20 @@ options:
   decided_about:
     description:
       - C(requested_at) of the record that was seen when it was decided to do this; 0 where there was none.
-      - If it is another by now, V(pending) fails, and V(absent) leaves it alone.
+      - If it is another by now, V(requested) fails, and V(absent) leaves it alone.
     type: float
   container_absent:
     description:
-      - With O(state=pending), fail if there is a container C(slb) on the host by now, or that cannot be found out.
+      - With O(state=requested), fail if there is a container C(slb) on the host by now, or that cannot be found out.
     type: bool
     default: false
   container_id:
-    description: The container in which the engine runs. Required with O(state=confirmed).
+    description: The container in which the engine runs. Required with O(state=verified).
     type: str
   verified_by:
     description: What proved that it runs.
     type: str
-    choices: [host, console]
+    choices: [host, engine_list]
     default: host
 seealso:
   - module: slb.fleet.host_info
@@ -71,7 +71,7 @@ seealso:
 EXAMPLES = r"""
 - name: Note the request before it is made
   slb.fleet.engine_record:
-    state: pending
+    state: requested
     name: edge-1
     manage_ip: 192.0.2.11
     base_url: https://node.example.com
@@ -82,7 +82,7 @@ EXAMPLES = r"""
 
 - name: Note that the engine runs
   slb.fleet.engine_record:
-    state: confirmed
+    state: verified
     name: edge-1
     manage_ip: 192.0.2.11
     base_url: https://node.example.com
@@ -96,7 +96,7 @@ record:
   type: dict
   contains:
     state:
-      description: One of V(none), V(pending), V(confirmed), V(invalid).
+      description: One of V(none), V(requested), V(verified), V(invalid).
       type: str
     why:
       description: Why it is V(invalid).
@@ -123,22 +123,22 @@ record:
       description: The host's uptime in seconds when it was noted.
       type: float
     container_id:
-      description: The container in which the engine was proven to run; null in a V(pending) record.
+      description: The container in which the engine was verified to run; null in a V(requested) record.
       type: str
     verified_by:
-      description: V(host) or V(console); null in a V(pending) record.
+      description: V(host) or V(engine_list); null in a V(requested) record.
       type: str
-    confirmed_at:
-      description: When it was proven to run, in seconds since the epoch by the host's clock.
+    verified_at:
+      description: When it was verified to run, in seconds since the epoch by the host's clock.
       type: float
-    proven_before:
-      description: Of a V(pending) record, whether the engine had been proven to run before the request.
+    verified_before:
+      description: Of a V(requested) record, whether the engine had been verified to run before the request.
       type: bool
     age:
       description: Seconds since the request, where the record was left as it was.
       type: float
   sample:
-    state: pending
+    state: requested
     name: edge-1
     manage_ip: 192.0.2.11
     base_url: https://node.example.com
@@ -150,7 +150,7 @@ record:
     verified_by: null
 overtaken:
   description: Whether somebody else deploys on this host since it was decided to do this.
-  returned: where V(pending) fails because of O(decided_about) or O(container_absent)
+  returned: where V(requested) fails because of O(decided_about) or O(container_absent)
   type: bool
   sample: true
 container:
@@ -168,7 +168,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import locked
 
 ARGUMENTS = {
-    "state": dict(type="str", choices=["pending", "confirmed", "absent"], required=True),
+    "state": dict(type="str", choices=["requested", "verified", "absent"], required=True),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),
@@ -176,7 +176,7 @@ ARGUMENTS = {
     "decided_about": dict(type="float"),
     "container_absent": dict(type="bool", default=False),
     "container_id": dict(type="str"),
-    "verified_by": dict(type="str", choices=["host", "console"], default="host"),
+    "verified_by": dict(type="str", choices=["host", "engine_list"], default="host"),
 }
 
 
@@ -193,11 +193,11 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
 
 def _note(params: Dict[str, Any], check_mode: bool) -> Result:
     engine = (params["name"], params["manage_ip"], params["base_url"])
-    if params["state"] == "pending":
+    if params["state"] == "requested":
         return record.pending(
             *engine, params["attempt"], check_mode, params["decided_about"], params["container_absent"]
         )
-    if params["state"] == "confirmed":
+    if params["state"] == "verified":
         result = record.confirmed(*engine, params["container_id"], params["verified_by"], check_mode)
         if not check_mode:
             # What was taken out of the way for this engine stays there.
@@ -211,8 +211,8 @@ def main() -> None:
         ARGUMENTS,
         operation,
         required_if=[
-            ("state", "pending", ("name", "manage_ip", "base_url")),
-            ("state", "confirmed", ("name", "manage_ip", "base_url", "container_id")),
+            ("state", "requested", ("name", "manage_ip", "base_url")),
+            ("state", "verified", ("name", "manage_ip", "base_url", "container_id")),
         ],
     )
 

@@ -121,7 +121,7 @@ slb_host:
       type: dict
       contains:
         state:
-          description: One of V(none), V(pending), V(confirmed), V(invalid).
+          description: One of V(none), V(requested), V(verified), V(invalid).
           type: str
         why:
           description: Why it is V(invalid).
@@ -154,19 +154,19 @@ slb_host:
           description: The host's uptime in seconds when it was noted.
           type: float
         container_id:
-          description: The container in which the engine was proven to run.
+          description: The container in which the engine was verified to run.
           type: str
         container_name:
           description: The name of that container, where it is not C(slb) any more and nobody took it out of the way.
           type: str
         verified_by:
-          description: V(host) or V(console).
+          description: V(host) or V(engine_list).
           type: str
-        confirmed_at:
-          description: When it was proven to run.
+        verified_at:
+          description: When it was verified to run.
           type: float
-        proven_before:
-          description: Of a V(pending) record, whether the engine had been proven to run before the request.
+        verified_before:
+          description: Of a V(requested) record, whether the engine had been verified to run before the request.
           type: bool
     addresses:
       description:

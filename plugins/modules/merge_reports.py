@@ -49,7 +49,7 @@ dest:
   returned: success
   type: str
 counts:
-  description: Hosts, and how many of them have which verdict.
+  description: Hosts, and how many of them have which status.
   returned: success
   type: dict
 retry:

@@ -55,7 +55,7 @@ class ApprovedPlan:
 
 
 def approved_plan(value: Any) -> Plan | None:
-    """What ``slb_plan`` names; None where that is a digest, or no plan."""
+    """What ``slb_approved_plan`` names; None where that is a digest, or no plan."""
     if not isinstance(value, Mapping) and str(value).startswith(_DIGEST):
         return None
     try:
@@ -70,14 +70,14 @@ def _in_file(path: str) -> Any:
     except (OSError, ValueError) as error:
         raise FleetError(
             f"The plan {path} cannot be read: {error}.",
-            "Set slb_plan to the report.json of slb.fleet.rollout --check, or to the digest that it has shown.",
+            "Set slb_approved_plan to the report.json of slb.fleet.rollout --check, or to the digest that it shows.",
         ) from None
     run = document.get("run") if isinstance(document, Mapping) else None
     playbook = run.get("playbook") if isinstance(run, Mapping) else None
     if playbook not in (None, _ROLLOUT):
         raise FleetError(
             f"{path} is the report of {playbook}, and no plan that somebody can have approved.",
-            "Set slb_plan to the report.json of slb.fleet.rollout --check, or to the digest that it has shown.",
+            "Set slb_approved_plan to the report.json of slb.fleet.rollout --check, or to the digest that it shows.",
         )
     return document.get("plan") if isinstance(document, Mapping) else None
 
@@ -86,7 +86,7 @@ def _work(plan: Any, source: str) -> dict[str, str]:
     hosts = plan.get("hosts") if isinstance(plan, Mapping) else None
     if not isinstance(hosts, Mapping) or not all(isinstance(each, str) for pair in hosts.items() for each in pair):
         raise FleetError(
-            f"There is no plan in {source}.", "Set slb_plan to the report.json of slb.fleet.rollout --check."
+            f"There is no plan in {source}.", "Set slb_approved_plan to the report.json of slb.fleet.rollout --check."
         )
     work = {str(host): str(wants) for host, wants in hosts.items()}
     if digest_of(work) != plan.get("digest"):

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What was observed of one engine, and the operator's policy: the two things that decide a host's fate."""
+"""What was observed of one engine, and the operator's policy: the two things that decide a plan of a host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progres
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
 Runtime = Literal["docker", "podman"]
-RecordState = Literal["none", "pending", "confirmed", "invalid"]
+RecordState = Literal["none", "requested", "verified", "invalid"]
 Unrecorded = Literal["fail", "adopt", "replace"]
 ALIVE = ("running", "restarting", "paused")
 # The operator is told to type such a name.
@@ -140,17 +140,17 @@ class Evidence:
     disputed: str = ""
     """Another host of the run wants this name or this address: which, in words."""
     distrusted: str = ""
-    """The host of the run for which the list has proven wrong."""
+    """The host of the run for which the list was wrong."""
     progress: Progress = field(default_factory=Progress)
 
     @property
-    def proven(self) -> bool:
+    def verified(self) -> bool:
         """The record is confirmed, and everything that it names still holds."""
-        return self.record == "confirmed" and not self.differences
+        return self.record == "verified" and not self.differences
 
     @property
     def ours_pending(self) -> bool:
-        return self.record == "pending" and not self.differences
+        return self.record == "requested" and not self.differences
 
     def stable(self, policy: Policy) -> bool:
         return self.container == "running" and self.uptime is not None and self.uptime >= policy.settle
@@ -165,7 +165,7 @@ class Evidence:
 
     def remaining(self, policy: Policy) -> float:
         """What is left of the wait for our own request; 0 where there is none."""
-        return max(0.0, policy.wait - self.record_age) if self.record == "pending" else 0.0
+        return max(0.0, policy.wait - self.record_age) if self.record == "requested" else 0.0
 
     def in_words(self) -> list[str]:
         """One short phrase for each thing that was seen."""
@@ -187,11 +187,11 @@ class Evidence:
 
     def _record_in_words(self) -> str:
         words = f"record: {self.record}"
-        if self.record == "pending":
+        if self.record == "requested":
             words += f" for {self.record_age:.0f} s"
         elif self.record == "invalid":
             words += f" ({self.record_why})"
-        elif self.record == "confirmed" and not self.differences:
+        elif self.record == "verified" and not self.differences:
             words += ", of this engine and container"
         if self.differences:
             words += f", but {' and '.join(self.differences)}"
@@ -200,7 +200,7 @@ class Evidence:
     def _console_in_words(self) -> str:
         shown = {"not_listed": "not in it", "undescribed": "not described"}.get(self.console, self.console)
         # Why it cannot be read is long, the same for all hosts, and said in the reason.
-        words = "" if self.console == "unreadable" else self.console_words
+        words = "" if self.console == "unavailable" else self.console_words
         return f"console's list: {shown}" + (f" ({words})" if words else "")
 
     def _rest_in_words(self) -> Iterator[str]:
@@ -255,7 +255,7 @@ def evidence_from(
         set_aside_unwritable=slb_host.get("set_aside_unwritable"),
         differences=tuple(_differences(record, container, engine)),
         is_of_this_container=_is_of_this_container(record, container),
-        is_of_another_node=record["state"] == "confirmed" and record["base_url"] != engine.base_url,
+        is_of_another_node=record["state"] == "verified" and record["base_url"] != engine.base_url,
         is_listed_as_recorded=_is_listed_as_recorded(slb_host, engine, as_recorded),
         recorded_as=str(record.get("container_name") or ""),
         set_aside=_set_aside(slb_host),
@@ -272,7 +272,7 @@ def evidence_from(
 
 
 def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine: EngineIdentity) -> Iterator[str]:
-    if record["state"] not in ("pending", "confirmed"):
+    if record["state"] not in ("requested", "verified"):
         return
     if record["name"] != engine.name:
         yield f"it is of the engine {quoted(record['name'])}, not {engine.name}"
@@ -284,7 +284,7 @@ def _differences(record: Mapping[str, Any], container: Mapping[str, Any], engine
         yield f"it is of {quoted(record['base_url'])}, not {engine.base_url}"
     if container["state"] == "unknown":
         return
-    if record["state"] == "confirmed" and not _is_of_this_container(record, container):
+    if record["state"] == "verified" and not _is_of_this_container(record, container):
         yield "its container is gone" if container["state"] == "absent" else "it is of another container"
 
 
@@ -296,7 +296,7 @@ def quoted(words: str, most: int = 80) -> str:
 
 def _is_of_this_container(record: Mapping[str, Any], container: Mapping[str, Any]) -> bool:
     known = container.get("id")
-    return record["state"] == "confirmed" and known is not None and record.get("container_id") == known
+    return record["state"] == "verified" and known is not None and record.get("container_id") == known
 
 
 def _is_listed_as_recorded(slb_host: Mapping[str, Any], engine: EngineIdentity, listed: Listed | None) -> bool:

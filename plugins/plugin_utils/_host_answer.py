@@ -102,7 +102,7 @@ def _check_look(look: Any, subset: Sequence[str]) -> None:
 
 def _check_note(record: Mapping[str, Any], state: Any) -> None:
     """Nothing is asked for on the ground of a note that is not there, or that could not be found again."""
-    if state not in ("pending", "confirmed"):
+    if state not in ("requested", "verified"):
         return
     if record.get("state") != state:
         raise _unlike("record.state", f"{state}, as it was to be noted", record.get("state"))
@@ -118,7 +118,7 @@ def _missing(look: Mapping[str, Any]) -> Iterator[str]:
     if aside is not None:
         yield from (f"set_aside.{name}" for name in ("id", "name", "state", "because", "exists") if name not in aside)
     record, container = look.get("record") or {}, look.get("engine_container") or {}
-    if record.get("state") in ("pending", "confirmed"):
+    if record.get("state") in ("requested", "verified"):
         yield from (f"record.{name}" for name in ("name", "manage_ip") if record.get(name) is None)
     if record.get("age", 0) is None:
         yield "record.age"

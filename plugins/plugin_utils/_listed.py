@@ -20,7 +20,7 @@ ConsoleState = Literal[
     "other_name",
     "empty",
     "unknown",
-    "unreadable",
+    "unavailable",
     "undescribed",
 ]
 """``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all

@@ -14,7 +14,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 10.0
 _FIRST_HOLD, _LONGEST_HOLD = 1.0, 30.0
 
 
-class Verdict(NamedTuple):
+class HostStatus(NamedTuple):
     """``wait``: ``seconds``, then ask again. ``probe``: whoever reads this asks whether the node is back."""
 
     action: Literal["pass", "wait", "probe", "refuse"]
@@ -42,16 +42,16 @@ class NodeState:
         """Found out twice: a single request may have had an accident of its own."""
         return self.probes > 0
 
-    def verdict(self, now: float, patience: float) -> Verdict:
+    def status(self, now: float, patience: float) -> HostStatus:
         """``patience``: seconds for which a run waits for the node."""
         if self.is_given_up:
-            return Verdict("refuse")
+            return HostStatus("refuse")
         if self.absent_since is not None:
-            return Verdict("probe") if now >= self.probe_at else Verdict("wait", self.probe_at - now)
+            return HostStatus("probe") if now >= self.probe_at else HostStatus("wait", self.probe_at - now)
         rest = self.held_until - now
         if rest <= 0:
-            return Verdict("pass")
-        return Verdict("wait", rest) if rest <= patience else Verdict("refuse")
+            return HostStatus("pass")
+        return HostStatus("wait", rest) if rest <= patience else HostStatus("refuse")
 
     def probing(self, now: float, seconds: float) -> NodeState:
         """Somebody asks; nobody else does for so long."""

@@ -37,7 +37,7 @@ VARIABLES = {
     "manage_ip": "slb_manage_ip",
     "user_credential_id": "slb_user_credential_id",
     "is_change_hostname": "slb_is_change_hostname",
-    "listing": "slb_engine_listing",
+    "listing": "slb_engine_list",
     "dest": "slb_license_dest",
     "backup": "slb_license_backup",
     "allow_established": "slb_allow_established",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-Answer = Literal["none", "requested", "exists", "port_occupied", "refused", "unknown"]
+Answer = Literal["none", "requested", "exists", "port_in_use", "rejected", "unknown"]
 _NOT_NOW, _MOST_PUT_OFF = 429, 3
 
 
@@ -46,9 +46,9 @@ class Progress:
         progress = replace(self, rounds=self.rounds + 1)
         if action == "wait":
             return replace(progress, waited=self.waited + float(result["waited"]))
-        if action == "confirm":
+        if action == "record":
             return replace(progress, confirmed=self.confirmed + 1)
-        if action == "put_back" and not result.get("overtaken"):
+        if action == "restore" and not result.get("overtaken"):
             return replace(progress, has_put_back=True, put_back_words=str(result.get("reason", "")))
         if action == "replace" and not result.get("overtaken"):
             # The last answer was about the container that is out of the way now. It may be another run that moved it.
@@ -56,14 +56,14 @@ class Progress:
             if not result.get("changed", True):
                 return progress
             return replace(progress, has_replaced=True, replaced_id=str(result["before"]["id"]))
-        if action == "add" and not result.get("skipped"):
+        if action == "install" and not result.get("skipped"):
             if self._is_put_off(result):
                 return replace(progress, put_off=self.put_off + 1, asked_at=now)
             return replace(
                 progress,
                 asked=self.asked + 1,
                 asked_at=now,
-                answer=result.get("outcome", "refused"),
+                answer=result.get("outcome", "rejected"),
                 answer_words=str(result.get("msg", "")),
             )
         return progress
@@ -72,7 +72,7 @@ class Progress:
         """Nothing was begun, and nothing stands against it: another look at host and list decides anew, and the run's
         gate lets nobody ask before the time that the answer names. What was taken out of the way is put back instead.
         """
-        is_not_now = result.get("outcome") == "refused" and result.get("status_code") == _NOT_NOW
+        is_not_now = result.get("outcome") == "rejected" and result.get("status_code") == _NOT_NOW
         return is_not_now and self.put_off < _MOST_PUT_OFF and not self.has_replaced
 
     def has_asked_since(self, before: Mapping[str, Any]) -> bool:

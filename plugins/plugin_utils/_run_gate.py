@@ -41,7 +41,7 @@ class RunGate:
             now = awake_or_asleep()
             state = self._store.node(self._node)
             was_down = was_down or state.is_down
-            action, seconds = state.verdict(now, self._patience)
+            action, seconds = state.status(now, self._patience)
             if action == "pass":
                 return Passage(now - begin, was_down)
             if action == "refuse":

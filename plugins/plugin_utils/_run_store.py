@@ -147,12 +147,12 @@ class RunStore:
             return done.rowcount == 1
 
     def distrust(self, node: str, host: str) -> None:
-        """The list of ``node`` has proven wrong about ``host``."""
+        """The list of ``node`` was wrong about ``host``."""
         with self._open() as database:
             database.execute("INSERT OR IGNORE INTO distrust VALUES (?, ?)", (node, host))
 
     def distrusted(self, node: str) -> str:
-        """The host about which the list has proven wrong; empty if it has not."""
+        """The host about which the list was wrong; empty if it has not."""
         with self._open() as database:
             found = database.execute("SELECT host FROM distrust WHERE node = ?", (node,)).fetchone()
         return str(found[0]) if found else ""

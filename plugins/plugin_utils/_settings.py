@@ -150,7 +150,7 @@ OF_A_HOST: Mapping[str, Variable] = {
     "manage_ip_translated": Variable(truth, False),
     "user_credential_id": Variable(_whole(1, 2**31 - 1), 1),
     "is_change_hostname": Variable(truth, False),
-    "unrecorded_engine": Variable(one_of("fail", "adopt", "replace"), "fail"),
+    "unverified_engine": Variable(one_of("fail", "adopt", "replace"), "fail"),
     "allow_established": Variable(truth, False),
     "wait_timeout": Variable(_seconds(0, 24 * _HOUR), 180),
     "settle": Variable(_seconds(0, _HOUR), 5),
@@ -158,14 +158,14 @@ OF_A_HOST: Mapping[str, Variable] = {
     "stop_timeout": Variable(_whole(0, _HOUR), 10),
     "remove_leftovers": Variable(truth, False),
     "max_replaced": Variable(_hosts_or_per_cent, "10%"),
-    "engine_listing": Variable(_mapping),
-    "engine_listing_may_be_empty": Variable(truth, False),
+    "engine_list": Variable(_mapping),
+    "engine_list_may_be_empty": Variable(truth, False),
     "motd": Variable(one_of("aside", "keep"), "aside"),
     "motd_max_bytes": Variable(_whole(0, _MANY), 512),
     "motd_after": Variable(one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0, _MANY), 10),
     "outage_timeout": Variable(_seconds(0, 24 * _HOUR), 300),
-    "plan": Variable(_plan),
+    "approved_plan": Variable(_plan),
     "license_dest": Variable(_text),
     "license_host": Variable(_text),
     "license_backup": Variable(truth, True),
@@ -189,13 +189,13 @@ OF_A_PLAY: Mapping[str, Variable] = {
 }
 """Of a run, and not of a host."""
 
-BEFORE_HOSTS = ("serial", "max_fail_percentage", "plan")
+BEFORE_HOSTS = ("serial", "max_fail_percentage", "approved_plan")
 """Read before a play knows its hosts: from the command line, or from the variables of a play."""
 
 _READ_ELSEWHERE = ("hosts", "reports", "merged_dir")
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_")
 """Of an earlier job of a workflow, which AWX hands on as a variable."""
-_RESULTS = frozenset({"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"})
+_RESULTS = frozenset({"slb_plan", "slb_needs_work", "slb_wants_license", "slb_console_state"})
 """Groups and results that the collection itself gives a name."""
 KNOWN = (
     frozenset(f"slb_{name}" for name in (*OF_A_HOST, *OF_A_PLAY, *_READ_ELSEWHERE))
@@ -204,7 +204,7 @@ KNOWN = (
 )
 
 
-_STATED = frozenset({"engine_listing", "plan", "license_dest", "license_host", "license_backup"})
+_STATED = frozenset({"engine_list", "approved_plan", "license_dest", "license_host", "license_backup"})
 """What is asked of the management node, and which files of the controller are read and written."""
 
 

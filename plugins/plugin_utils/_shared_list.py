@@ -119,7 +119,7 @@ class SharedList:
             return trouble
         self._store.keep_reading(self._which, values["engines"], "", at)
         for word in values["undescribed"][:_MOST_WORDS]:
-            words = f"The list of {base_url} has a word that slb_engine_listing does not describe: {visible(word)}."
+            words = f"The list of {base_url} has a word that slb_engine_list does not describe: {visible(word)}."
             if self._store.is_news(words, ""):
                 Display().warning(f"{words} Say there what it means: running, deploying or failed.")
         return excerpt(values["engines"], name, manage_ip)

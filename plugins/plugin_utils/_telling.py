@@ -22,8 +22,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunSto
 from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 from ansible_collections.slb.fleet.plugins.plugin_utils._work import is_asked_for_more
 
-_RECORDED = ("state", "name", "manage_ip", "base_url", "proven_before")
-_NOT_HANDED_ON = ("engine_listing", "plan")
+_RECORDED = ("state", "name", "manage_ip", "base_url", "verified_before")
+_NOT_HANDED_ON = ("engine_list", "approved_plan")
 _NOT_NOTED = "But the host's record does not prove it. Run slb.fleet.rollout, which notes it there."
 
 
@@ -41,7 +41,7 @@ class Telling:
     engine_list: SharedList | None
 
     def told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress, work: str) -> dict[str, Any]:
-        if self.asked["must_be_proven"] and decision.action == "confirm":
+        if self.asked["must_be_healthy"] and decision.action == "record":
             decision = replace(decision, reason=f"{decision.reason} {_NOT_NOTED}")
         # The operator's own words are in it, too, and a name may hold what nobody sees.
         decision = replace(
@@ -52,17 +52,17 @@ class Telling:
         )
         told: dict[str, Any] = {
             "changed": False,
-            "fate": {**asdict(decision), "evidence": list(decision.evidence)},
+            "plan": {**asdict(decision), "evidence": list(decision.evidence)},
             "progress": asdict(progress),
             "engine": asdict(self.engine),
             "recorded": {key: slb_host["record"].get(key) for key in _RECORDED} | {"set_aside": is_set_aside(slb_host)},
         }
         if work:
             told["work"] = work
-        if self.asked["must_be_proven"]:
+        if self.asked["must_be_healthy"]:
             told["unknown_engines"] = self._unknown_engines()
         fails = decision.action == "fail" and not self.asked["report_only"]
-        if fails or (self.asked["must_be_proven"] and decision.action != "nothing"):
+        if fails or (self.asked["must_be_healthy"] and decision.action != "none"):
             return {**told, "failed": True, "msg": f"{decision.reason} Seen: {'; '.join(decision.evidence)}."}
         self.say(decision, progress)
         self._join([group for group in self._groups(decision) if group], told)
@@ -97,7 +97,7 @@ class Telling:
         if constants.DEFAULT_STDOUT_CALLBACK == "slb.fleet.fleet" and not Display().verbosity:
             return
         words = _in_one_line(f"{decision.action.replace('_', ' ')}: {decision.reason}")
-        if decision.action == "nothing":
+        if decision.action == "none":
             words = f"{decision.reason} Verified by: {decision.verified_by}." if progress.rounds else ""
         if words and decision.action != "fail" and self.store.is_news(words, self.host):
             Display().display(f"[{visible(self.host)}]: {words}")
@@ -112,7 +112,7 @@ class Telling:
             told.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])
 
     def _has_work(self, decision: Decision) -> bool:
-        return decision.action != "nothing" or is_asked_for_more(self.settings)
+        return decision.action != "none" or is_asked_for_more(self.settings)
 
     def said_once(self, decision: Decision, trouble: str) -> Decision:
         """What is not this host's own trouble is told in full by the first host that has it."""
@@ -128,7 +128,7 @@ def is_set_aside(slb_host: Mapping[str, Any]) -> bool:
     return (
         slb_host["engine_container"]["state"] == "absent"
         and note.get("because") == "operator"
-        and record["state"] == "confirmed"
+        and record["state"] == "verified"
         and record.get("container_id") == note.get("id")
     )
 

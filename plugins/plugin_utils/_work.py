@@ -32,7 +32,7 @@ def work_of(action: str, engine: EngineIdentity, container: Mapping[str, Any], s
 
     ``settings``: of the host, by their names without ``slb_``.
     """
-    if action == "fail" or (action == "nothing" and not is_asked_for_more(settings)):
+    if action == "fail" or (action == "none" and not is_asked_for_more(settings)):
         return ""
     credential = f"credential {settings['user_credential_id']}"
     words = (f"{action}:", engine.name, engine.manage_ip, engine.base_url, container.get("id"), credential)

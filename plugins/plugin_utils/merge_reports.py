@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("\n".join(lines(document)))
     if not can_draw():
         print(f"There is no {_PAGE}: this Python has no Jinja2.", file=sys.stderr)
-    return 1 if any(document.counts[verdict] for verdict in BAD) else 0
+    return 1 if any(document.counts[status] for status in BAD) else 0
 
 
 if __name__ == "__main__":

@@ -18,10 +18,10 @@ ANSWERED: dict[str, dict[str, Any]] = {
         "slb_hosts": "edge-1",
         "slb_serial": "1, 50%, 100%",
         "slb_max_fail_percentage": "30",
-        "slb_unrecorded_engine": "fail",
+        "slb_unverified_engine": "fail",
         "slb_adopt_interfaces": "true",
     },
-    "rollout canary": {"slb_hosts": "edge-1", "slb_unrecorded_engine": "adopt", "slb_adopt_interfaces": "false"},
+    "rollout canary": {"slb_hosts": "edge-1", "slb_unverified_engine": "adopt", "slb_adopt_interfaces": "false"},
     "rollout sliced": {"slb_hosts": "edge-1", "slb_max_fail_percentage": "0"},
     "remediate": {"slb_hosts": "edge-1", "slb_remove_leftovers": "true"},
     "adopt_interfaces": {"slb_hosts": "edge-1", "slb_interfaces": "ens9, ens10", "slb_dhcp_timeout": 5},
@@ -73,7 +73,11 @@ def sent(template: str, answers: Mapping[str, Any]) -> dict[str, Any]:
 def with_variables(folder: Path, variables: Mapping[str, Any]) -> list[str]:
     """Their file, as AWX writes it: what came with the launch is marked, what the template itself says is not."""
     file = folder / "extravars.yml"
-    own = {"slb_plan": variables["slb_plan"]} if variables.get("slb_plan") == APPROVED_PLAN else {}
+    own = (
+        {"slb_approved_plan": variables["slb_approved_plan"]}
+        if variables.get("slb_approved_plan") == APPROVED_PLAN
+        else {}
+    )
     file.write_text(yaml.dump({**_marked(dict(variables)), **own}, Dumper=_Dumper))
     assert "!unsafe" in file.read_text()
     return ["-e", f"@{file}"]

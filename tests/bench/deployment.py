@@ -55,7 +55,7 @@ def main() -> None:
         with HostileServer(Authority(folder).certificate("bench"), routes) as server:
             controller = Controller(folder)
             hosts = inventory(
-                server, folder / "hosts", options.hosts, stateful_seconds=options.seconds, slb_engine_listing=LISTING
+                server, folder / "hosts", options.hosts, stateful_seconds=options.seconds, slb_engine_list=LISTING
             )
             settings = {**environment(folder / "reports"), "ANSIBLE_FORKS": str(options.forks)}
             used, wall = played(controller, [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}], hosts, settings)

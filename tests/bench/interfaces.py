@@ -57,8 +57,8 @@ def main() -> int:
 def said(measured: Measured) -> bool:
     """At once: what was measured is not lost where the next fails. Whether its bound is kept."""
     kept = measured.seconds <= measured.bound
-    verdict = "" if kept else "  NOT KEPT"
-    print(f"{measured.what:68} {measured.seconds:6.1f} s of {measured.bound:5.1f} s{verdict}", flush=True)
+    status = "" if kept else "  NOT KEPT"
+    print(f"{measured.what:68} {measured.seconds:6.1f} s of {measured.bound:5.1f} s{status}", flush=True)
     return kept
 
 

@@ -46,7 +46,7 @@ CONTAINER = {
     "after_request": True,
 }
 RECORD = {
-    "state": "confirmed",
+    "state": "verified",
     "name": "ENGINE",
     "manage_ip": "ADDRESS",
     "base_url": NODE,
@@ -56,7 +56,7 @@ RECORD = {
     "requested_at": 1000.0,
     "age": 5000.0,
 }
-PENDING = {**RECORD, "state": "pending", "container_id": None, "verified_by": None}
+PENDING = {**RECORD, "state": "requested", "container_id": None, "verified_by": None}
 PORTS = [{"port": port, "process": "httpd", "pid": 100} for port in (22, 80, 443, 8000)]
 
 
@@ -95,9 +95,9 @@ def state_of(number: int, troubled: bool) -> str:
     return TROUBLED[number // 10 % 3] if troubled and number % 10 == 0 else "healthy"
 
 
-def proven(size: int, troubled: bool) -> str:
+def healthy(size: int, troubled: bool) -> str:
     """What a rollout says at its end: hosts that need work are done, too."""
-    return f"{sum(state_of(number, troubled) in ('healthy', 'work') for number in range(size))} proven"
+    return f"{sum(state_of(number, troubled) in ('healthy', 'work') for number in range(size))} healthy"
 
 
 def fleet(size: int, answers_file: Path, troubled: bool) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def measured(size: int, runs: int, troubled: bool, folder: Path) -> dict[str, An
     seen: dict[str, list[Run]] = {name: [] for name in playbooks}
     for _ in range(runs):
         for name, playbook in playbooks.items():
-            says = proven(size, troubled) if name == "rollout" else "edge-0"
+            says = healthy(size, troubled) if name == "rollout" else "edge-0"
             seen[name].append(play(inventory, playbook, folder, says, may_fail=troubled))
     cpu = {name: statistics.median(run.cpu for run in some) for name, some in seen.items()}
     return {
@@ -214,17 +214,17 @@ def gate(hosts: list[int], folder: Path) -> int:
             turns += 1
             for size in hosts:
                 playbooks, inventory = prepared(size, troubled, folder)
-                for playbook, says in (("rollout", proven(size, troubled)), ("ping", "edge-0")):
+                for playbook, says in (("rollout", healthy(size, troubled)), ("ping", "edge-0")):
                     run = play(inventory, playbooks[playbook], folder, says, may_fail=troubled)
                     least[size][playbook] = min(run.cpu, least[size].get(playbook, run.cpu))
             points = [{"hosts": size, **costs} for size, costs in least.items()]
             slopes = {playbook: slope(points, playbook) or 0.0 for playbook in ("rollout", "ping")}
             above = slopes["rollout"] - slopes["ping"]
         ratios = " ".join(f"{size}: {costs['rollout'] / costs['ping']:.2f}" for size, costs in least.items())
-        verdict = "ok" if above <= most else "TOO STEEP"
+        status = "ok" if above <= most else "TOO STEEP"
         print(
             f"{name}: slope of rollout {slopes['rollout']:.3f}, of ping {slopes['ping']:.3f}, {above:+.3f} above it "
-            f"(at most {most}); rollout/ping at {ratios}; measured in {turns} turns: {verdict}",
+            f"(at most {most}); rollout/ping at {ratios}; measured in {turns} turns: {status}",
             flush=True,
         )
         failed += above > most

@@ -35,7 +35,7 @@ def address(number: int) -> str:
 def serve(folder: Path, hosts: list[str], ready: Any, over: Any) -> None:
     """In a process of its own, whose time is not the controller's."""
     with EngineHosts(
-        folder, proven_at=dict.fromkeys(hosts, NODE), addresses=tuple(map(address, range(len(hosts))))
+        folder, verified_at=dict.fromkeys(hosts, NODE), addresses=tuple(map(address, range(len(hosts))))
     ) as all_:
         ready.put({host: all_.variables(host) for host in hosts})
         over.wait()

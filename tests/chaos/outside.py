@@ -28,14 +28,14 @@ class Sight:
         return next((identity for identity, (named, _) in self.containers.items() if named == name), None)
 
     @property
-    def is_proven(self) -> bool:
+    def is_verified(self) -> bool:
         try:
             record = json.loads(self.record)
         except ValueError:
             return False
         engine = self.of("slb")
         runs = engine is not None and self.containers[engine][1] == "running"
-        return runs and (record["state"], record["container_id"]) == ("confirmed", engine)
+        return runs and (record["state"], record["container_id"]) == ("verified", engine)
 
 
 def look(site: Site) -> Sight:
@@ -76,7 +76,7 @@ def broken_promises(before: Sight, after: Sight, attempts: int, word: str) -> It
 
 def _is_record(text: str) -> bool:
     try:
-        return json.loads(text)["state"] in ("pending", "confirmed")
+        return json.loads(text)["state"] in ("requested", "verified")
     except (ValueError, KeyError):
         return False
 

@@ -76,7 +76,7 @@ class Chaos:
         self._see_that_all_is_well()
 
     def _undisturbed(self, words: dict[str, str]) -> list[str]:
-        """The hosts on which an undisturbed run did not end in a proven engine."""
+        """The hosts on which an undisturbed run did not end in a verified engine."""
         self._tell("undisturbed run")
 
         def play() -> None:
@@ -89,7 +89,7 @@ class Chaos:
                     ]
 
         seen = self._judged(play, words)
-        return [name for name, sight in seen.items() if not sight.is_proven]
+        return [name for name, sight in seen.items() if not sight.is_verified]
 
     def _see_that_all_is_well(self) -> None:
         before = self._look()
@@ -102,14 +102,14 @@ class Chaos:
             name = site.name
             asked = {kind for kind, number in site.requests.items() if number}
             if run.of("changed").get(name, 0) or not asked <= (
-                {"login", "engines"} if "slb_engine_listing" in self._common else set()
+                {"login", "engines"} if "slb_engine_list" in self._common else set()
             ):
                 self._broke(
-                    name, f"a run over a proven engine changed something, or asked for more than the list: {asked}"
+                    name, f"a run over a verified engine changed something, or asked for more than the list: {asked}"
                 )
             if (before[name].containers, before[name].record) != (after[name].containers, after[name].record):
-                self._broke(name, "a run over a proven engine left another state")
-            if run.report.get(name, "").startswith("verified by console") and not after[name].live:
+                self._broke(name, "a run over a verified engine left another state")
+            if run.report.get(name, "").startswith("verified in the engine list") and not after[name].live:
                 self._broke(name, "the console is said to have verified an engine that it does not have")
 
     def _judged(self, act: Callable[[], None], words: dict[str, str]) -> dict[str, Sight]:
@@ -140,7 +140,7 @@ class Chaos:
 
 
 def _said(words: dict[str, str]) -> dict[str, dict[str, Any]]:
-    return {name: {"slb_unrecorded_engine": word} for name, word in words.items()}
+    return {name: {"slb_unverified_engine": word} for name, word in words.items()}
 
 
 def _sleep(seconds: float, has_ended: Callable[[], int | None]) -> None:

@@ -83,12 +83,12 @@ def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> Non
     assert audit.status != 0, "there is work"
     assert audit.summary["plan"] in audit.output
     # Somebody else's host, between audit and approval.
-    (other,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_plan": APPROVED_PLAN}, ["h3", "h4"])
+    (other,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_approved_plan": APPROVED_PLAN}, ["h3", "h4"])
     assert other.status != 0
     assert "not what was approved as sha256:" in " ".join(other.output.split())
     assert engines(lab) == set()
-    (rollout,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_plan": APPROVED_PLAN}, ["h4"])
-    assert well(jobs, rollout).summary["counts"]["proven"] == 1
+    (rollout,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_approved_plan": APPROVED_PLAN}, ["h4"])
+    assert well(jobs, rollout).summary["counts"]["healthy"] == 1
     assert engines(lab) == {"h4"}
     (again,) = jobs.launch("audit", {**answers("audit", False), **rollout.artifacts}, ["h4"])
     assert "changed=0" in well(jobs, again).output
@@ -96,10 +96,10 @@ def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> Non
 
 def test_a_canary_and_then_the_slices(lab: Lab, jobs: Jobs) -> None:
     (canary,) = jobs.launch("rollout canary", answers("rollout canary", True), HOSTS)
-    assert well(jobs, canary).summary["counts"]["proven"] == 1
+    assert well(jobs, canary).summary["counts"]["healthy"] == 1
     assert engines(lab) == {"h1", "h4"}
     slices = jobs.launch("rollout sliced", answers("rollout sliced", False), HOSTS, slices=2)
-    assert [well(jobs, each).summary["counts"]["proven"] for each in slices] == [2, 2]
+    assert [well(jobs, each).summary["counts"]["healthy"] for each in slices] == [2, 2]
     assert engines(lab) == set(HOSTS)
 
 

@@ -65,7 +65,7 @@ _PLATFORM = result({"platform_dist_result": [], "osrelease_content": "ID=debian\
 class EngineHosts:
     """``lies``: by the names of the hosts. Hosts that are not in it are well-behaved.
 
-    ``proven_at``: by the names of those whose engines are proven already, their management node. ``addresses``: of
+    ``verified_at``: by the names of those whose engines are healthy already, their management node. ``addresses``: of
     loopback, at all of which the server listens, on one port.
     """
 
@@ -73,12 +73,12 @@ class EngineHosts:
         self,
         folder: Path,
         lies: Mapping[str, Lie] | None = None,
-        proven_at: Mapping[str, str] | None = None,
+        verified_at: Mapping[str, str] | None = None,
         addresses: tuple[str, ...] = ("127.0.0.1",),
     ) -> None:
         self._folder, self._addresses = folder, addresses
         self._lies = dict(lies or {})
-        self._engines = {host: Engine(host, base_url) for host, base_url in (proven_at or {}).items()}
+        self._engines = {host: Engine(host, base_url) for host, base_url in (verified_at or {}).items()}
         self._files: dict[tuple[str, str], bytes] = {}
         self._asks: Counter[tuple[str, str]] = Counter()
         self._loop = asyncio.new_event_loop()

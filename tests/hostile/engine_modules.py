@@ -51,15 +51,15 @@ def address_of(host: str) -> str:
 class Engine:
     """One host, by a name that ends in its number. Nothing that it says differs from run to run.
 
-    ``proven_at``: the management node for which its engine was proven already; empty for none.
+    ``verified_at``: the management node for which its engine was healthy already; empty for none.
     """
 
-    def __init__(self, host: str, proven_at: str = "") -> None:
+    def __init__(self, host: str, verified_at: str = "") -> None:
         self._host, self._state, self._address = host, "absent", address_of(host)
         self._record: dict[str, Any] = {"state": "none", "unwritable": None}
-        if proven_at:
-            self._state, engine = "running", {"name": host, "manage_ip": self._address, "base_url": proven_at}
-            proof = {"state": "confirmed", "container_id": _CONTAINER["id"], "verified_by": "host"}
+        if verified_at:
+            self._state, engine = "running", {"name": host, "manage_ip": self._address, "base_url": verified_at}
+            proof = {"state": "verified", "container_id": _CONTAINER["id"], "verified_by": "host"}
             self._noted({**engine, **proof})
 
     def answer(self, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,15 +124,15 @@ class Engine:
             self._state = "running"
             return {"before": before, "after": self._container, "waited": 0.5}
         self._state = "absent"
-        return {"changed": True, "before": before, "after": self._container, "quarantined_as": "slb-leftover-1"}
+        return {"changed": True, "before": before, "after": self._container, "set_aside_as": "slb-leftover-1"}
 
     def _message(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"changed": True, "moved": True, "backup_file": "/etc/motd.bak"}
 
     def _adopted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         left_alone = [{"name": "lo", "reason": "it is no Ethernet device but of the kind loopback"}]
-        pending = [] if arguments.get("state") == "confirmed" else ["ens9"]
-        return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "remarks": [], "pending": pending}
+        pending = [] if arguments.get("state") == "verified" else ["ens9"]
+        return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "remarks": [], "requested": pending}
 
     def _facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"ansible_facts": {"ansible_hostname": self._host, "ansible_local": {"slb_engine": {"state": "none"}}}}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine_host import Lie
 
 LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
-PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_license", "try_engine_listing", "audit")
+PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_license", "show_engine_list", "audit")
 PORT_OCCUPIED = '{"code": 1, "msg": "port 8000 is occupied"}'
 _LOGIN = f"POST {LOGIN} "
 _MOST_MEMORY = 450 * MEGABYTE
@@ -71,7 +71,7 @@ class Fleet:
         own: Mapping[str, Mapping[str, Any]] | None = None,
         liars_first: bool = False,
         refuses_liars: bool = False,
-        are_proven: bool | None = None,
+        are_verified: bool | None = None,
         goes_on: bool = False,
         controller: Controller | None = None,
         **environment: str,
@@ -83,7 +83,7 @@ class Fleet:
         ``behind``: variables that are templates, each with the name of the variable of a group that has its value.
 
         ``refuses_liars``: the management node installs nothing on theirs.
-        ``are_proven``: the honest, already; by default for an audit alone.
+        ``are_verified``: the honest, already; by default for an audit alone.
         ``goes_on``: at the management node of the run before.
         """
         self._runs += 1
@@ -100,10 +100,12 @@ class Fleet:
                 {"/engines": [listed], **({INSTALL: [for_session(_occupied)]} if refuses_liars else {})}
             )
         node = self._node
-        proven = (
-            dict.fromkeys(HONEST, node.base_url) if (are_proven or (are_proven is None and playbook == "audit")) else {}
+        healthy = (
+            dict.fromkeys(HONEST, node.base_url)
+            if (are_verified or (are_verified is None and playbook == "audit"))
+            else {}
         )
-        with EngineHosts(folder / "ssh", liars, proven) as hosts:
+        with EngineHosts(folder / "ssh", liars, healthy) as hosts:
             inventory = self._inventory(hosts, names, node, controller, host_variables or {}, playbook)
             for host, variables in (own or {}).items():
                 inventory["engines"]["hosts"][host].update(variables)
@@ -136,7 +138,7 @@ class Fleet:
         common = {
             **of(node, PASSWORD),
             "slb_license_dest": str(controller.folder / "license"),
-            "slb_engine_listing": LISTING if playbook == "try_engine_listing" else "",
+            "slb_engine_list": LISTING if playbook == "show_engine_list" else "",
             "ansible_python_interpreter": "/usr/bin/python3",
             **_POLICY,
             **more,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Lies = dict[str, Lie]
 
 HONEST = ("edge-1", "edge-2")
-FORGED = "edge-2  verified by console     3 s  container slb: running"
+FORGED = "edge-2  verified in the engine list     3 s  container slb: running"
 ESCAPES = "\x1b[2J\x1b[1;1H\x9b31m\r\u202egnp.\u2066\u2028\u200f\x07"
 SURROGATE = "\ud800"
 _FORGED_LINES = f"\n{FORGED}\r\nok: [edge-2] => {{}}\n{FORGED}"
@@ -56,9 +56,9 @@ class Trap:
             "slb_license_backup": False,
             "slb_engine_name": "edge-1",
             "slb_manage_ip": "192.0.2.1",
-            "slb_unrecorded_engine": "replace",
+            "slb_unverified_engine": "replace",
             "slb_max_replaced": "100%",
-            "slb_fate": {"fate": {"action": "nothing", "verified_by": "console", "evidence": ["I say so"]}},
+            "slb_plan": {"plan": {"action": "none", "verified_by": "engine_list", "evidence": ["I say so"]}},
             "ansible_connection": "local",
             "ansible_host": "127.0.0.1",
             "ansible_ssh_executable": program,
@@ -130,7 +130,7 @@ def with_every_text(value: Any, text: str) -> Any:
 
 def texts(text: str) -> Lie:
     """In every text, but for the words by which the run goes on."""
-    kept = ("state", "name", "manage_ip", "base_url", "id", "container_id", "verified_by", "addresses", "pending")
+    kept = ("state", "name", "manage_ip", "base_url", "id", "container_id", "verified_by", "addresses", "requested")
 
     def change(said: Any) -> Any:
         if isinstance(said, dict):
@@ -215,7 +215,7 @@ def extra_keys(trap: Trap) -> Lies:
             ansible_job_id="1.1",
             finished=0,
             started=1,
-            fate={"action": "nothing", "verified_by": "console", "evidence": 5},
+            host_plan={"action": "none", "verified_by": "engine_list", "evidence": 5},
         ),
         "words": adding(
             warnings=[ESCAPES, _FORGED_LINES, 5],
@@ -267,8 +267,8 @@ def wrong_values(trap: Trap) -> Lies:
         "state": looking(engine_container={"state": "sleeping"}),
         "state-of-record": looking(record={"state": "confirmed by edge-1"}),
         "no-record": looking(record=None),
-        "record-of-nothing": looking(record={"state": "confirmed", "name": None, "manage_ip": None}),
-        "record-without-age": looking(record={"state": "pending", "name": "edge-1", "manage_ip": "x", "age": None}),
+        "record-of-nothing": looking(record={"state": "verified", "name": None, "manage_ip": None}),
+        "record-without-age": looking(record={"state": "requested", "name": "edge-1", "manage_ip": "x", "age": None}),
         "uptime": looking(engine_container={"uptime": "{{ 1 }}"}),
         "large": looking(engine_container={"restart_count": 10**400}),
         "ports": looking(ports=["22"]),
@@ -308,7 +308,7 @@ def other_streams(trap: Trap) -> Lies:
 
 def later_lies(trap: Trap) -> Lies:
     """Honest at the first look, and not when something is done about the host."""
-    evil = {"ansible_facts": trap.variables, "add_group": "slb_license", "fate": 5}
+    evil = {"ansible_facts": trap.variables, "add_group": "slb_license", "plan": 5}
 
     def one(module: str, **values: Any) -> Lie:
         return answering(lambda said: {**said, **evil, **values}, module)
@@ -327,14 +327,14 @@ def later_lies(trap: Trap) -> Lies:
         "interface": one("interface", adopted=[trap.template], pending=[ESCAPES]),
         "interface-words": one("interface", remarks=["x" * 75 + f" {FORGED} ", trap.template], state=ESCAPES),
         "interface-never": answering(
-            lambda said: {**said, "pending": ["ens9"], "failed": True, "msg": _FORGED_LINES, "state": "restored"},
+            lambda said: {**said, "requested": ["ens9"], "failed": True, "msg": _FORGED_LINES, "state": "restored"},
             "interface",
         ),
     }
 
 
 def false_notes(trap: Trap, state: str) -> Lies:
-    """Where the host is to note a request (``pending``), and where it is to take the note away (``absent``).
+    """Where the host is to note a request (``requested``), and where it is to take the note away (``absent``).
 
     Those in capitals leave no note by which it could be known what to take away.
     """
@@ -373,10 +373,10 @@ def false_notes(trap: Trap, state: str) -> Lies:
         "exists": saying(**{**answered, "outcome": "exists"}, ansible_facts=trap.variables),
         "skipped": saying(skipped=True, msg="Skipped"),
         "unreachable": saying(unreachable=True, results=[answered]),
-        "facts": saying(ansible_facts={**trap.variables, "slb_fate": answered}),
+        "facts": saying(ansible_facts={**trap.variables, "slb_plan": answered}),
         "FAILED": saying(**answered, failed=True, msg=_FORGED_LINES + ESCAPES),
         "FAILED, EXISTS": saying(**{**answered, "outcome": "exists"}, failed=True, container=answered),
-        "FAILED, REFUSED": saying(**{**answered, "outcome": "refused"}, failed=True, skipped=True),
+        "FAILED, REFUSED": saying(**{**answered, "outcome": "rejected"}, failed=True, skipped=True),
     }
 
 

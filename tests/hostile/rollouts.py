@@ -28,10 +28,10 @@ class Rollout:
 
     @property
     def counts(self) -> Counter[str]:
-        return Counter(host["verdict"] for host in self.document["hosts"])
+        return Counter(host["status"] for host in self.document["hosts"])
 
-    def verdict(self, host: str) -> str:
-        return next(str(entry["verdict"]) for entry in self.document["hosts"] if entry["name"] == host)
+    def status(self, host: str) -> str:
+        return next(str(entry["status"]) for entry in self.document["hosts"] if entry["name"] == host)
 
 
 def inventory(

@@ -34,7 +34,7 @@ CREDENTIALS_PAGE = (
     '<form action="/system/credentials/"><input name="user"><input type="password" name="secret"></form></body></html>'
 )
 SPA_PAGE = '<!doctype html><html><head><title>Console</title></head><body><div id="app"></div></body></html>'
-REQUESTED, EXISTS, PORT, REFUSED, UNKNOWN = "requested", "exists", "port_occupied", "refused", "unknown"
+REQUESTED, EXISTS, PORT, REFUSED, UNKNOWN = "requested", "exists", "port_in_use", "rejected", "unknown"
 ESCAPED_EXISTS = json.dumps({"code": 1, "msg": "引擎已存在"})
 MOVED_TO_LOGIN = answer(302, "", "Location: /account/login/?next=/")
 
@@ -77,9 +77,9 @@ INSTALL_ANSWERS = [
     _text(REQUESTED, 200, "OK"),
     _text(REQUESTED, 200, b'\xef\xbb\xbf{"code":0}', "application/json"),
     _text(REQUESTED, 200, '{"code":0,"msg":"ok"}', "text/html"),
-    # Its words must not be mistaken for a verdict when they are only an echo of the request.
+    # Its words must not be mistaken for a status when they are only an echo of the request.
     Scenario(
-        "an echo of a name that looks like a verdict",
+        "an echo of a name that looks like a status",
         [answer(200, '{"code":0,"data":{"name":"port-8000-in-use already exists"}}')],
         (1, 1),
         REQUESTED,
@@ -103,7 +103,7 @@ INSTALL_ANSWERS = [
         'location.href="/account/login/";});</script><body>Installation started</body></html>',
         "text/html",
     ),
-    # Our own words say nothing; only those that look like a verdict are left out of what is judged.
+    # Our own words say nothing; only those that look like a status are left out of what is judged.
     _json(EXISTS, 400, '{"msg":"Engine already exists"}', name="e"),
     _json(PORT, 400, '{"msg":"Port 8000 is in use"}', name="Port"),
     # A host to log in to is no login to the console.
@@ -274,9 +274,14 @@ LOGINS = [
         says="refused the login",
     ),
     Scenario(
-        "wrong credentials, 500", [], (1, 0), REFUSED, login=[answer(500, '{"error":"wrong password"}')], says="refused"
+        "wrong credentials, 500",
+        [],
+        (1, 0),
+        REFUSED,
+        login=[answer(500, '{"error":"wrong password"}')],
+        says="rejected",
     ),
-    Scenario("locked, 429", [], (1, 0), REFUSED, login=[answer(429, '{"error":"account locked"}')], says="refused"),
+    Scenario("locked, 429", [], (1, 0), REFUSED, login=[answer(429, '{"error":"account locked"}')], says="rejected"),
     Scenario(
         "wrong credentials beside the form's own token",
         [],
@@ -313,8 +318,8 @@ LOGINS = [
         REQUESTED,
         login=[new_session(body='{"id":1,"username":"admin","status":1}')],
     ),
-    Scenario("the login page again", [], (1, 0), REFUSED, login=[new_session(body=LOGIN_PAGE)], says="refused"),
-    Scenario("a redirect to the login page", [], (1, 0), REFUSED, login=[MOVED_TO_LOGIN], says="refused"),
+    Scenario("the login page again", [], (1, 0), REFUSED, login=[new_session(body=LOGIN_PAGE)], says="rejected"),
+    Scenario("a redirect to the login page", [], (1, 0), REFUSED, login=[MOVED_TO_LOGIN], says="rejected"),
     Scenario("no login at this address", [], (1, 0), REFUSED, login=[answer(404, SPA_PAGE)], says="base_url"),
     Scenario("503 and then a login", [], (2, 1), REQUESTED, login=[answer(503), new_session()]),
     Scenario("429 with Retry-After", [], (2, 1), REQUESTED, login=[answer(429, "", "Retry-After: 1"), new_session()]),

@@ -87,7 +87,7 @@ def test_a_given_session_is_used_and_not_renewed(start: Callable[..., Any]) -> N
     assert run("engine", server, sessionid=session, username=None, password=None)["outcome"] == "requested"
     server.sessions.clear()
     result = run("engine", server, sessionid=session, username=None, password=None)
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert "slb.fleet.login" in result["msg"]
     assert session not in str(result)
     assert server.seen == {INSTALL: 2}
@@ -141,7 +141,7 @@ def test_a_bad_certificate(start: Callable[..., Any], authority: Authority, flaw
     ca_path = None if flaw == "untrusted" else str(authority.path)
     result = run("engine", server, tls_fingerprint=None, ca_path=ca_path)
     assert result["failed"]
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert f"tls_fingerprint: {certificate.fingerprint}" in result["msg"]
     assert ("clock is right" in result["msg"]) == (flaw == "expired")
     assert server.seen == {}
@@ -221,7 +221,7 @@ def test_a_proxy_that_cannot_be_used(start: Callable[..., Any], monkeypatch: pyt
     server = start()
     monkeypatch.setenv("https_proxy", address)
     result = run("engine", server)
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert "no_proxy" in result["msg"]
     assert "pr0xy-pass" not in str(result)
     assert server.connections == 0
@@ -232,7 +232,7 @@ def test_a_proxy_that_refuses(start: Callable[..., Any], monkeypatch: pytest.Mon
     with Proxy(refuses=True) as proxy:
         monkeypatch.setenv("https_proxy", f"http://user:pr0xy-pass@127.0.0.1:{proxy.port}")
         result = run("engine", server)
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert "the proxy that the environment names answers HTTP 407" in result["msg"]
     assert "no_proxy" in result["msg"]
     assert len(proxy.heads) == 1, "it is no outage, which would be over after a while"
@@ -247,7 +247,7 @@ def _free_port() -> int:
 
 def test_nobody_listens(start: Callable[..., Any]) -> None:
     result = run("engine", start(), base_url=f"https://127.0.0.1:{_free_port()}")
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert "cannot be reached: the connection was refused" in result["msg"]
 
 
@@ -284,7 +284,7 @@ def test_what_is_connected_after_the_deadline_is_sent_nothing(
     begin = time.monotonic()
     result = run("engine", server, sessionid="given", timeout=1, retries=0)
     assert time.monotonic() - begin < 3, "the peer goes on for 30 s"
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert "cannot be reached: no connection came about in time" in result["msg"]
     assert server.requests == []
 
@@ -304,7 +304,7 @@ def test_no_tls(start: Callable[..., Any], greeting: Any) -> None:
     server = start(greeting=greeting)
     begin = time.monotonic()
     result = run("engine", server, timeout=1)
-    assert result["outcome"] == "refused"
+    assert result["outcome"] == "rejected"
     assert "cannot be reached" in result["msg"]
     assert time.monotonic() - begin < 6, "a peer that does not end goes on for 30 s, each of two times"
 
@@ -393,7 +393,7 @@ def test_a_wait_that_cannot_be_read_changes_nothing(start: Callable[..., Any], v
     "behaviour",
     [
         pytest.param(answer(503, "busy"), id="busy"),
-        pytest.param(answer(401, "no"), id="refused"),
+        pytest.param(answer(401, "no"), id="rejected"),
         pytest.param(cut(), id="cut"),
         pytest.param(silence(), id="silent"),
     ],

@@ -32,7 +32,7 @@ LISTING = {
     "running": "running",
     "page_parameter": "page",
 }
-TRY = {"ansible.builtin.import_playbook": "slb.fleet.try_engine_listing"}
+TRY = {"ansible.builtin.import_playbook": "slb.fleet.show_engine_list"}
 
 
 def pages_of(*states: str) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_what_the_inventory_lacks_is_no_host_that_cannot_be_reached(start: Calla
     inventory = yaml.safe_load(fleet.inventory.read_text())
     listing = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
     for number, server in enumerate((north, north, south, south), 1):
-        engine = of(server, PASSWORD, slb_engine_listing=listing, slb_manage_ip=f"192.0.2.{number}")
+        engine = of(server, PASSWORD, slb_engine_list=listing, slb_manage_ip=f"192.0.2.{number}")
         inventory["engines"]["hosts"][f"edge-{number}"].update(engine)
     fleet.inventory.write_text(yaml.safe_dump(inventory))
     _status, output = fleet.run("slb.fleet.audit")
@@ -78,7 +78,7 @@ def words(run: Run) -> str:
 def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> None:
     server = start(pages_of("running", "running", "upgrading", "running", "asleep"))
     tasks = [
-        {"slb.fleet.engine_info": {"listing": "{{ slb_engine_listing }}"}, "register": "console"},
+        {"slb.fleet.engine_info": {"listing": "{{ slb_engine_list }}"}, "register": "console"},
         {
             "ansible.builtin.assert": {
                 "that": [
@@ -91,7 +91,7 @@ def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> N
     ]
     # As a form gives it: what was left empty is there, and empty.
     listing = {**LISTING, "first_page": None, "page_step": "", "failed": None, "deploying": ""}
-    controller.run([play(*tasks)], fleet(1, **of(server, PASSWORD, slb_engine_listing=listing))).assert_ok()
+    controller.run([play(*tasks)], fleet(1, **of(server, PASSWORD, slb_engine_list=listing))).assert_ok()
     assert server.seen[LOGIN] == 1
     assert sum(count for path, count in server.seen.items() if "page=" in path) == 3
 
@@ -99,15 +99,15 @@ def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> N
 def test_trying_a_description(start: Callable[..., Any], controller: Controller) -> None:
     """Without a connection to any host: those of the inventory cannot be reached."""
     server = start(pages_of("running", "asleep", "running"))
-    run = controller.run([TRY], fleet(2, **of(server, PASSWORD, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
+    run = controller.run([TRY], fleet(2, **of(server, PASSWORD, slb_engine_list=LISTING)), "-e", "slb_hosts=all")
     assert "edge-3" in run.output
-    assert "words that slb_engine_listing does not describe: asleep." in words(run)
+    assert "words that slb_engine_list does not describe: asleep." in words(run)
     assert "UNREACHABLE" not in run.output
 
 
 def test_trying_a_list_that_shows_nothing(start: Callable[..., Any], controller: Controller) -> None:
     server = start(pages_of())
-    run = controller.run([TRY], fleet(1, **of(server, PASSWORD, slb_engine_listing=LISTING)), "-e", "slb_hosts=all")
+    run = controller.run([TRY], fleet(1, **of(server, PASSWORD, slb_engine_list=LISTING)), "-e", "slb_hosts=all")
     assert "The list shows no engine. Are its path, the rights of the user and the filter in the query right?" in words(
         run
     )
@@ -121,18 +121,18 @@ def test_each_management_node_s_list_is_shown_once(
     one, two, three = start(pages_of("running", "asleep")), start(pages_of("abroad")), start(pages_of())
     inventory = fleet(7)
     for number, server in enumerate((one, two, three, one, two, three), 1):
-        inventory["all"]["hosts"][f"edge-{number}"] = of(server, PASSWORD, slb_engine_listing=LISTING)
+        inventory["all"]["hosts"][f"edge-{number}"] = of(server, PASSWORD, slb_engine_list=LISTING)
     inventory["all"]["hosts"]["edge-7"] = of(two, PASSWORD)
     run = controller.run([TRY], inventory, "-e", "slb_hosts=all", ANSIBLE_STDOUT_CALLBACK=output)
     assert run.status == 2
     said = words(run)
     for server, its in ((one, "asleep"), (two, "abroad")):
-        told = f"{server.base_url}: The list has words that slb_engine_listing does not describe: {its}."
+        told = f"{server.base_url}: The list has words that slb_engine_list does not describe: {its}."
         assert said.count(told) == 1
         assert len(re.findall(rf"{re.escape(server.base_url)}\W+address\W", said)) == 1, said
     empty = "The list shows no engine. Are its path, the rights of the user and the filter in the query right?"
     assert len(re.findall(rf"{re.escape(three.base_url)}\W+{re.escape(empty)}", said)) == 1
-    assert "Describe the console's list of engines in slb_engine_listing" in said
+    assert "Describe the console's list of engines in slb_engine_list" in said
     assert "undefined" not in said
     for number in range(1, 7):
         assert re.search(rf"edge-{number}\]\W+(msg\W+)?(running|other_name|empty)\b", said), said
@@ -140,10 +140,8 @@ def test_each_management_node_s_list_is_shown_once(
 
 def test_trying_nothing(start: Callable[..., Any], controller: Controller) -> None:
     server = start()
-    for undescribed in ({}, {"slb_engine_listing": None}, {"slb_engine_listing": ""}, {"slb_engine_listing": {}}):
+    for undescribed in ({}, {"slb_engine_list": None}, {"slb_engine_list": ""}, {"slb_engine_list": {}}):
         run = controller.run([TRY], fleet(3, **of(server, PASSWORD, **undescribed)), "-e", "slb_hosts=all")
         assert run.status == 2
-        assert words(run).count('"msg": "Describe the console\'s list of engines in slb_engine_listing') == 1, (
-            run.output
-        )
+        assert words(run).count('"msg": "Describe the console\'s list of engines in slb_engine_list') == 1, run.output
     assert server.connections == 0

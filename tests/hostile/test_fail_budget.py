@@ -38,7 +38,7 @@ def test_too_large_a_share_of_a_batch_ends_the_run_behind_it(
     limits = ["-e", json.dumps({"slb_serial": [3, 2, 3], "slb_max_fail_percentage": share})]
     seen = rollout(controller, hosts, *limits, ANSIBLE_STRATEGY=strategy)
     assert len({json.loads(request.body)["name"] for request in server.to(INSTALL)}) == begun, seen.run.output[-4000:]
-    assert (seen.counts["failed"], seen.counts["proven"], seen.counts["not_attempted"]) == (1, begun - 1, 8 - begun)
+    assert (seen.counts["failed"], seen.counts["healthy"], seen.counts["not_started"]) == (1, begun - 1, 8 - begun)
     assert seen.run.status != 0
     words = "1 of 3 hosts of the last batch have failed, and slb_max_fail_percentage allows 33 %"
     assert " ".join(seen.run.output.split()).count(words) == (begun == 3)
@@ -49,4 +49,4 @@ def test_batches_that_would_not_be_heeded_are_refused(start: Callable[..., Any],
     seen = rollout(controller, inventory(server, controller.folder / "hosts", 3, slb_serial=1))
     assert "slb_serial is a variable of edge-1, and would have no effect" in " ".join(seen.run.output.split())
     assert (seen.run.status != 0, server.seen[INSTALL], server.seen[LICENSE]) == (True, 0, 0)
-    assert seen.counts == {"not_attempted": 3}
+    assert seen.counts == {"not_started": 3}

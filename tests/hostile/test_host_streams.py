@@ -48,7 +48,7 @@ def test_what_comes_too_late_is_not_waited_for(fleet: Fleet) -> None:
     assert all(words.startswith("unreachable") and "did not answer within 90 seconds" in words for words in told)
 
 
-@pytest.mark.parametrize("state", ["pending", "absent"])
+@pytest.mark.parametrize("state", ["requested", "absent"])
 def test_a_note_that_comes_too_late_is_not_waited_for(fleet: Fleet, state: str) -> None:
     """Neither before the request, which is not made then, nor after one that was refused."""
     (fleet.folder / "sitecustomize.py").write_text(_CLOCK.format(10))
@@ -61,4 +61,4 @@ def test_a_note_that_comes_too_late_is_not_waited_for(fleet: Fleet, state: str) 
     fleet.assert_nothing_was_gained(account, fleet.honest("rollout"))
     for number, _name in enumerate(told, 3):
         assert "did not answer within 90 seconds" in account.run.report[f"edge-{number}"]
-        assert fleet.outcomes(account, number) == ([], 0 if state == "pending" else 1)
+        assert fleet.outcomes(account, number) == ([], 0 if state == "requested" else 1)

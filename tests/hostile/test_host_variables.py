@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TRANSFERRED = {"ANSIBLE_PIPELINING": "0"}
-PLAYBOOKS = ("rollout", "adopt_interfaces", "download_license", "try_engine_listing")
+PLAYBOOKS = ("rollout", "adopt_interfaces", "download_license", "show_engine_list")
 REFUSED = "of this host is one of its facts, and no host decides where credentials go"
 
 
@@ -48,8 +48,8 @@ def facts_of(trap: lies.Trap) -> lies.Lies:
 
     return {
         "facts": one(ansible_facts=evil),
-        "under two names": one(ansible_facts={**ours, **{f"ansible_{name}": "nothing" for name in ours}}),
-        "in the other order": one(ansible_facts={**{f"ansible_{name}": "nothing" for name in ours}, **ours}),
+        "under two names": one(ansible_facts={**ours, **{f"ansible_{name}": "none" for name in ours}}),
+        "in the other order": one(ansible_facts={**{f"ansible_{name}": "none" for name in ours}, **ours}),
         "the same as is so": one(ansible_facts={"slb_username": "admin", "slb_engine_name": "edge-1"}),
         "private": one(ansible_facts={"__slb_done": {"overtaken": "x"}, "__slb_dest": evil["slb_license_dest"]}),
         "without facts": one(ansible_facts={"ansible_facts": {}, **ours}),
@@ -110,10 +110,10 @@ def test_what_a_delegated_task_brings_is_refused_for_the_host_for_which_it_asked
     """Ansible gives another host's facts to that one; they decide nothing for it either."""
     task = {"ansible.builtin.ping": {}, "delegate_to": "edge-3"}
     told = {"facts": facts_of(fleet.trap)["facts"]}
-    account = fleet.run("try_engine_listing", told, before=before(task, hosts="edge-1"))
+    account = fleet.run("show_engine_list", told, before=before(task, hosts="edge-1"))
     assert fleet.evil.connections == 0
     assert REFUSED in account.run.report["edge-1"]
-    assert account.run.report["edge-2"] == fleet.honest("try_engine_listing").run.report["edge-2"]
+    assert account.run.report["edge-2"] == fleet.honest("show_engine_list").run.report["edge-2"]
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
@@ -194,7 +194,7 @@ def test_the_host_names_its_temporary_folder(fleet: Fleet) -> None:
 def test_words_of_other_modules_are_shown_in_the_report_as_they_can_be(fleet: Fleet) -> None:
     """Ansible's own lines about somebody else's task are Ansible's; the report is not."""
     words = f"{lies.ESCAPES}\n{lies.FORGED}"
-    fate = {"action": "nothing", "verified_by": "console", "evidence": 5}
+    host_plan = {"action": "none", "verified_by": "engine_list", "evidence": 5}
 
     def one(**values: Any) -> Any:
         return lies.answering(lambda said: {**said, **values}, "ping")
@@ -203,9 +203,9 @@ def test_words_of_other_modules_are_shown_in_the_report_as_they_can_be(fleet: Fl
         "words": one(failed=True, msg=words),
         "mapping": one(failed=True, msg={words: [words]}),
         "long": one(failed=True, msg=words * 3000),
-        "fate": one(fate=fate),
-        "no fate": one(fate=5, slb_host=5),
-        "proven": one(fate={**fate, "evidence": ["I say so"]}),
+        "plan": one(host_plan=host_plan),
+        "no host_plan": one(host_plan=5, slb_host=5),
+        "healthy": one(host_plan={**host_plan, "evidence": ["I say so"]}),
     }
     plays = before({"ansible.builtin.ping": {}}, ignore_errors=False)
     account = fleet.run("diagnose", told, before=plays)
@@ -216,7 +216,7 @@ def test_words_of_other_modules_are_shown_in_the_report_as_they_can_be(fleet: Fl
     assert "console" not in account.run.report["edge-8"].split("  ")[0]
     for number in (3, 4, 5):
         # They failed in somebody else's play, and never came to ours.
-        assert account.run.report[f"edge-{number}"].startswith(("failed", "not attempted"))
+        assert account.run.report[f"edge-{number}"].startswith(("failed", "not started"))
 
 
 def test_no_file_is_sent_by_a_program_that_the_host_has_named(fleet: Fleet) -> None:
@@ -242,7 +242,7 @@ BEHIND = {
     "slb_password": "console_password",
     "slb_license_dest": "license_file",
 }
-BEHIND_ALL = {**BEHIND, "slb_engine_listing": "console_list"}
+BEHIND_ALL = {**BEHIND, "slb_engine_list": "console_list"}
 WITH_EMPTY = {"slb_validate_certs": "", "slb_ca_path": ""}
 SETUP = before({"ansible.builtin.setup": {}})
 LISTED = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}
@@ -271,7 +271,7 @@ def logins(account: Account) -> int:
 def test_what_a_variable_is_made_of_is_no_fact(fleet: Fleet, playbook: str) -> None:
     """The liar's own run goes on as the inventory has it."""
     told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
-    behind = BEHIND_ALL if playbook == "try_engine_listing" else BEHIND
+    behind = BEHIND_ALL if playbook == "show_engine_list" else BEHIND
     keywords: dict[str, Any] = {"before": SETUP, "behind": behind, "host_variables": WITH_EMPTY}
     account = fleet.run(playbook, told, **keywords)
     fleet.assert_nothing_was_gained(account, fleet.honest(playbook, **keywords))
@@ -284,8 +284,8 @@ def test_nor_is_it_one_that_was_kept_from_an_earlier_run(fleet: Fleet) -> None:
     cache = {"ANSIBLE_CACHE_PLUGIN": "jsonfile", "ANSIBLE_CACHE_PLUGIN_CONNECTION": str(fleet.folder / "cache")}
     told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
     keywords: dict[str, Any] = {"behind": BEHIND_ALL, "host_variables": WITH_EMPTY, "controller": Controller(home)}
-    fleet.run("try_engine_listing", told, before=SETUP, **keywords, **cache)
-    account = fleet.run("try_engine_listing", told, **keywords, **cache)
+    fleet.run("show_engine_list", told, before=SETUP, **keywords, **cache)
+    account = fleet.run("show_engine_list", told, **keywords, **cache)
     assert "license_file" in "".join(file.read_text() for file in (fleet.folder / "cache").iterdir())
     assert fleet.evil.connections == 0
     assert logins(account) == 1
@@ -306,7 +306,7 @@ def test_nor_is_it_a_fact_of_another_host(fleet: Fleet) -> None:
 def test_what_is_made_of_nothing_but_a_fact_is_refused_by_name(fleet: Fleet) -> None:
     told: lies.Lies = {"own names": saying(**own_names(fleet.trap))}
     made = {"slb_base_url": "{{ ansible_facts.console_url }}", "slb_tls_fingerprint": "{{ ansible_facts.console_pin }}"}
-    account = fleet.run("try_engine_listing", told, "--limit", "edge-3", before=SETUP, host_variables=made)
+    account = fleet.run("show_engine_list", told, "--limit", "edge-3", before=SETUP, host_variables=made)
     assert fleet.evil.connections == 0
     assert "The variable slb_base_url of this host cannot be evaluated" in words_of(account)
     assert "What hosts say of themselves (facts) decides neither where credentials go" in words_of(account)
@@ -414,7 +414,7 @@ REFUSED_TASKS: dict[str, tuple[dict[str, Any], str]] = {
         "delegate_to",
     ),
     "whose interfaces are adopted": ({"slb.fleet.interface": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
-    "which host is decided about": ({"slb.fleet.host_fate": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
+    "which host is decided about": ({"slb.fleet.engine_plan": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),
     "the environment of another host": (
         {"slb.fleet.login": {}, "delegate_to": "edge-1", "environment": {"HTTPS_PROXY": "{{ proxy_url }}"}},
         "HTTPS_PROXY",
@@ -524,7 +524,7 @@ def test_a_play_may_make_an_address_of_facts(fleet: Fleet) -> None:
 def test_include_vars_of_a_fetched_file_is_the_operators_word(fleet: Fleet) -> None:
     fetched = fleet.folder / "fetched.json"
     fetched.write_text(json.dumps({"slb_base_url": fleet.evil.base_url, "slb_tls_fingerprint": fleet.trap.fingerprint}))
-    account = fleet.run("try_engine_listing", before=before({"ansible.builtin.include_vars": str(fetched)}))
+    account = fleet.run("show_engine_list", before=before({"ansible.builtin.include_vars": str(fetched)}))
     assert fleet.evil.connections > 0
     assert not any("login" in request for request in account.requests)
 
@@ -551,5 +551,5 @@ def test_a_play_that_makes_a_variable_of_what_a_host_said_is_the_operators_word(
     told = {"url": lies.answering(lambda said: {**said, "stdout": words}, "command")}
     plays = before({"ansible.builtin.command": "true", "register": "said"}, tasks[how])
     own = {"edge-3": given} if how == "register" else {}
-    fleet.run("try_engine_listing", told, "--limit", "edge-3", before=plays, own=own)
+    fleet.run("show_engine_list", told, "--limit", "edge-3", before=plays, own=own)
     assert fleet.evil.connections > 0

@@ -404,7 +404,7 @@ def test_options_may_be_templates_and_fall_back_to_the_environment(source: Calla
     console = source(THREE)
     fingerprint = console.server.certificate.fingerprint
     kept = console.controller.folder / "described.json"
-    kept.write_text(json.dumps({"slb_engine_listing": LISTING}))
+    kept.write_text(json.dumps({"slb_engine_list": LISTING}))
     console.write(
         base_url="",
         tls_fingerprint=None,
@@ -412,7 +412,7 @@ def test_options_may_be_templates_and_fall_back_to_the_environment(source: Calla
         password="{{ lookup('ansible.builtin.env', 'FROM_ELSEWHERE') }}",
         timeout="{{ 2 + 3 }}",
         may_be_empty="{{ false }}",
-        listing=f"{{{{ (lookup('ansible.builtin.file', '{kept}') | from_json).slb_engine_listing }}}}",
+        listing=f"{{{{ (lookup('ansible.builtin.file', '{kept}') | from_json).slb_engine_list }}}}",
     )
     environment = {"SLB_BASE_URL": console.server.base_url, "SLB_TLS_FINGERPRINT": fingerprint, "SLB_PASSWORD": ""}
     seen = console.show("-e", "who=ops", FROM_ELSEWHERE=PASSWORD, **environment)
@@ -594,7 +594,7 @@ def test_the_page_shows_what_its_example_shows(start: Callable[..., Any], contro
     assert console.show(command="--graph", **pin).raw == shown.group(1)
     assert json.loads(console.show(command="--host=edge-3", **pin).raw) == json.loads(shown.group(2))
     # The same, stated once.
-    once = {"slb_base_url": console.server.base_url, "slb_engine_listing": yaml.safe_load(example)["listing"]}
+    once = {"slb_base_url": console.server.base_url, "slb_engine_list": yaml.safe_load(example)["listing"]}
     (console.path.parent / "group_vars").mkdir()
     (console.path.parent / "group_vars" / "engines.yml").write_text(json.dumps(once))
     console.path.write_text(variables)

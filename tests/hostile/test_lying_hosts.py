@@ -74,7 +74,7 @@ TOLD: list[tuple[str, Sequence[Family], Sequence[Family]]] = [
     ("remediate", (lies.other_streams, *KEYS), ()),
     ("adopt_interfaces", (lies.other_streams, *KEYS), ()),
     ("download_license", KEYS, ()),
-    ("try_engine_listing", KEYS, ()),
+    ("show_engine_list", KEYS, ()),
 ]
 HARMLESS = {f"{name}, other_streams" for name in ("before", "errors", "bytes", "failed", "surrogates")}
 
@@ -103,7 +103,7 @@ def test_words_of_a_look_that_failed_are_the_hosts_own(fleet: Fleet) -> None:
 
 def test_a_note_is_no_answer_of_the_management_node(fleet: Fleet) -> None:
     """And where there is no note, nobody asks."""
-    told = lies.false_notes(fleet.trap, "pending")
+    told = lies.false_notes(fleet.trap, "requested")
     account = fleet.run("rollout", told)
     fleet.assert_nothing_was_gained(account, fleet.honest("rollout"))
     for number, name in enumerate(told, 3):
@@ -113,7 +113,7 @@ def test_a_note_is_no_answer_of_the_management_node(fleet: Fleet) -> None:
 
 
 def test_in_check_mode_nobody_asks_whatever_they_note(fleet: Fleet) -> None:
-    told = lies.false_notes(fleet.trap, "pending")
+    told = lies.false_notes(fleet.trap, "requested")
     account = fleet.run("rollout", told, "--check")
     fleet.assert_nothing_was_gained(account, fleet.honest("rollout", "--check"))
     assert [fleet.outcomes(account, number) for number, _ in enumerate(told, 3)] == [([], 0)] * len(told)
@@ -126,7 +126,7 @@ def test_nor_is_what_a_host_says_of_a_note_that_it_takes_away(fleet: Fleet) -> N
     for number, name in enumerate(told, 3):
         outcomes, asked = fleet.outcomes(account, number)
         assert asked > 0, name
-        assert set(outcomes) <= {"port_occupied"}, name
+        assert set(outcomes) <= {"port_in_use"}, name
         assert "port 8000 is occupied" in account.run.report[f"edge-{number}"], name
     fleet.assert_each_liar_is_told(account, told)
 

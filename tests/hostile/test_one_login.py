@@ -87,7 +87,7 @@ def test_a_user_that_may_not_install(start: Callable[..., Any], controller: Cont
     plays = [play(engine_task(ignore_errors=True), module_defaults=defaults(server, password=PASSWORD))]
     run = controller.run(plays, fleet(40), "--forks", "10")
     assert server.seen[LOGIN] == 2
-    assert run.output.count('"outcome": "refused"') == 40
+    assert run.output.count('"outcome": "rejected"') == 40
 
 
 def test_a_user_that_may_do_nothing(start: Callable[..., Any], controller: Controller) -> None:

@@ -125,16 +125,16 @@ def test_a_variable_is_named_where_it_gave_the_value(start: Callable[..., Any], 
 
 
 def test_the_collections_own_tasks_name_variables(start: Callable[..., Any], controller: Controller) -> None:
-    variables = of(start(), PASSWORD, slb_license_dest="license", slb_engine_listing={"path": "/engines", "nmae": "x"})
+    variables = of(start(), PASSWORD, slb_license_dest="license", slb_engine_list={"path": "/engines", "nmae": "x"})
     del variables["slb_password"]
     imported = {"ansible.builtin.import_playbook": "slb.fleet.download_license"}
     run = controller.run([imported], fleet(1, **variables), "-e", "slb_hosts=all")
     assert "The variable slb_password is missing. Set slb_password or the environment variable SLB_PASSWORD." in words(
         run
     )
-    imported = {"ansible.builtin.import_playbook": "slb.fleet.try_engine_listing"}
+    imported = {"ansible.builtin.import_playbook": "slb.fleet.show_engine_list"}
     run = controller.run([imported], fleet(1, **variables), "-e", "slb_hosts=all")
-    assert "The description of the list, slb_engine_listing, has the key 'nmae'" in words(run)
+    assert "The description of the list, slb_engine_list, has the key 'nmae'" in words(run)
 
 
 def test_a_fact_of_a_host_is_no_connection(start: Callable[..., Any], controller: Controller) -> None:

@@ -119,7 +119,7 @@ def test_a_pause_that_one_is_asked_for_holds_for_all(start: Callable[..., Any], 
     before = [moment for moment in times if moment < times[4] + pause - 0.5]
     assert len(before) < 5 + FORKS, "only what was under way"
     assert len(times) == HOSTS
-    assert run.output.count('"outcome": "refused"') == 1
+    assert run.output.count('"outcome": "rejected"') == 1
     assert f"wants to be left alone for {pause} s" in " ".join(run.output.split())
 
 
@@ -136,7 +136,7 @@ def test_a_host_that_is_put_off_is_asked_for_again_when_the_pause_is_over(
     hosts = inventory(server, controller.folder / "hosts", 3, slb_outage_timeout=60, slb_throttle=1)
     done = rollout(controller, hosts, "-e", "slb_serial=3")
     done.run.assert_ok()
-    assert done.counts == {"proven": 3}
+    assert done.counts == {"healthy": 3}
     names = [json.loads(request.body)["name"] for request in server.to(INSTALL)]
     assert sorted(names[1:]) == ["edge-1", "edge-2", "edge-3"], "each is begun once"
     assert times[1] - times[0] >= 4
@@ -162,7 +162,7 @@ def test_a_request_that_was_held_up_for_longer_than_its_note_is_waited_for_is_de
     hosts = inventory(server, folder, 1, slb_outage_timeout=60, slb_wait_timeout=wait)
     done = rollout(controller, hosts)
     done.run.assert_ok()
-    assert done.counts == {"proven": 1}
+    assert done.counts == {"healthy": 1}
     assert len(ages) == 1
     assert ages[0] < wait, ages
 
@@ -195,8 +195,8 @@ def test_hosts_in_each_others_way_fail_before_the_canary_is_chosen(
     members["edge-1"]["slb_manage_ip"] = members["edge-5"]["slb_manage_ip"]
     # One after the other: when the first is looked at, nobody has claimed the address.
     seen = rollout(controller, hosts, ANSIBLE_FORKS="1")
-    assert seen.counts == {"failed": 2, "proven": 3}, seen.run.output[-4000:]
-    assert {seen.verdict("edge-1"), seen.verdict("edge-5")} == {"failed"}
+    assert seen.counts == {"failed": 2, "healthy": 3}, seen.run.output[-4000:]
+    assert {seen.status("edge-1"), seen.status("edge-5")} == {"failed"}
 
 
 @pytest.mark.parametrize("since", ["late", "brief"])
@@ -209,11 +209,11 @@ def test_one_whose_engine_has_come_up_since_the_first_look_is_left_alone(
     server = start({INSTALL: [answer(500, "nobody should ask")]})
     hosts = inventory(server, controller.folder / "hosts", 1, {"edge-1": since})
     seen = rollout(controller, hosts, "-e", "slb_motd_after=restored")
-    assert seen.counts == {"proven": 1}, seen.run.output[-4000:]
+    assert seen.counts == {"healthy": 1}, seen.run.output[-4000:]
     assert server.seen[INSTALL] == 0
 
 
-def test_the_role_by_itself_deploys_and_leaves_alone_what_is_proven(
+def test_the_role_by_itself_deploys_and_leaves_alone_what_is_verified(
     start: Callable[..., Any], controller: Controller
 ) -> None:
     server = start()

@@ -93,7 +93,7 @@ def test_a_rollout_in_two_slices(fleet: Fleet, tmp_path: Path) -> None:
     for (job, process), output, names in zip(started, outputs, slices(2), strict=True):
         assert process.returncode == 0, output[-4000:]
         artifact = job.artifacts()[f"slb_fleet_{job.number}"]
-        assert artifact["counts"]["proven"] == len(names) == 2
+        assert artifact["counts"]["healthy"] == len(names) == 2
         assert artifact["groups"] == []
     asked = Counter(json.loads(request.body)["name"] for request in node.to(INSTALL))
     assert asked == dict.fromkeys(HOSTS, 1)

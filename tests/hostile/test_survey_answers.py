@@ -61,11 +61,11 @@ def published(output: str) -> dict[str, Any]:
 
 
 def approved_variables(artifacts: dict[str, Any]) -> dict[str, Any]:
-    return {**artifacts, "slb_plan": APPROVED_PLAN}
+    return {**artifacts, "slb_approved_plan": APPROVED_PLAN}
 
 
 def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(fleet: Fleet) -> None:
-    audit = fleet.run("audit", {}, "-e", "awx_job_id=7", are_proven=False, **OF_A_CALLBACK)
+    audit = fleet.run("audit", {}, "-e", "awx_job_id=7", are_verified=False, **OF_A_CALLBACK)
     assert audit.run.status == 2
     artifacts = published(audit.run.output)
     assert artifacts["slb_fleet_7"]["plan"].startswith("sha256:")

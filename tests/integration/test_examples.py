@@ -106,11 +106,9 @@ def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) ->
 
 @pytest.mark.usefixtures("output_callback")
 def test_the_description_of_the_list_in_the_docs_is_right_for_the_lab(fleet: Fleet, tmp_path: Path) -> None:
-    whole = [
-        block for block in blocks(ROOT / "docs" / "engine-list.md") if "items" in block.get("slb_engine_listing", ())
-    ]
+    whole = [block for block in blocks(ROOT / "docs" / "engine-list.md") if "items" in block.get("slb_engine_list", ())]
     (described,) = whole
-    done = fleet.play("slb.fleet.try_engine_listing", variables=described)
+    done = fleet.play("slb.fleet.show_engine_list", variables=described)
     assert done.status == 0, done.output
     assert "empty: it shows no engine at all" in done.output
 
@@ -122,7 +120,7 @@ def test_the_inventory_in_the_readme_can_be_read(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(inventory))
     command = [BIN / "ansible-inventory", "-i", path, "--host", "edge-2"]
     host = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert host["slb_engine_listing"]["items"] == "data.items"
+    assert host["slb_engine_list"]["items"] == "data.items"
     assert host["slb_base_url"].startswith("https://")
 
 
@@ -141,7 +139,7 @@ def source(fleet: Fleet, folder: Path, example: str) -> Path:
     path.write_text(text.replace("/var/lib/slb", str(folder)))
     variables = fleet.lab.inventory()["engines"]["vars"]
     (folder / "group_vars").mkdir(exist_ok=True)
-    described = {"slb_engine_listing": yaml.safe_load(example)["listing"]}
+    described = {"slb_engine_list": yaml.safe_load(example)["listing"]}
     (folder / "group_vars" / "engines.yml").write_text(yaml.safe_dump({**variables, **described}))
     return path
 
@@ -186,7 +184,7 @@ def test_a_rollout_takes_its_hosts_from_the_console(
         done = from_console.play("slb.fleet.rollout", *arguments)
         assert done.status == 0, done.output
         assert done.of("ok") == {"box": 1}, done.output
-        assert done.report["box"].startswith("verified by console"), done.output
+        assert done.report["box"].startswith("verified in the engine list"), done.output
     asked = {name: number for name, number in node.state()["counters"].items() if number}
     # Of each run, one for the hosts and one for what is true now.
     assert asked == {"login": 2, "engines": 4}
@@ -231,13 +229,13 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[
     by_module = next(
         line for line in (ROOT / "docs" / "healing.md").read_text().splitlines() if "engine_container" in line
     )
-    stopped = listed_fleet.module("box", "engine_container", state="stopped", stop_timeout=1)
-    assert stopped["quarantined_as"].startswith("slb-leftover-")
+    stopped = listed_fleet.module("box", "engine_container", state="set_aside", stop_timeout=1)
+    assert stopped["set_aside_as"].startswith("slb-leftover-")
     done = typed_on_the_controller(listed_fleet, by_module)
     assert done.returncode == 0, done.stdout
     assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
 
-    listed_fleet.module("box", "engine_container", state="stopped", stop_timeout=1)
+    listed_fleet.module("box", "engine_container", state="set_aside", stop_timeout=1)
     shell("docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000")
     (by_hand,) = recipes("healing.md")
     shell(by_hand)

@@ -39,7 +39,7 @@ def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
 
 def test_it_says_first_how_the_fleet_stands_then_what_is_wrong_then_each_host(show: Show) -> None:
     text = show(troubled()).text
-    parts = ["slb.fleet.rollout", "1 proven (1 by console) · 2 failed", "What has to be looked at", "Batches", "Hosts"]
+    parts = ["slb.fleet.rollout", "1 healthy (1 by console) · 2 failed", "What has to be looked at", "Batches", "Hosts"]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert "The container slb is running: it could be live." in text
@@ -91,7 +91,7 @@ def test_it_can_be_read_in_light_and_in_dark(show: Show, colours: str) -> None:
     page.prefer(colours=colours)
     ground = luminance(page.value("getComputedStyle(document.body).backgroundColor"))
     assert (ground > 0.5) == (colours == "light")
-    for where in ("body", "td.proven", "td.failed", "td.unreachable", "td.not_attempted", "caption", "dt"):
+    for where in ("body", "td.healthy", "td.failed", "td.unreachable", "td.not_started", "caption", "dt"):
         ink = luminance(page.value(f"getComputedStyle(document.querySelector('{where}')).color"))
         lighter, darker = max(ink, ground), min(ink, ground)
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, f"{where} is hard to read in {colours}"

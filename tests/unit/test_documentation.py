@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Where Ansible finds the collection: in a checkout, or where ansible-test has it.
 COLLECTIONS = next(path for path in (ROOT / ".cache" / "dev", *ROOT.parents) if (path / "ansible_collections").is_dir())
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-RESULTS = {"slb_fate", "slb_needs_work", "slb_wants_license", "slb_console_state"}
+RESULTS = {"slb_plan", "slb_needs_work", "slb_wants_license", "slb_console_state"}
 
 
 def commands(program: str) -> Iterator[tuple[str, str]]:
@@ -293,7 +293,7 @@ def test_an_audit_by_cron_that_fails_says_so_in_its_mail(tmp_path: Path) -> None
     listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
     host = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "slb_manage_ip": "192.0.2.11"}
     node = {"slb_base_url": "https://127.0.0.1:9", "slb_retries": 0, "slb_outage_timeout": 0}
-    engines = {"hosts": {"edge-1": host}, "vars": {**node, "slb_engine_listing": listing}}
+    engines = {"hosts": {"edge-1": host}, "vars": {**node, "slb_engine_list": listing}}
     (tmp_path / "inventory.yml").write_text(json.dumps({"engines": engines}))
     done = by_cron(tmp_path, Path(sys.prefix))
     assert "edge-1" in done.stdout, done.stdout + done.stderr

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
-REQUESTED, EXISTS, PORT_OCCUPIED, REFUSED, UNKNOWN = "requested", "exists", "port_occupied", "refused", "unknown"
+REQUESTED, EXISTS, PORT_OCCUPIED, REFUSED, UNKNOWN = "requested", "exists", "port_in_use", "rejected", "unknown"
 
-VERDICTS = (EXISTS, PORT_OCCUPIED)
+STATUSES = (EXISTS, PORT_OCCUPIED)
 """What an answer can say of an engine whatever its status is."""
 
 # fmt: off
@@ -118,16 +118,16 @@ def install_outcome(
     answer: Answer,
     content: Content,
     exists: Sequence[re.Pattern[str]],
-    port_occupied: Sequence[re.Pattern[str]],
+    port_in_use: Sequence[re.Pattern[str]],
     own_words: Iterable[str],
 ) -> str:
     """What became of an install request: one of the constants above.
 
     ``own_words``: values of the request, which an answer may echo.
     """
-    evidence = _evidence(content, _deceptive(own_words, (*exists, *port_occupied)))
+    evidence = _evidence(content, _deceptive(own_words, (*exists, *port_in_use)))
     # A message that names both is taken for the occupied port: that one fails and has the host looked at.
-    if any(pattern.search(evidence) for pattern in port_occupied):
+    if any(pattern.search(evidence) for pattern in port_in_use):
         return PORT_OCCUPIED
     if any(pattern.search(evidence) for pattern in exists):
         return EXISTS
@@ -160,7 +160,7 @@ def _is_told_to_log_in(content: Content) -> bool:
 
 
 def _deceptive(own_words: Iterable[str], patterns: Sequence[re.Pattern[str]]) -> list[str]:
-    """The words of the request that would be taken for a verdict where they are only echoed."""
+    """The words of the request that would be taken for a status where they are only echoed."""
     return [word for word in map(plain, own_words) if any(pattern.search(word) for pattern in patterns)]
 
 

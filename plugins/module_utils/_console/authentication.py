@@ -43,7 +43,7 @@ class Session:
 
 
 def log_in(transport: Transport, connection: Connection, redact: Redactor) -> Session:
-    """Asks once. Raises LoginRefusedError, which is final, or another ConsoleError when no verdict came."""
+    """Asks once. Raises LoginRefusedError, which is final, or another ConsoleError when no status came."""
     request = Request(*calls.LOGIN, body={"username": connection.username, "password": connection.password})
     answer = transport.send(request, is_worth_repeating=_gave_no_verdict)
     if _wants_csrf_token(answer):
@@ -110,12 +110,12 @@ def _gave_no_verdict(answer: Answer) -> bool:
 
 
 def _is_refusal_in_words(answer: Answer) -> bool:
-    """Words about the credentials are a verdict at any status: asking again could lock out."""
+    """Words about the credentials are a status at any status: asking again could lock out."""
     return answers.blames_credentials(answer.content)
 
 
 def _wants_csrf_token(answer: Answer) -> bool:
-    """Then the credentials were not looked at, and the answer is no verdict."""
+    """Then the credentials were not looked at, and the answer is no status."""
     return answer.status == 403 and answers.is_about_csrf(answer.content) and not _is_refusal_in_words(answer)
 
 

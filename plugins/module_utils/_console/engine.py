@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
     from ansible_collections.slb.fleet.plugins.module_utils._console.transport import Answer
 
-EXISTS_PATTERNS, PORT_OCCUPIED_PATTERNS = languages.patterns("exists"), languages.patterns("port_occupied")
+EXISTS_PATTERNS, PORT_OCCUPIED_PATTERNS = languages.patterns("exists"), languages.patterns("port_in_use")
 ARGUMENTS: dict[str, dict[str, Any]] = {
     **CONNECTION_ARGUMENTS,
     "name": {"type": "str", "required": True},
@@ -40,7 +40,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "is_change_hostname": {"type": "bool", "default": False},
     "decided": {"type": "dict"},
     "exists_patterns": {"type": "list", "elements": "str", "default": EXISTS_PATTERNS},
-    "port_occupied_patterns": {"type": "list", "elements": "str", "default": PORT_OCCUPIED_PATTERNS},
+    "port_in_use_patterns": {"type": "list", "elements": "str", "default": PORT_OCCUPIED_PATTERNS},
 }
 
 # Compiled once, in the process from which the workers of a run are forked.
@@ -88,15 +88,15 @@ def engine(
     """
     wanted = Engine.from_params(params)
     exists = _compiled(params, "exists_patterns")
-    port_occupied = _compiled(params, "port_occupied_patterns")
+    port_in_use = _compiled(params, "port_in_use_patterns")
     connection = Connection.from_params(params)
 
     def outcome(answer: Answer, content: Content) -> str:
-        return answers.install_outcome(answer, content, exists, port_occupied, (wanted.name, wanted.manage_ip))
+        return answers.install_outcome(answer, content, exists, port_in_use, (wanted.name, wanted.manage_ip))
 
     def is_gone(answer: Answer, content: Content) -> bool:
-        """The request would be sent again: a verdict about the engine is none about the session."""
-        return outcome(answer, content) not in answers.VERDICTS and answers.asks_for_login(answer, content)
+        """The request would be sent again: a status about the engine is none about the session."""
+        return outcome(answer, content) not in answers.STATUSES and answers.asks_for_login(answer, content)
 
     try:
         console = Console(connection, store)

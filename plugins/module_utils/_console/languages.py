@@ -19,7 +19,7 @@ class Language(NamedTuple):
 
     ``failure`` and ``success``: how a request went. ``log_in_first``: the session is gone. ``login_page_title``: of a
     page that asks for credentials. ``about_credentials``: what an error is about; ``bad_credentials``: that they are
-    refused. ``exists`` and ``port_occupied``: why an install was not begun, which users may override.
+    refused. ``exists`` and ``port_in_use``: why an install was not begun, which users may override.
     """
 
     good_words: frozenset[str]
@@ -31,7 +31,7 @@ class Language(NamedTuple):
     about_credentials: Patterns
     bad_credentials: Patterns
     exists: Patterns
-    port_occupied: Patterns
+    port_in_use: Patterns
 
 
 # fmt: off
@@ -72,7 +72,7 @@ ENGLISH = Language(
         r"exists\s+already",
         r"duplicate[ds]?\b",
     ),
-    port_occupied=(
+    port_in_use=(
         r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken|busy|being\s+used|already\s+used|unavailable)\b",
         r"\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b",
         r"address\s+already\s+in\s+use",
@@ -102,7 +102,7 @@ CHINESE = Language(
         r"已经?(存在|被?添加|被?安装|被?部署)",
         r"重复(添加|安装|部署)|(名称|引擎|地址|IP)重复",
     ),
-    port_occupied=(
+    port_in_use=(
         r"端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)",
         r"(?<!未)(?<!没有)占用[^\n;。]{0,10}端口",
     ),

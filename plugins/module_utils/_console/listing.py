@@ -119,7 +119,7 @@ class Listing:
         there = _keys(value) if isinstance(value, dict) else type(value).__name__
         return ConsoleError(
             f"The console's answer at {self.path} is not as O(listing) describes it: {what}; there is: {there}.",
-            "Correct the description; the playbook slb.fleet.try_engine_listing shows what it reads.",
+            "Correct the description; the playbook slb.fleet.show_engine_list shows what it reads.",
         )
 
 

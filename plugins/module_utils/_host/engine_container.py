@@ -82,7 +82,7 @@ def restored(mistaken: bool, check_mode: bool, decided_about: Optional[float] = 
             after = after._replace(state=note.state)
         return _put_back(before, after, not moves.is_back(aside, note), changed=True)
     # A request that is noted is not what started it again.
-    if record.read()["state"] == "pending":
+    if record.read()["state"] == "requested":
         record.absent(check_mode)
     # From here on the way back has begun: whoever comes after a kill has to end it.
     with contextlib.suppress(HostError):
@@ -210,7 +210,7 @@ def _is_untouched(before: Container, seen: Container) -> bool:
 
 def _request() -> Dict[str, Any]:
     noted = record.read()
-    if noted["state"] not in ("pending", "confirmed"):
+    if noted["state"] not in ("requested", "verified"):
         why = f" ({noted['why']})" if "why" in noted else ""
         raise HostError(
             f"Which request the engine has to be newer than is not known: the record is {noted['state']}{why}.",
@@ -349,7 +349,7 @@ def _moved(
     values: Dict[str, Any] = {
         "before": before.summary(),
         "after": after.summary(),
-        "quarantined_as": name,
+        "set_aside_as": name,
         "starts_at_boot": starts_at_boot,
     }
     return Result(changed, values, {"before": {"slb": before.state}, "after": {"slb": after.state}})

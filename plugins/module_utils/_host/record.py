@@ -24,7 +24,7 @@ _SAME_SECONDS = 0.001  # a number may lose digits on its way through templates
 _MODE = 0o644  # local facts are readable; no secret is in it
 _FOLDER_MODE = 0o755
 _REQUEST: Dict[str, notes.Check] = {
-    "state": notes.one_of("pending", "confirmed"),
+    "state": notes.one_of("requested", "verified"),
     "name": notes.is_text,
     "manage_ip": notes.is_text,
     "base_url": notes.is_text,
@@ -33,11 +33,13 @@ _REQUEST: Dict[str, notes.Check] = {
     "boot_id": notes.is_text,
     "uptime": notes.is_number,
     "container_id": notes.optional(notes.is_text),
-    "verified_by": notes.optional(notes.one_of("host", "console")),
-    "confirmed_at": notes.optional(notes.is_number),
-    "proven_before": notes.optional(notes.is_truth),
+    "verified_by": notes.optional(notes.one_of("host", "engine_list")),
+    "verified_at": notes.optional(notes.is_number),
+    "verified_before": notes.optional(notes.is_truth),
 }
-_PROOF: Dict[str, notes.Check] = dict(_REQUEST, container_id=notes.is_text, verified_by=notes.one_of("host", "console"))
+_PROOF: Dict[str, notes.Check] = dict(
+    _REQUEST, container_id=notes.is_text, verified_by=notes.one_of("host", "engine_list")
+)
 
 
 def read() -> Dict[str, Any]:
@@ -48,7 +50,7 @@ def read() -> Dict[str, Any]:
         return {"state": "invalid", "why": f"{PATH} {error}"}
     if noted is None:
         return {"state": "none"}
-    wrong = notes.wrong(noted, _PROOF if noted.get("state") == "confirmed" else _REQUEST)
+    wrong = notes.wrong(noted, _PROOF if noted.get("state") == "verified" else _REQUEST)
     if wrong:
         return {"state": "invalid", "why": f"{PATH} is not of the known form ({', '.join(wrong)})"}
     if noted["boot_id"] == clock.boot_id() and noted["uptime"] > clock.uptime() + 1:
@@ -82,7 +84,7 @@ def after_request(noted: Dict[str, Any], container: Container) -> Optional[bool]
     By the host's uptime, within one boot and where its process can be seen; else by the host's clock. One that was
     taken out of the way is older, whoever has put it back and started it since.
     """
-    if noted["state"] not in ("pending", "confirmed") or container.started_at is None:
+    if noted["state"] not in ("requested", "verified") or container.started_at is None:
         return None
     if set_aside.is_about(container):
         return False
@@ -116,27 +118,27 @@ def pending(
     if container_absent:
         _refuse_container(containers.look())
     noted = dict(
-        _fresh(name, manage_ip, base_url), state="pending", attempt=attempt, container_id=None, verified_by=None
+        _fresh(name, manage_ip, base_url), state="requested", attempt=attempt, container_id=None, verified_by=None
     )
     if _is_about(before, {"name": name, "manage_ip": manage_ip, "base_url": base_url}):
-        # Where this run is interrupted, the next one still knows that the engine had been proven to run.
-        noted["proven_before"] = before["state"] == "confirmed" or bool(before.get("proven_before"))
+        # Where this run is interrupted, the next one still knows that the engine had been verified to run.
+        noted["verified_before"] = before["state"] == "verified" or bool(before.get("verified_before"))
     return _write(before, noted, check_mode)
 
 
 def confirmed(
     name: str, manage_ip: str, base_url: str, container_id: str, verified_by: str, check_mode: bool
 ) -> Result:
-    """Notes that the engine was proven to run in this container, by the ``host`` or by the ``console``."""
+    """Notes that the engine was verified to run in this container, on the ``host`` or in the ``engine_list``."""
     before = read()
     engine = {"name": name, "manage_ip": manage_ip, "base_url": base_url}
-    proof = dict(engine, state="confirmed", container_id=container_id, verified_by=verified_by)
+    proof = dict(engine, state="verified", container_id=container_id, verified_by=verified_by)
     if all(before.get(key) == value for key, value in proof.items()):
         return Result(False, {"record": before}, {"before": before, "after": before})
-    request = {key: before[key] for key in before if key not in ("age", "proven_before")}
+    request = {key: before[key] for key in before if key not in ("age", "verified_before")}
     if not _is_about(before, engine):
         request = _fresh(name, manage_ip, base_url)
-    return _write(before, dict(request, **dict(proof, confirmed_at=time.time())), check_mode)
+    return _write(before, dict(request, **dict(proof, verified_at=time.time())), check_mode)
 
 
 def absent(check_mode: bool, decided_about: Optional[float] = None) -> Result:
@@ -170,7 +172,7 @@ def is_of(record: Dict[str, Any], requested_at: float) -> bool:
 
 def _is_about(record: Dict[str, Any], engine: Dict[str, str]) -> bool:
     """Return whether the record is about this engine."""
-    is_known = record["state"] in ("pending", "confirmed")
+    is_known = record["state"] in ("requested", "verified")
     return is_known and all(record[key] == value for key, value in engine.items())
 
 

@@ -290,7 +290,7 @@ is done."""
 
 _TEMPLATES: dict[str, tuple[str, str]] = {
     "diagnose": ("diagnose", "Says what is there, what would be done and why; changes nothing"),
-    "audit": ("audit", "Fails for each host whose engine is not proven; changes nothing"),
+    "audit": ("audit", "Fails for each host whose engine is not verified; changes nothing"),
     "rollout": ("rollout", "Prepares, deploys and proves, batch by batch"),
     APPROVED: ("rollout", "Of a workflow: does what was approved, and nothing else"),
     "rollout canary": ("rollout", "The hosts that go first, named at launch; not sliced"),
@@ -344,7 +344,7 @@ def _job_templates(settings: Settings) -> Iterator[Object]:
 def _extra_vars(template: str) -> dict[str, Any]:
     if template == APPROVED:
         # Without a plan of its own, what is approved is what the artifact of the audit says.
-        return {"slb_plan": APPROVED_PLAN}
+        return {"slb_approved_plan": APPROVED_PLAN}
     return {}
 
 

@@ -14,7 +14,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import Obje
 
 DATA_FILE = "aap_configuration.yml"
 
-_PLAYBOOKS = ("diagnose", "audit", "rollout", "remediate", "adopt_interfaces", "download_license", "try_engine_listing")
+_PLAYBOOKS = ("diagnose", "audit", "rollout", "remediate", "adopt_interfaces", "download_license", "show_engine_list")
 
 _ANSIBLE_CFG = """\
 [defaults]
@@ -42,7 +42,7 @@ _GROUP = """\
 # The connection to the management node comes from the credential of the job template.
 # ansible_user: ops
 # Where the console's list of engines is described, every run compares every host with it:
-# slb_engine_listing:
+# slb_engine_list:
 #   path: /console/engines
 #   items: data.items
 #   name: engine_name
@@ -57,7 +57,7 @@ _FROM_CONSOLE = """\
 ---
 # Without .example in its name, and with slb_awx_inventory_source: inventory/slb_engines.yml, this is the inventory.
 plugin: slb.fleet.engines
-listing: "{{ (lookup('ansible.builtin.file', 'inventory/group_vars/engines.yml') | from_yaml).slb_engine_listing }}"
+listing: "{{ (lookup('ansible.builtin.file', 'inventory/group_vars/engines.yml') | from_yaml).slb_engine_list }}"
 """
 
 _VARIABLES = {

@@ -37,13 +37,13 @@ MAIL_BODY = (
     + _ARTIFACTS
     + """ %}
 {%- for key, outcome in (told if told is mapping else {}).items() if outcome is mapping %}
-{% for verdict, number in (outcome['counts'] if outcome['counts'] is mapping else {}).items() if number %}
-{{ number }} {{ verdict }}
+{% for status, number in (outcome['counts'] if outcome['counts'] is mapping else {}).items() if number %}
+{{ number }} {{ status }}
 {%- endfor %}
 {%- for group in (outcome['groups'] if outcome['groups'] is sequence else []) if group is mapping %}
 {%- set hosts = group['hosts'] if group['hosts'] is sequence else [] %}
 
-{{ group['count'] }} {{ group['verdict'] }} ({{ group['code'] }}): {{ group['sentence'] }}
+{{ group['count'] }} {{ group['status'] }} ({{ group['code'] }}): {{ group['sentence'] }}
   {{ hosts|join(', ') }}{{ '' if group['count'] == hosts|length else ', ...' }}
 {%- endfor %}
 {%- if outcome['groups_left_out'] %}

@@ -72,7 +72,7 @@ _MAX_FAIL = _text(
     "Above this percentage of a batch no other batch begins. Empty: 100.",
 )
 _UNRECORDED = _choice(
-    "slb_unrecorded_engine",
+    "slb_unverified_engine",
     "An engine that runs and that nothing proves",
     "fail (when nothing is chosen): leave it and say so. adopt: it is good. replace: it is a leftover.",
     *("fail", "adopt", "replace"),
@@ -84,7 +84,7 @@ _ADOPT = _choice(
     *("false", "true"),
 )
 _PLAN = _text(
-    "slb_plan",
+    "slb_approved_plan",
     "The plan that was approved",
     "Its digest, sha256:…, which a run of this template in check mode has shown. Then nothing else is done.",
 )

@@ -12,7 +12,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision impor
     out_of_the_way,
     wait,
     what_runs_again,
-    why_not_proven,
+    why_not_verified,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.objections import renamed
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.way_back_rows import finish_the_way_back
@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import ALIVE, 
 
 
 def is_unreadable(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.console == "unreadable"
+    return evidence.console == "unavailable"
 
 
 def unreadable(evidence: Evidence, policy: Policy) -> Decision:
@@ -44,7 +44,7 @@ def listed_otherwise(evidence: Evidence, policy: Policy) -> Decision:
 
 
 def is_noted_for_less(evidence: Evidence, policy: Policy) -> bool:
-    is_by_both = evidence.proven and evidence.record_verified_by == "host" and is_listed_running(evidence, policy)
+    is_by_both = evidence.verified and evidence.record_verified_by == "host" and is_listed_running(evidence, policy)
     return is_by_both and evidence.progress.confirmed == 1
 
 
@@ -59,9 +59,9 @@ def is_listed_running(evidence: Evidence, policy: Policy) -> bool:
 def listed_running(evidence: Evidence, policy: Policy) -> Decision:
     if not policy.installs:
         return Decision(
-            "nothing",
+            "none",
             "The console lists the engine as running, and its container runs: it is no leftover.",
-            verified_by="console",
+            verified_by="engine_list",
         )
     return confirm("The console lists the engine as running, and its container runs.", evidence)
 
@@ -71,14 +71,14 @@ def is_listed_deploying(evidence: Evidence, policy: Policy) -> bool:
 
 
 def listed_deploying(evidence: Evidence, policy: Policy) -> Decision:
-    waited = max(evidence.progress.waited, evidence.record_age if evidence.record == "pending" else 0)
+    waited = max(evidence.progress.waited, evidence.record_age if evidence.record == "requested" else 0)
     if waited < policy.wait:
         return wait("The console lists the engine as deploying.", policy.wait - waited, evidence, policy)
     if evidence.stable(policy) and not policy.unlisted:
         but = "The console still shows a deployment, but the engine"
         stale = "the front end was not updated"
-        if evidence.proven:
-            return Decision("nothing", f"{but} runs in the container that was proven: {stale}.", verified_by="host")
+        if evidence.verified:
+            return Decision("none", f"{but} runs in the container that was verified: {stale}.", verified_by="host")
         if evidence.ours_pending and evidence.after_request:
             return confirm(f"{but} came up after our request and runs steadily: {stale}.", evidence)
     return fail(
@@ -108,12 +108,12 @@ def is_unlisted(evidence: Evidence, policy: Policy) -> bool:
 
 
 def was_proven_and_is_gone(evidence: Evidence, policy: Policy) -> bool:
-    return evidence.proven and is_unlisted(evidence, policy) and not policy.unlisted
+    return evidence.verified and is_unlisted(evidence, policy) and not policy.unlisted
 
 
 def gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
     return fail(
-        f"{_said_by_the_list(evidence)} {evidence.engine.name}, which was proven to run here; its container is "
+        f"{_said_by_the_list(evidence)} {evidence.engine.name}, which was verified to run here; its container is "
         f"{evidence.container}. "
         "If it has another name or address there, correct slb_engine_name or slb_manage_ip. "
         "If somebody has removed it for good, take this host out of the inventory. If it shall run, take its container "
@@ -123,7 +123,7 @@ def gone_from_the_list(evidence: Evidence, policy: Policy) -> Decision:
 
 def says_nothing_clear(evidence: Evidence, policy: Policy) -> bool:
     """A list that is described and does not help decides nothing about a container that may serve."""
-    is_called_a_leftover = policy.unlisted or (policy.unrecorded == "replace" and not evidence.proven)
+    is_called_a_leftover = policy.unlisted or (policy.unrecorded == "replace" and not evidence.verified)
     alive = evidence.container in ALIVE and not is_called_a_leftover
     silent_on_it = evidence.console == "unknown" and (alive or evidence.console_is_about_it)
     return silent_on_it or (evidence.console == "empty" and alive)
@@ -131,10 +131,10 @@ def says_nothing_clear(evidence: Evidence, policy: Policy) -> bool:
 
 def unclear(evidence: Evidence, policy: Policy) -> Decision:
     remedy = (
-        "Correct slb_engine_listing (slb.fleet.try_engine_listing shows what it reads). If the console really has no "
-        "engine yet, set slb_engine_listing_may_be_empty: true."
+        "Correct slb_engine_list (slb.fleet.show_engine_list shows what it reads). If the console really has no "
+        "engine yet, set slb_engine_list_may_be_empty: true."
         if evidence.console == "empty"
-        else "Correct slb_engine_listing (slb.fleet.try_engine_listing shows what it reads), or what it contradicts."
+        else "Correct slb_engine_list (slb.fleet.show_engine_list shows what it reads), or what it contradicts."
     )
     return fail(
         f"The container slb is {evidence.container}, and the console's list says nothing clear about it "
@@ -145,13 +145,13 @@ def unclear(evidence: Evidence, policy: Policy) -> Decision:
 def left_unlisted(evidence: Evidence, policy: Policy) -> Decision:
     if policy.unrecorded == "adopt":
         return fail(
-            f"{_said_by_the_list(evidence)} {evidence.engine.name}, and slb_unrecorded_engine says: adopt. One of "
-            "them is wrong: nothing was done. Look at the web console; correct slb_engine_listing, or take the word "
+            f"{_said_by_the_list(evidence)} {evidence.engine.name}, and slb_unverified_engine says: adopt. One of "
+            "them is wrong: nothing was done. Look at the web console; correct slb_engine_list, or take the word "
             "back."
         )
     return out_of_the_way(
         f"{_said_by_the_list(evidence)} {evidence.engine.name} at {evidence.engine.manage_ip}, and "
-        f"{why_not_proven(evidence)}: the container is a leftover of a failed deployment.",
+        f"{why_not_verified(evidence)}: the container is a leftover of a failed deployment.",
         "list",
         evidence,
     )

@@ -11,7 +11,7 @@ from typing import Literal
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import Evidence, Policy
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState
 
-Action = Literal["nothing", "confirm", "wait", "add", "replace", "put_back", "fail"]
+Action = Literal["none", "record", "wait", "install", "replace", "restore", "fail"]
 
 
 Because = Literal["list", "operator", "record", "ended"]
@@ -31,8 +31,8 @@ class Decision:
     action: Action
     reason: str
     wait_seconds: float = 0
-    wait_for: Literal["host", "console"] | None = None
-    verified_by: Literal["host", "console"] | None = None
+    wait_for: Literal["host", "engine_list"] | None = None
+    verified_by: Literal["host", "engine_list"] | None = None
     because: Because | None = None
     console: ConsoleState = "undescribed"
     console_words: str = ""
@@ -47,14 +47,14 @@ def fail(reason: str) -> Decision:
 
 def out_of_the_way(reason: str, because: Because, evidence: Evidence) -> Decision:
     if evidence.container == "absent":
-        return Decision("add", reason)
+        return Decision("install", reason)
     return Decision("replace", reason, because=because)
 
 
 def wait(reason: str, seconds: float, evidence: Evidence, policy: Policy) -> Decision:
-    is_up = evidence.stable(policy) and (evidence.after_request or evidence.proven)
+    is_up = evidence.stable(policy) and (evidence.after_request or evidence.verified)
     is_the_lists_turn = is_up and evidence.console != "undescribed"
-    return Decision("wait", reason, wait_seconds=seconds, wait_for="console" if is_the_lists_turn else "host")
+    return Decision("wait", reason, wait_seconds=seconds, wait_for="engine_list" if is_the_lists_turn else "host")
 
 
 def see_whether_it_stays_up(reason: str, evidence: Evidence, policy: Policy) -> Decision:
@@ -62,7 +62,7 @@ def see_whether_it_stays_up(reason: str, evidence: Evidence, policy: Policy) -> 
 
 
 def confirm(reason: str, evidence: Evidence) -> Decision:
-    return Decision("confirm", reason, verified_by="console" if evidence.console == "running" else "host")
+    return Decision("record", reason, verified_by="engine_list" if evidence.console == "running" else "host")
 
 
 def what_runs_again(evidence: Evidence) -> str:
@@ -76,7 +76,7 @@ def what_runs_again(evidence: Evidence) -> str:
     )
 
 
-def why_not_proven(evidence: Evidence) -> str:
-    if evidence.record == "confirmed" and evidence.differences:
+def why_not_verified(evidence: Evidence) -> str:
+    if evidence.record == "verified" and evidence.differences:
         return f"the record does not prove it ({' and '.join(evidence.differences)})"
     return "no record proves it"

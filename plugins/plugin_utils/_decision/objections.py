@@ -16,39 +16,45 @@ _BY_NAME = "If it is a leftover all the same, run slb.fleet.remediate for this h
 
 def objections(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[tuple[str, str]]:
     """Each with its code."""
-    if decision.action in ("nothing", "fail"):
+    if decision.action in ("none", "fail"):
         return
     if evidence.progress.rounds > policy.most_rounds:
         yield (
-            "unsteady",
+            "host_busy",
             f"But the host is still not in a steady state after {evidence.progress.rounds} rounds. "
             "Find out who else works on this host, then run again.",
         )
-    if decision.action == "confirm":
-        yield from _each("record_contradicts", _to_another_note(evidence))
-    if decision.action in ("add", "replace") and policy.installs:
-        yield from _each("asked_too_often", _to_an_install(evidence, policy))
-    if decision.action == "confirm" or policy.installs:
-        yield from _each("record_damaged", _to_a_record(decision, evidence))
-    yield from _each("another_engine", _to_another_engine(decision, evidence, policy))
-    yield from _each("record_unwritable", _to_a_note(decision, evidence))
+    if decision.action == "record":
+        yield from _each("record_contradicted", _to_another_note(evidence))
+    if decision.action in ("install", "replace") and policy.installs:
+        yield from _each("attempts_exceeded", _to_an_install(evidence, policy))
+    if decision.action == "record" or policy.installs:
+        yield from _each("record_invalid", _to_a_record(decision, evidence))
+    yield from _each("record_of_other_engine", _to_another_engine(decision, evidence, policy))
+    yield from _each("record_not_writable", _to_a_note(decision, evidence))
     if decision.action == "replace":
-        yield from _each("put_back_before", _to_another_try(evidence, policy))
-        yield from _each("started_again", _to_stopping_it_again(evidence))
-        yield from _each("made_by_systemd", _to_what_is_made_anew(evidence))
+        yield from _each("restored_before", _to_another_try(evidence, policy))
+        yield from _each("set_aside_undone", _to_stopping_it_again(evidence))
+        yield from _each("managed_by_systemd", _to_what_is_made_anew(evidence))
     if decision.because == "list" and evidence.container in ALIVE:
-        yield from _each("list_contradicted", _to_the_lists_word(evidence))
+        yield from _each("engine_list_contradicted", _to_the_lists_word(evidence))
     if decision.action == "replace" and evidence.container in ALIVE:
         inventory = "slb_engine_name, slb_manage_ip or slb_base_url"
         live = f" If the engine is live under another name or address, correct {inventory}."
         for objection in _to_stopping(evidence, policy):
-            yield "may_be_live", objection + (live if decision.because == "list" else "")
+            yield "container_in_use", objection + (live if decision.because == "list" else "")
 
 
 BESIDE_THE_ROWS = (
-    "record_contradicts",
-    *("unsteady", "asked_too_often", "record_damaged", "record_unwritable", "put_back_before", "started_again"),
-    *("list_contradicted", "may_be_live", "another_engine", "half_gone", "made_by_systemd"),
+    "record_contradicted",
+    *("host_busy", "attempts_exceeded", "record_invalid", "record_not_writable", "restored_before", "set_aside_undone"),
+    *(
+        "engine_list_contradicted",
+        "container_in_use",
+        "record_of_other_engine",
+        "partially_restored",
+        "managed_by_systemd",
+    ),
 )
 
 
@@ -75,7 +81,7 @@ def _to_an_install(evidence: Evidence, policy: Policy) -> Iterator[str]:
 
 
 def _to_a_record(decision: Decision, evidence: Evidence) -> Iterator[str]:
-    if decision.action in ("add", "replace") and evidence.record == "invalid":
+    if decision.action in ("install", "replace") and evidence.record == "invalid":
         yield (
             f"But {evidence.record_why}: an install may be under way. "
             "See in the web console that none is, remove the file, then run again."
@@ -84,9 +90,9 @@ def _to_a_record(decision: Decision, evidence: Evidence) -> Iterator[str]:
 
 def _to_another_engine(decision: Decision, evidence: Evidence, policy: Policy) -> Iterator[str]:
     """What the record proves is another engine's container, or another container."""
-    if evidence.recorded_as and decision.action in ("add", "replace") and not policy.unlisted:
+    if evidence.recorded_as and decision.action in ("install", "replace") and not policy.unlisted:
         yield renamed(evidence)
-    if decision.action in ("confirm", "replace") and evidence.is_of_this_container and evidence.is_listed_as_recorded:
+    if decision.action in ("record", "replace") and evidence.is_of_this_container and evidence.is_listed_as_recorded:
         yield (
             "But its record proves the container for another engine, which the list shows as well: two lines of the "
             "inventory may be swapped, or this disk be a copy. Correct slb_engine_name, slb_manage_ip or ansible_host; "
@@ -110,13 +116,13 @@ def renamed(evidence: Evidence) -> str:
 
 def _to_a_note(decision: Decision, evidence: Evidence) -> Iterator[str]:
     mend = "Mend that on the host" if evidence.as_root else "Set become: true (ansible_become) for this host"
-    if decision.action == "confirm" and evidence.unwritable:
+    if decision.action == "record" and evidence.unwritable:
         yield (
             f"But this could not be noted in its record: {evidence.unwritable}. {mend}, then run again: "
             "until then the next run has to find it out anew."
         )
     unwritable = evidence.unwritable or (evidence.set_aside_unwritable if decision.action == "replace" else None)
-    if decision.action in ("add", "replace") and unwritable:
+    if decision.action in ("install", "replace") and unwritable:
         untouched = "" if evidence.progress.has_replaced else " Nothing was touched."
         yield f"But no note of it could be written: {unwritable}.{untouched} {mend}, then run again."
 
@@ -127,7 +133,7 @@ def _to_another_try(evidence: Evidence, policy: Policy) -> Iterator[str]:
     if evidence.set_aside and evidence.set_aside.mistaken and evidence.set_aside.id == evidence.container_id:
         yield (
             "But it was taken out of the way before and put back, because the management node said that the engine "
-            "exists. Correct slb_engine_listing or slb_unrecorded_engine, or what the console has of this engine. "
+            "exists. Correct slb_engine_list or slb_unverified_engine, or what the console has of this engine. "
             f"{_BY_NAME}"
         )
 
@@ -143,8 +149,8 @@ def _to_stopping_it_again(evidence: Evidence) -> Iterator[str]:
 def _to_the_lists_word(evidence: Evidence) -> Iterator[str]:
     if evidence.distrusted:
         yield (
-            f"But the list has proven wrong in this run: the management node says that the engine of "
-            f"{evidence.distrusted} exists, which the list did not show. Correct slb_engine_listing, or the rights of "
+            f"But the list was wrong in this run: the management node says that the engine of "
+            f"{evidence.distrusted} exists, which the list did not show. Correct slb_engine_list, or the rights of "
             "slb_username; then run again."
         )
     if evidence.is_of_this_container and evidence.is_of_another_node:

@@ -25,12 +25,12 @@ _CAME_UP = "The engine came up after our request and runs steadily: the deployme
 
 def is_turned_down(evidence: Evidence, policy: Policy) -> bool:
     answer = evidence.progress.answer
-    return answer == "refused" or (answer == "port_occupied" and evidence.container == "absent")
+    return answer == "rejected" or (answer == "port_in_use" and evidence.container == "absent")
 
 
 def turned_down(evidence: Evidence, policy: Policy) -> Decision:
     words = evidence.progress.answer_words
-    if evidence.progress.answer == "refused":
+    if evidence.progress.answer == "rejected":
         return fail(f"The install was not begun: {words}")
     return fail(
         f"The management node says that a port on the host is occupied, and no leftover container slb holds it. "

@@ -20,10 +20,10 @@ def is_wrongly_set_aside(evidence: Evidence, policy: Policy) -> bool:
         return True
     if aside.state in ALIVE and _has_come_to_nothing(evidence, policy):
         return True
-    if answer in ("refused", "port_occupied"):
+    if answer in ("rejected", "port_in_use"):
         # What an operator has taken away in an earlier run is gone for good, whatever the install says.
         return aside.state in ALIVE and (evidence.progress.has_replaced or aside.because == "list")
-    # Also where it was done by a run that was killed before it could ask: nothing was proven to run here since.
+    # Also where it was done by a run that was killed before it could ask: nothing was verified to run here since.
     # What somebody has begun since the list was read is waited for: what lies aside would be in its way.
     return answer == "exists" and evidence.console != "deploying"
 
@@ -34,20 +34,20 @@ def _has_come_to_nothing(evidence: Evidence, policy: Policy) -> bool:
     if not progress.has_replaced:
         return False
     is_over = progress.asked >= policy.attempts and not evidence.remaining(policy) and evidence.console != "deploying"
-    return is_over or (evidence.console == "unreadable" and not progress.asked)
+    return is_over or (evidence.console == "unavailable" and not progress.asked)
 
 
 def wrongly_set_aside(evidence: Evidence, policy: Policy) -> Decision:
     said = "The console lists the engine as running." if evidence.console == "running" else _what_was_said(evidence)
     return Decision(
-        "put_back",
+        "restore",
         f"{said} So the container that was taken out of the way goes back as it was.",
     )
 
 
 def finish_the_way_back(reason: str, evidence: Evidence) -> Decision:
     return Decision(
-        "put_back", f"{reason} {_what_was_said(evidence)} So it is made what it was: its restart policy, running."
+        "restore", f"{reason} {_what_was_said(evidence)} So it is made what it was: its restart policy, running."
     )
 
 
@@ -57,9 +57,9 @@ def is_put_back(evidence: Evidence, policy: Policy) -> bool:
 
 def put_back(evidence: Evidence, policy: Policy) -> Decision:
     alive = (
-        "set slb_unrecorded_engine: adopt"
+        "set slb_unverified_engine: adopt"
         if evidence.console == "undescribed"
-        else "correct slb_engine_listing or the rights of slb_username"
+        else "correct slb_engine_list or the rights of slb_username"
     )
     again = "then run slb.fleet.remediate for this host, then slb.fleet.rollout."
     exists = (
@@ -72,8 +72,8 @@ def put_back(evidence: Evidence, policy: Policy) -> Decision:
     deployment = "Look at the deployment's messages in the web console, then run again."
     remedy = {
         "exists": exists,
-        "refused": "Mend what it complains about, then run again.",
-        "port_occupied": "Mend what it complains about, then run again.",
+        "rejected": "Mend what it complains about, then run again.",
+        "port_in_use": "Mend what it complains about, then run again.",
     }.get(evidence.progress.answer, deployment if evidence.progress.asked else "Run again.")
     if evidence.progress.answer == "none" and evidence.progress.put_back_words:
         return fail(f"{evidence.progress.put_back_words} It is {evidence.container} now.")
@@ -87,9 +87,9 @@ def _what_was_said(evidence: Evidence) -> str:
     progress = evidence.progress
     if progress.answer == "exists":
         return f"The management node says that the engine exists: {progress.answer_words}"
-    if progress.answer in ("refused", "port_occupied"):
+    if progress.answer in ("rejected", "port_in_use"):
         return f"The install was not begun: {progress.answer_words}"
-    if evidence.console == "unreadable":
+    if evidence.console == "unavailable":
         return f"The console's list cannot be read any more: {evidence.console_words}"
     if progress.asked:
         return f"The install was asked for {progress.asked} times, and no engine came up: {progress.answer_words}"

@@ -15,37 +15,36 @@ from typing import Any, Literal
 FORMAT, VERSION = "slb.fleet.report", 1
 
 Status = Literal["running", "finished", "interrupted"]
-Verdict = Literal["proven", "done", "planned", "needs_you", "failed", "unreachable", "unfinished", "not_attempted"]
+HostStatus = Literal["healthy", "done", "planned", "failed", "unreachable", "interrupted", "not_started"]
 Since = Literal["intended", "corrected", "drifted"]
 Phase = Literal["look", "clear", "adopt", "ask", "wait", "prove"]
-VERDICTS: dict[str, str] = {
-    "proven": "proven",
+STATUSES: dict[str, str] = {
+    "healthy": "healthy",
     "done": "done",
     "planned": "to be changed",
-    "needs_you": "need you",
     "failed": "failed",
     "unreachable": "unreachable",
-    "unfinished": "begun and not ended",
-    "not_attempted": "not attempted",
+    "interrupted": "interrupted",
+    "not_started": "not started",
 }
 """Each with its words after a number of hosts."""
 SINCE: dict[str, str] = {
-    "drifted": "changed by somebody else since proven",
-    "corrected": "changed by somebody else since proven, and corrected",
+    "drifted": "changed by another process or user",
+    "corrected": "changed by another process or user, and corrected",
     "intended": "brought to what is wanted now",
 }
 """Each with its words after a number of hosts, or one."""
 DRIFTS: tuple[Since, ...] = ("drifted", "corrected")
 """What somebody else has done."""
-BAD = ("failed", "unreachable", "unfinished", "needs_you", "not_attempted")
+BAD = ("failed", "unreachable", "interrupted", "not_started")
 """Those after which somebody has to do something."""
-AGAIN = ("failed", "unreachable", "unfinished", "not_attempted")
+AGAIN = ("failed", "unreachable", "interrupted", "not_started")
 """Those that a next run is for."""
 SAME_AS = "the same as is said of"
 """In the sentence of a host, before the name of another, whose sentence has the cause."""
 FOR_ONE = ", for one: "
 """Between the name of a host and its sentence, where others of its group say something else."""
-_OF_MANY_KINDS = ("task_failed", "unreachable", "unreadable", "management_node")
+_OF_MANY_KINDS = ("task_failed", "host_unreachable", "engine_list_unavailable", "management_node_unavailable")
 """Codes that do not say which trouble it is, or of which management node."""
 _AT = " at "
 _FEW_KINDS = 5
@@ -89,7 +88,7 @@ class HostEntry:
     """What became of one host. ``action``: what was decided last, empty where nothing was."""
 
     name: str
-    verdict: Verdict
+    status: HostStatus
     action: str = ""
     reason: Reason | None = None
     evidence: tuple[str, ...] = ()
@@ -109,11 +108,11 @@ class HostEntry:
         return sum(self.seconds.values())
 
     @property
-    def verdict_in_words(self) -> str:
+    def status_in_words(self) -> str:
         """Of one host."""
-        if self.verdict == "proven":
-            return f"verified by {self.verified.by}" if self.verified else "proven"
-        return "needs you" if self.verdict == "needs_you" else VERDICTS[self.verdict]
+        if self.status == "healthy":
+            return f"verified by {self.verified.by}" if self.verified else "healthy"
+        return STATUSES[self.status]
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Group:
     """
 
     code: str
-    verdict: Verdict
+    status: HostStatus
     sentence: str
     hosts: tuple[str, ...]
 
@@ -196,15 +195,15 @@ class Document:
         return tuple(host.name for host in self.hosts if host.console in ("not_listed", "elsewhere", "empty"))
 
     def changed(self, since: Since) -> tuple[str, ...]:
-        """The hosts that have changed so since they were proven."""
+        """The hosts that have changed so since they were healthy."""
         return tuple(host.name for host in self.hosts if host.since == since)
 
     @property
     def counts(self) -> dict[str, int]:
-        """Hosts, and how many of them have which verdict."""
-        found = Counter(host.verdict for host in self.hosts)
+        """Hosts, and how many of them have which status."""
+        found = Counter(host.status for host in self.hosts)
         return {"hosts": len(self.hosts), "changed": sum(1 for host in self.hosts if host.done), **{
-            verdict: found[verdict] for verdict in VERDICTS  # type: ignore[index]
+            status: found[status] for status in STATUSES  # type: ignore[index]
         }}  # fmt: skip
 
     def groups(self) -> list[Group]:
@@ -214,17 +213,17 @@ class Document:
     def _groups(self) -> list[Group]:
         """The hosts about which something has to be done, by their reasons, the largest group first."""
         named = {host.name: host for host in self.hosts}
-        members: dict[tuple[str, Verdict], list[HostEntry]] = {}
+        members: dict[tuple[str, HostStatus], list[HostEntry]] = {}
         for host in self.hosts:
-            if host.verdict in BAD:
-                members.setdefault((host.reason.code if host.reason else host.verdict, host.verdict), []).append(host)
+            if host.status in BAD:
+                members.setdefault((host.reason.code if host.reason else host.status, host.status), []).append(host)
         found = [
-            Group(code, verdict, sentence, tuple(host.name for host in hosts))
-            for (code, verdict), alike in members.items()
+            Group(code, status, sentence, tuple(host.name for host in hosts))
+            for (code, status), alike in members.items()
             for sentence, hosts in _by_kind(code, alike, named)
         ]
-        # Those that were only not attempted come last: the others are why.
-        return sorted(found, key=lambda group: (group.verdict == "not_attempted", -len(group.hosts)))
+        # Those that were only not started come last: the others are why.
+        return sorted(found, key=lambda group: (group.status == "not_started", -len(group.hosts)))
 
     def as_json(self) -> dict[str, Any]:
         """As docs/report.schema.json has it."""

@@ -26,7 +26,7 @@ def as_text(document: Document) -> str:
 
 def retry(document: Document) -> str:
     """The hosts that a next run is for, as ``--limit @`` takes them: not those whose name it takes for a pattern."""
-    return as_limit(host.name for host in document.hosts if host.verdict in AGAIN and can_be_named(host.name))
+    return as_limit(host.name for host in document.hosts if host.status in AGAIN and can_be_named(host.name))
 
 
 def as_limit(names: Iterable[str]) -> str:

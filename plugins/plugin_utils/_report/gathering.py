@@ -15,12 +15,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Deed,
     Document,
     HostEntry,
+    HostStatus,
     Phase,
     Plan,
     Reason,
     RunEntry,
     Status,
-    Verdict,
     Verified,
     at_their_nodes,
 )
@@ -33,15 +33,15 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import End
 _GOES_ON_UNTIL_PROVEN = "slb.fleet.rollout"
 _AUDIT = "slb.fleet.audit"
 _TOLD_OF_NO_CHANGE = (
-    "disputed",
-    "another_machine",
-    "unaskable",
-    "unobservable",
-    "unreadable",
-    "unclear",
-    "leftover_by_word",
+    "duplicate_engine",
+    "address_mismatch",
+    "invalid_variable",
+    "container_state_unknown",
+    "engine_list_unavailable",
+    "engine_list_unreliable",
+    "replace_requested",
 )
-"""Codes of decisions for which an engine that is as it was proven can be the reason, too."""
+"""Codes of decisions for which an engine that is as it was healthy can be the reason, too."""
 _NOT_ITS_TURN = "Nothing was done about it: the run was ended before."
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
 
@@ -112,8 +112,8 @@ class Gathering:
         if ending != "ok":
             story.trouble = ending
             story.reason = self._why(ending, seen)
-        elif seen.fate:
-            story.reason = Reason(seen.fate.code, seen.fate.reason)
+        elif seen.host_plan:
+            story.reason = Reason(seen.host_plan.code, seen.host_plan.reason)
 
     def share(self, licenses: Mapping[str, str]) -> None:
         """Which license each host has, together with others for which one of them asks."""
@@ -127,15 +127,15 @@ class Gathering:
             self._stories.setdefault(host, Story()).add(deed)
 
     def _learn(self, story: Story, seen: Seen, now: float, has_looked: bool) -> None:
-        if seen.fate:
+        if seen.host_plan:
             if story.record is None:
-                story.record, story.was_good = seen.record, seen.fate.action == "nothing"
-                is_ours = seen.is_set_aside or seen.fate.code in _TOLD_OF_NO_CHANGE
+                story.record, story.was_good = seen.record, seen.host_plan.action == "none"
+                is_ours = seen.is_set_aside or seen.host_plan.code in _TOLD_OF_NO_CHANGE
                 story.has_drifted = not story.was_good and not is_ours
-            story.fate = seen.fate
+            story.host_plan = seen.host_plan
             if has_looked:
                 story.verified_at, story.is_outdated = now, False
-        if seen.fate and not (seen.rounds or story.rounds):
+        if seen.host_plan and not (seen.rounds or story.rounds):
             story.is_decided, story.wants = True, seen.wants
         story.waited = story.waited if seen.waited is None else seen.waited
         story.rounds = story.rounds if seen.rounds is None else seen.rounds
@@ -148,9 +148,9 @@ class Gathering:
     @staticmethod
     def _why(ending: Ending, seen: Seen) -> Reason:
         if ending == "unreachable":
-            return Reason("unreachable", seen.message)
-        if seen.fate:
-            return Reason(seen.fate.code, seen.fate.reason)
+            return Reason("host_unreachable", seen.message)
+        if seen.host_plan:
+            return Reason(seen.host_plan.code, seen.host_plan.reason)
         return Reason("task_failed", seen.message)
 
     def finish(self, status: Status, now: float) -> None:
@@ -166,33 +166,31 @@ class Gathering:
         in_play = [each for each in stories if each.play == self._play]
         return Tally(
             hosts=len(stories),
-            proven=kinds["proven"],
+            healthy=kinds["healthy"],
             failed=kinds["failed"],
             unreachable=kinds["unreachable"],
             in_play=len(in_play),
             settled=sum(1 for each in in_play if self._kind(each) and not each.tasks),
             seconds=now - self._play_began,
-            needs_you=kinds["needs_you"],
             seen=sum(1 for each in stories if self._kind(each)) if only_looks else None,
         )
 
-    def _kind(self, story: Story) -> Verdict | None:
+    def _kind(self, story: Story) -> HostStatus | None:
         """Of a host about which this run has nothing more to do."""
         if bad := self._bad(story):
             return bad
-        if story.is_proven:
-            return "proven"
-        if story.fate and self._facts.playbook == _AUDIT:
+        if story.is_verified:
+            return "healthy"
+        if story.host_plan and self._facts.playbook == _AUDIT:
             return "failed"
-        return "planned" if story.fate and self._facts.is_plan else None
+        return "planned" if story.host_plan and self._facts.is_plan else None
 
-    def _bad(self, story: Story) -> Verdict | None:
+    def _bad(self, story: Story) -> HostStatus | None:
         """Of a host that somebody has to see to, whatever else is known of it."""
         if story.trouble == "unreachable":
             return "unreachable"
-        if self._facts.is_plan and story.needs_a_person:
-            return "needs_you"
-        return "failed" if story.trouble == "failed" else None
+        is_blocked = self._facts.is_plan and story.needs_a_person
+        return "failed" if story.trouble == "failed" or is_blocked else None
 
     def forget_folder(self) -> None:
         """The reports cannot be written there."""
@@ -222,60 +220,60 @@ class Gathering:
         )
 
     def _entry(self, name: str, story: Story, run: RunEntry, step: NextStep) -> HostEntry:
-        verdict = self._verdict(name, story, run)
-        fate = story.fate
-        by = fate.verified_by if fate and verdict == "proven" else None
+        status = self._host_status(name, story, run)
+        host_plan = story.host_plan
+        by = host_plan.verified_by if host_plan and status == "healthy" else None
         entry = HostEntry(
             name,
-            verdict,
-            fate.action if fate and not story.is_undone else "",
-            self._reason(story, verdict),
-            fate.evidence if fate else (),
+            status,
+            host_plan.action if host_plan and not story.is_undone else "",
+            self._reason(story, status),
+            host_plan.evidence if host_plan else (),
             Verified(by, self._time(story.verified_at)) if by else None,
             () if run.check else tuple(story.deeds),
             tuple(story.deeds) if run.check else (),
             dict(story.seconds),
             story.batch,
-            console=fate.console if fate else "",
-            since=story.since(verdict),
+            console=host_plan.console if host_plan else "",
+            since=story.since(status),
         )
         return replace(entry, next=step.of_host(entry, run))
 
-    def _reason(self, story: Story, verdict: Verdict) -> Reason | None:
-        if verdict == "unfinished":
+    def _reason(self, story: Story, status: HostStatus) -> Reason | None:
+        if status == "interrupted":
             return story.unfinished(self.check)
         if story.is_undone and story.trouble == "ok":
             return None
-        if verdict == "not_attempted" and story.reason and self._status != "running":
+        if status == "not_started" and story.reason and self._status != "running":
             return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
         return story.reason
 
-    def _verdict(self, name: str, story: Story, run: RunEntry) -> Verdict:
+    def _host_status(self, name: str, story: Story, run: RunEntry) -> HostStatus:
         if bad := self._bad(story):
             return bad
         if story.tasks and self._status != "finished":
-            return "unfinished"
+            return "interrupted"
         if not story.has_begun:
-            return "not_attempted"
-        if story.fate is None:
+            return "not_started"
+        if story.host_plan is None:
             if run.playbook not in _LOOK_AT_HOSTS:
                 # One has asked for the license of all.
                 has_all = name not in self._share or self._share[name] in self._licensed
-                return "done" if has_all else "not_attempted"
+                return "done" if has_all else "not_started"
             # Its look was skipped, as by --tags.
-            return "unfinished" if story.deeds else "not_attempted"
-        return "proven" if story.is_proven else self._of_work(story, run)
+            return "interrupted" if story.deeds else "not_started"
+        return "healthy" if story.is_verified else self._of_work(story, run)
 
-    def _of_work(self, story: Story, run: RunEntry) -> Verdict:
-        """Something is to be done about the host, or was done about one that was proven, and no task has failed."""
+    def _of_work(self, story: Story, run: RunEntry) -> HostStatus:
+        """Something is to be done about the host, or was done about one that was healthy, and no task has failed."""
         if run.is_plan:
             return "planned"
         if run.playbook == _AUDIT:
             return "failed"
         if run.playbook != _GOES_ON_UNTIL_PROVEN:
             return "done"
-        # Its play goes on until the engine is proven: it was ended before.
-        return "unfinished" if story.deeds else "not_attempted"
+        # Its play goes on until the engine is healthy: it was ended before.
+        return "interrupted" if story.deeds else "not_started"
 
     def _end_batch(self, now: float, whole: bool = True) -> None:
         if self._batches and self._batches[-1].ended is None and whole:

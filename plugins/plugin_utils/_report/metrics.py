@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import VERDICTS, Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import STATUSES, Document
 
 _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Sample = tuple[Mapping[str, str], float]
@@ -22,18 +22,18 @@ def metrics(document: Document) -> str:
 def _lines(document: Document) -> Iterator[str]:
     run, counts = document.run, document.counts
     of = {"playbook": run.playbook, "check": str(run.check).lower()}
-    yield from _gauge("hosts", "Hosts of the last run, by their verdict.", (
-        ({**of, "verdict": verdict}, counts[verdict]) for verdict in VERDICTS
+    yield from _gauge("hosts", "Hosts of the last run, by their status.", (
+        ({**of, "status": status}, counts[status]) for status in STATUSES
     ))  # fmt: skip
     yield from _gauge("hosts_changed", "Hosts on which the last run changed something.", [(of, counts["changed"])])
     troubles: Counter[tuple[str, str]] = Counter()
     for group in document.groups():
-        troubles[group.verdict, group.code] += len(group.hosts)
+        troubles[group.status, group.code] += len(group.hosts)
     yield from _gauge("troubled_hosts", "Hosts about which something has to be done, by the code of the reason.", (
-        ({**of, "verdict": verdict, "code": code}, number) for (verdict, code), number in troubles.items()
+        ({**of, "status": status, "code": code}, number) for (status, code), number in troubles.items()
     ))  # fmt: skip
-    yield from _gauge("host_proven", "1 where the last run has proven that the host's engine runs, 0 otherwise.", (
-        ({**of, "host": host.name}, host.verdict == "proven") for host in document.hosts
+    yield from _gauge("host_healthy", "1 where the last run has healthy that the host's engine runs, 0 otherwise.", (
+        ({**of, "host": host.name}, host.status == "healthy") for host in document.hosts
     ))  # fmt: skip
     yield from _gauge("run_complete", "1 where the last run came to its end, 0 where it was ended before.", [
         (of, run.status == "finished")

@@ -14,14 +14,14 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, HostEntry, RunEntry
 
 _FEW = 30
-_REMEDIED = ("gone_from_the_list", "ailing")
+_REMEDIED = ("missing_from_engine_list", "engine_stopped")
 """Codes of hosts that only ``remediate`` may change."""
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
 _FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
-_NOT_APPROVED = "not_approved"
+_NOT_APPROVED = "not_in_approved_plan"
 _APPROVE_AGAIN = "Launch the workflow again, and approve its new plan."
-_NOTHING_KNOWN, _UNREADABLE = ("unreachable", "unfinished", "not_attempted"), "unreadable"
+_NOTHING_KNOWN, _UNREADABLE = ("unreachable", "interrupted", "not_started"), "engine_list_unavailable"
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class NextStep:
     limit: str = ""
 
     def of_host(self, host: HostEntry, run: RunEntry) -> str:
-        if host.verdict not in (*AGAIN, "needs_you", "planned"):
+        if host.status not in (*AGAIN, "planned"):
             return ""
         return self._command([host], run, by_file=False)
 
@@ -43,8 +43,8 @@ class NextStep:
         """Return the command for all hosts that need one; empty if none does."""
         if run.status == "running":
             return ""
-        planned = [host for host in hosts if host.verdict == "planned"] if run.is_plan else []
-        again = [host for host in hosts if host.verdict in AGAIN]
+        planned = [host for host in hosts if host.status == "planned"] if run.is_plan else []
+        again = [host for host in hosts if host.status in AGAIN]
         if not planned and not again:
             return ""
         return self._command(planned or again, run, by_file=not planned)
@@ -57,7 +57,7 @@ class NextStep:
         limit = self._limit([host.name for host in hosts], playbook, run, by_file=by_file)
         if limit is None:
             return ""
-        is_planned = all(host.verdict == "planned" for host in hosts)
+        is_planned = all(host.status == "planned" for host in hosts)
         check = codes == {_NOT_APPROVED} or (run.check and not is_planned and playbook == run.playbook)
         if run.awx_job_id is not None:
             return f"Launch the template of {playbook}{', with the limit ' + limit if limit else ''}."
@@ -105,7 +105,7 @@ def inventory_of(command: str) -> tuple[str, ...]:
 
 def _is_unknown(host: HostEntry) -> bool:
     """Return whether the run decided nothing about the host."""
-    was_decided = bool(host.action) and host.verdict not in _NOTHING_KNOWN
+    was_decided = bool(host.action) and host.status not in _NOTHING_KNOWN
     return not was_decided or (host.reason is not None and host.reason.code == _UNREADABLE)
 
 

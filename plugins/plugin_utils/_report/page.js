@@ -2,7 +2,7 @@
 // The page can be read without this; with it the table of hosts can be searched and sorted.
 const table = document.getElementById("hosts"), body = table.tBodies[0], rows = Array.from(body.rows);
 const form = document.getElementById("find"), words = document.getElementById("words");
-const verdict = document.getElementById("verdict"), shown = document.getElementById("shown");
+const status = document.getElementById("status"), shown = document.getElementById("shown");
 let texts;
 form.hidden = false;
 function say(number) {
@@ -13,7 +13,7 @@ function find() {
   const parts = words.value.toLowerCase().split(/\s+/).filter(Boolean);
   let number = 0;
   rows.forEach((row, at) => {
-    const fits = (!verdict.value || row.dataset.v === verdict.value) && parts.every(part => texts[at].includes(part));
+    const fits = (!status.value || row.dataset.v === status.value) && parts.every(part => texts[at].includes(part));
     row.hidden = !fits;
     number += fits;
   });
@@ -21,7 +21,7 @@ function find() {
 }
 form.addEventListener("submit", event => event.preventDefault());
 words.addEventListener("input", find);
-verdict.addEventListener("change", find);
+status.addEventListener("change", find);
 const order = new Intl.Collator(undefined, {numeric: true});
 table.tHead.querySelectorAll("th").forEach((head, column) => {
   const button = document.createElement("button");

@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     DRIFTS,
     PHASES,
     SINCE,
-    VERDICTS,
+    STATUSES,
     Batch,
     Document,
     HostEntry,
@@ -48,7 +48,7 @@ def page(document: Document) -> str:
         document=document,
         run=document.run,
         counts=document.counts,
-        verdicts=VERDICTS,
+        statuses=STATUSES,
         phases=PHASES,
         since=SINCE,
         drifts=DRIFTS,
@@ -66,7 +66,7 @@ def page(document: Document) -> str:
 
 
 def is_bad(host: HostEntry) -> bool:
-    return host.verdict in BAD
+    return host.status in BAD
 
 
 @cache

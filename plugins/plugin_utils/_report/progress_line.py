@@ -23,13 +23,12 @@ class Tally:
     """
 
     hosts: int
-    proven: int
+    healthy: int
     failed: int
     unreachable: int
     in_play: int
     settled: int
     seconds: float
-    needs_you: int = 0
     seen: int | None = None
 
 
@@ -43,11 +42,11 @@ class Wait:
 
 
 def line(tally: Tally, waits: Sequence[Wait]) -> str:
-    """Such as: 412/500 proven · 3 failed · 20 waiting, longest edge-7 95 s of 180 s · about 6 min left."""
+    """Such as: 412/500 healthy · 3 failed · 20 waiting, longest edge-7 95 s of 180 s · about 6 min left."""
     is_look = tally.seen is not None
-    parts = [f"{tally.seen}/{tally.hosts} looked at" if is_look else f"{tally.proven}/{tally.hosts} proven"]
-    parts += [f"{tally.proven} proven"] if is_look and tally.proven else []
-    troubles = ((tally.failed, "failed"), (tally.needs_you, "need you"), (tally.unreachable, "unreachable"))
+    parts = [f"{tally.seen}/{tally.hosts} looked at" if is_look else f"{tally.healthy}/{tally.hosts} healthy"]
+    parts += [f"{tally.healthy} healthy"] if is_look and tally.healthy else []
+    troubles = ((tally.failed, "failed"), (tally.unreachable, "unreachable"))
     parts += [f"{number} {words}" for number, words in troubles if number]
     if waits:
         longest = max(waits, key=lambda wait: wait.since)

@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
     PHASES,
-    VERDICTS,
+    STATUSES,
     VERSION,
     Batch,
     Deed,
@@ -108,7 +108,7 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
     since = values.get("since")
     return HostEntry(
         name=_text(values["name"]),
-        verdict=_one_of(tuple(VERDICTS), values["verdict"]),
+        status=_one_of(tuple(STATUSES), values["status"]),
         action=_text(values.get("action", "")),
         reason=Reason(_text(reason["code"]), _text(reason["sentence"])) if reason else None,
         evidence=tuple(_text(each) for each in values.get("evidence", ())),

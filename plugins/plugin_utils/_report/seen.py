@@ -18,7 +18,7 @@ _LONGEST_SENTENCE, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
 
 
 @dataclass(frozen=True)
-class Fate:
+class HostPlan:
     """What was decided about a host, and why."""
 
     action: str
@@ -30,7 +30,7 @@ class Fate:
 
 
 Record = Literal["none", "this", "other"]
-"""What the host's record has proven before: nothing, the engine that is wanted, or another one."""
+"""What the host's record has healthy before: nothing, the engine that is wanted, or another one."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Seen:
     """
 
     message: str = ""
-    fate: Fate | None = None
+    host_plan: HostPlan | None = None
     waited: float | None = None
     rounds: int | None = None
     node: str = ""
@@ -60,22 +60,22 @@ def seen(module: str, result: Mapping[str, Any], would: bool = False, on: str = 
     message = _sentence(result.get("msg") or result.get("reason") or "It gave no reason.")
     if not module.startswith(PREFIX):
         return Seen(message)
-    if module == f"{PREFIX}host_fate":
+    if module == f"{PREFIX}engine_plan":
         return _of_a_decision(message, result, would)
     return Seen(message, deed=_deed(module.removeprefix(PREFIX), result, would, on))
 
 
 def may_have_done(module: str, arguments: Mapping[str, Any]) -> bool:
     """Whether a result of that module may tell of a deed."""
-    return module.startswith(PREFIX) and (module != f"{PREFIX}host_fate" or bool(arguments.get("confirm")))
+    return module.startswith(PREFIX) and (module != f"{PREFIX}engine_plan" or bool(arguments.get("record")))
 
 
 def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phase | None:
     """Which phase of a host's story a task belongs to; None for those that take no time of their own."""
-    if module == f"{PREFIX}host_fate":
+    if module == f"{PREFIX}engine_plan":
         return "prove" if rounds else "look"
     if module == f"{PREFIX}engine_record":
-        return "prove" if _mapping(_mapping(result).get("record")).get("state") == "confirmed" else "ask"
+        return "prove" if _mapping(_mapping(result).get("record")).get("state") == "verified" else "ask"
     return _PHASES.get(module.removeprefix(PREFIX)) if module.startswith(PREFIX) else None
 
 
@@ -93,17 +93,17 @@ _PHASES: Mapping[str, Phase] = {
 
 
 def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen:
-    fate, progress = _mapping(result.get("fate")), _mapping(result.get("progress"))
+    host_plan, progress = _mapping(result.get("plan")), _mapping(result.get("progress"))
     engine = _mapping(result.get("engine"))
     decided = None
-    if fate:
-        decided = Fate(
-            action=_phrase(fate.get("action")),
-            code=_phrase(fate.get("code") or fate.get("action")),
-            reason=_sentence(fate.get("reason")),
-            evidence=tuple(_phrase(each) for each in _items(fate.get("evidence"))[:_MOST_PHRASES]),
-            verified_by=_phrase(fate["verified_by"]) if fate.get("verified_by") else None,
-            console=_phrase(fate.get("console")),
+    if host_plan:
+        decided = HostPlan(
+            action=_phrase(host_plan.get("action")),
+            code=_phrase(host_plan.get("code") or host_plan.get("action")),
+            reason=_sentence(host_plan.get("reason")),
+            evidence=tuple(_phrase(each) for each in _items(host_plan.get("evidence"))[:_MOST_PHRASES]),
+            verified_by=_phrase(host_plan["verified_by"]) if host_plan.get("verified_by") else None,
+            console=_phrase(host_plan.get("console")),
         )
     return Seen(
         message,
@@ -115,14 +115,14 @@ def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen
         record=_record(_mapping(result.get("recorded")), engine),
         is_set_aside=_mapping(result.get("recorded")).get("set_aside") is True,
         # Also where it fails afterwards.
-        deed=_told_deed("record_confirmed", would) if result.get("confirmed") is True else None,
+        deed=_told_deed("record_verified", would) if result.get("has_recorded") is True else None,
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
 
 
 def _record(recorded: Mapping[str, Any], engine: Mapping[str, Any]) -> Record:
-    was_proven = recorded.get("state") == "pending" and recorded.get("proven_before") is True
-    if recorded.get("state") != "confirmed" and not was_proven:
+    was_verified = recorded.get("state") == "requested" and recorded.get("verified_before") is True
+    if recorded.get("state") != "verified" and not was_verified:
         return "none"
     return "this" if all(recorded.get(key) == engine.get(key) for key in ("name", "manage_ip", "base_url")) else "other"
 
@@ -148,7 +148,7 @@ def _code(module: str, result: Mapping[str, Any]) -> str:
         return "container_put_back" if result.get("restored") else "container_set_aside"
     if module == "engine_record":
         state = _mapping(result.get("record")).get("state")
-        return f"record_{state}" if state in ("pending", "confirmed") else "record_withdrawn"
+        return f"record_{state}" if state in ("requested", "verified") else "record_withdrawn"
     if module == "motd":
         return "motd_aside" if result.get("moved") else "motd_restored"
     if module == "interface":
@@ -163,8 +163,8 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
     "install_requested": ("asked the management node for the install", "ask the management node for the install"),
     "container_set_aside": ("took the container out of the way{}", "take the container out of the way{}"),
     "container_put_back": ("put the container back as it was", "put the container back as it was"),
-    "record_pending": ("noted the request in the host's record", "note the request in the host's record"),
-    "record_confirmed": (
+    "record_requested": ("noted the request in the host's record", "note the request in the host's record"),
+    "record_verified": (
         "noted in the host's record that the engine runs",
         "note in the host's record that the engine runs",
     ),
@@ -179,7 +179,7 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
 
 def _detail(module: str, result: Mapping[str, Any], on: str) -> str:
     if module == "engine_container":
-        name = _phrase(result.get("quarantined_as"))
+        name = _phrase(result.get("set_aside_as"))
         return f", as {name}" if name else ""
     if module == "license":
         return f" to {_phrase(result.get('dest'))}"

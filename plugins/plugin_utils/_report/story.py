@@ -8,21 +8,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase, Reason, Since, Verdict
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Fate, Record
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, HostStatus, Phase, Reason, Since
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import HostPlan, Record
 
 Ending = Literal["ok", "failed", "unreachable"]
 _ENDS_A_PROOF = (
     "container_set_aside",
     "container_put_back",
-    "record_pending",
+    "record_requested",
     "record_withdrawn",
     "install_requested",
     "install_unknown",
 )
 """Codes of deeds after which the container, or what the record says of it, is not what was looked at before."""
 
-_LOOKS = ("slb.fleet.host_fate", "slb.fleet.host_info")
+_LOOKS = ("slb.fleet.engine_plan", "slb.fleet.host_info")
 _LICENSE = "The license was to be downloaded, and whether it was is not known."
 _UNDER_WAY = {
     "slb.fleet.interface": (
@@ -42,7 +42,7 @@ class Story:
     play that has come to it.
     """
 
-    fate: Fate | None = None
+    host_plan: HostPlan | None = None
     is_outdated: bool = False
     """This run has done something since its last look that no proof outlives."""
     is_decided: bool = False
@@ -64,21 +64,21 @@ class Story:
     batch: int | None = None
 
     @property
-    def is_proven(self) -> bool:
+    def is_verified(self) -> bool:
         return self.trouble == "ok" and self._is_good and not self.is_outdated
 
     @property
     def is_undone(self) -> bool:
-        """It was proven, and this run has itself taken away what was: what was decided then says nothing of it now."""
+        """It was healthy, and this run has itself taken away what was: what was decided then says nothing of it now."""
         return self._is_good and self.is_outdated
 
     @property
     def _is_good(self) -> bool:
-        return self.fate is not None and self.fate.action == "nothing"
+        return self.host_plan is not None and self.host_plan.action == "none"
 
     @property
     def needs_a_person(self) -> bool:
-        return self.fate is not None and self.fate.action == "fail"
+        return self.host_plan is not None and self.host_plan.action == "fail"
 
     def add(self, deed: Deed) -> None:
         self.deeds.append(deed)
@@ -88,9 +88,9 @@ class Story:
         if phase and seconds > 0:
             self.seconds[phase] = self.seconds.get(phase, 0.0) + seconds
 
-    def since(self, verdict: Verdict) -> Since | None:
+    def since(self, status: HostStatus) -> Since | None:
         """What has changed since the run whose proof the record holds, told from the first look of this one."""
-        is_good = verdict == "proven"
+        is_good = status == "healthy"
         if self.record == "this" and self.has_drifted:
             return "corrected" if is_good else "drifted"
         is_new = self.record in ("none", "other") and not self.was_good
@@ -99,8 +99,8 @@ class Story:
     def unfinished(self, check: bool) -> Reason:
         """What was decided last is not so any more. ``check``: in check mode, in which all only look."""
         if self.tasks and not check and self.module in _UNDER_WAY:
-            return Reason("unfinished", _UNDER_WAY[self.module])
-        if self.fate is None and not self.deeds and (check or self.module in _LOOKS):
-            return Reason("unfinished", "The host was being looked at, and what the look shows was not yet seen.")
+            return Reason("interrupted", _UNDER_WAY[self.module])
+        if self.host_plan is None and not self.deeds and (check or self.module in _LOOKS):
+            return Reason("interrupted", "The host was being looked at, and what the look shows was not yet seen.")
         done = f"The run {self.deeds[-1].sentence}" if self.deeds else "Something was under way on the host"
-        return Reason("unfinished", f"{done}, and what came of it was not yet seen.")
+        return Reason("interrupted", f"{done}, and what came of it was not yet seen.")

@@ -19,7 +19,7 @@ _MOST_GROUPS, _MOST_HOSTS, _LONGEST_SENTENCE, _LONGEST_LIMIT = 15, 10, 300, 20_0
 def summary(document: Document) -> dict[str, Any]:
     """Less than 100 KB. ``again``: the limit for a next run, null where it would be too long."""
     run, groups = document.run, document.groups()
-    again = ",".join(host.name for host in document.hosts if host.verdict in AGAIN and can_be_listed(host.name))
+    again = ",".join(host.name for host in document.hosts if host.status in AGAIN and can_be_listed(host.name))
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -34,7 +34,7 @@ def summary(document: Document) -> dict[str, Any]:
         "groups": [
             {
                 "code": group.code,
-                "verdict": group.verdict,
+                "status": group.status,
                 "count": len(group.hosts),
                 "hosts": list(group.hosts[:_MOST_HOSTS]),
                 "sentence": in_short(group.sentence, _LONGEST_SENTENCE),

@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     AGAIN,
     DRIFTS,
     SINCE,
-    VERDICTS,
+    STATUSES,
     Deed,
     Document,
     Group,
@@ -24,13 +24,13 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import
 _AUDIT = "slb.fleet.audit"
 _MOST_GROUPS, _MOST_HOSTS = 8, 6
 _PLANNED = {
-    "add": "to add",
+    "install": "to install",
     "replace": "to replace",
-    "put_back": "to put back",
-    "confirm": "to confirm",
+    "restore": "to restore",
+    "record": "to record",
     "wait": "to wait for",
-    "nothing": "with nothing to do",
-    "fail": "need you",
+    "none": "unchanged",
+    "fail": "blocked",
 }
 
 
@@ -48,7 +48,7 @@ def _lines(document: Document) -> Iterator[str]:
     yield from _planned(document)
     yield from _deeds(document)
     yield from _troubles(document)
-    unnamed = tuple(host.name for host in document.hosts if host.verdict in AGAIN and not can_be_named(host.name))
+    unnamed = tuple(host.name for host in document.hosts if host.status in AGAIN and not can_be_named(host.name))
     if unnamed:
         yield f"  {len(unnamed)} not in retry, because --limit takes the name for something else: {_names(unnamed)}"
     yield from _drift(document)
@@ -69,19 +69,19 @@ def host_lines(document: Document) -> Iterator[str]:
 
 def _host_lines(document: Document) -> Iterator[str]:
     width = max((len(visible(host.name)) for host in document.hosts), default=0)
-    kind = max((len(host.verdict_in_words) for host in document.hosts), default=0)
+    kind = max((len(host.status_in_words) for host in document.hosts), default=0)
     for host in document.hosts:
         seconds = f"{host.total_seconds:.0f} s" if host.seconds else ""
-        wrong = host.reason.sentence if host.reason and host.verdict not in ("proven", "done") else ""
+        wrong = host.reason.sentence if host.reason and host.status not in ("healthy", "done") else ""
         deeds = ", ".join(deed.sentence for deed in host.done)
         rest = " | ".join(filter(None, ("; ".join(host.evidence[:2]), deeds, wrong)))
-        yield f"{visible(host.name):{width}}  {host.verdict_in_words:{kind}}  {seconds:>6}  {rest}".rstrip()
+        yield f"{visible(host.name):{width}}  {host.status_in_words:{kind}}  {seconds:>6}  {rest}".rstrip()
 
 
 def in_numbers(document: Document) -> str:
-    """How many hosts have which verdict."""
+    """How many hosts have which status."""
     counts = document.counts
-    parts = [f"{counts[verdict]} {words}" for verdict, words in VERDICTS.items() if counts[verdict]]
+    parts = [f"{counts[status]} {words}" for status, words in STATUSES.items() if counts[status]]
     by = Counter(host.verified.by for host in document.hosts if host.verified)
     if by and parts:
         parts[0] += " (" + ", ".join(f"{number} by {who}" for who, number in sorted(by.items())) + ")"
@@ -90,19 +90,19 @@ def in_numbers(document: Document) -> str:
 
 def in_plan(document: Document) -> str:
     """How many hosts have which decision, where nothing was done about it."""
-    bad = ("failed", "unreachable", "not_attempted", "unfinished", "done")
-    actions = Counter(host.action for host in document.hosts if host.action and host.verdict not in bad)
+    bad = ("failed", "unreachable", "not_started", "interrupted", "done")
+    actions = Counter(host.action for host in document.hosts if host.action and host.status not in bad)
     parts = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
-    undecided = sum(1 for host in document.hosts if host.verdict == "planned" and not host.action)
-    parts += [f"{undecided} {VERDICTS['planned']}"] if undecided else []
-    parts += [f"{document.counts[verdict]} {VERDICTS[verdict]}" for verdict in bad if document.counts[verdict]]
+    undecided = sum(1 for host in document.hosts if host.status == "planned" and not host.action)
+    parts += [f"{undecided} {STATUSES['planned']}"] if undecided else []
+    parts += [f"{document.counts[status]} {STATUSES[status]}" for status in bad if document.counts[status]]
     return f"{', '.join(parts) or 'no hosts'}. Nothing was changed."
 
 
 def _planned(document: Document) -> Iterator[str]:
     """Of which hosts something would be done, by name."""
     for action, words in _PLANNED.items():
-        names = tuple(host.name for host in document.hosts if host.verdict == "planned" and host.action == action)
+        names = tuple(host.name for host in document.hosts if host.status == "planned" and host.action == action)
         if names:
             yield f"  {words}: {_names(names)}"
 
@@ -133,7 +133,7 @@ _TOLD = {
     "interfaces_given_back": "interfaces given back",
     "install_requested": "an install asked for",
     "install_unknown": "an install asked for whose outcome is not known",
-    "record_confirmed": "an engine recorded",
+    "record_verified": "an engine recorded",
     "motd_restored": "the message of the day brought back",
     "license_downloaded": "a license downloaded",
 }
@@ -151,10 +151,8 @@ def _troubles(document: Document) -> Iterator[str]:
 
 
 def _head(group: Group) -> str:
-    words = VERDICTS[group.verdict]
-    return f"  {len(group.hosts)} {words}" + (
-        "" if group.code in (group.verdict, "task_failed") else f" ({group.code})"
-    )
+    words = STATUSES[group.status]
+    return f"  {len(group.hosts)} {words}" + ("" if group.code in (group.status, "task_failed") else f" ({group.code})")
 
 
 def _unknown_engines(document: Document) -> Iterator[str]:

@@ -162,7 +162,7 @@ class Watcher:
         # It may be by the list of hosts that is written anew below.
         remember(str(context.CLIARGS.get("subset") or ""))
         facts = run_facts(playbook, variables)
-        plan = variables.get("slb_plan")
+        plan = variables.get("slb_approved_plan")
         step = _next_step(self._folder)
         # It may stand in the very file that this run writes, and is needed again where the run is repeated.
         approved = None if is_empty(plan) else approved_plan(plan)

@@ -60,10 +60,10 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         engine = pickle.loads(kept.read_bytes()) if kept.exists() else self._new(trouble)
         seen = kept.with_suffix(".seen")
         if kept.exists() and (trouble == "late" or (trouble == "brief" and not seen.exists())):
-            engine = self._proven()
+            engine = self._verified()
             seen.touch()
         module, arguments = module_in(in_data or b""), arguments_in(in_data or b"")
-        if module == "engine_record" and arguments["state"] == "pending":
+        if module == "engine_record" and arguments["state"] == "requested":
             engine.asked_at = time.monotonic()
         if module == "engine_container" and arguments["state"] == "running":
             time.sleep(max(0.0, engine.asked_at + self.get_option("seconds") - time.monotonic()))
@@ -78,11 +78,11 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         engine._state = "running" if trouble == "live" else "absent"
         return engine
 
-    def _proven(self) -> Engine:
+    def _verified(self) -> Engine:
         engine, names = self._new("live"), ("name", "manage_ip", "base_url")
         wanted = dict(zip(names, map(self.get_option, ("host", "address", "node")), strict=True))
         container = engine.answer("host_info", {})["slb_host"]["engine_container"]["id"]
-        proof = {"state": "confirmed", "container_id": container, "verified_by": "host"}
+        proof = {"state": "verified", "container_id": container, "verified_by": "host"}
         engine.answer("engine_record", {**proof, **wanted})
         return engine
 

@@ -33,7 +33,7 @@ LISTING = {
     "failed": ["failed"],
 }
 # Each site's console has one engine at most, and every host of a test may have a leftover.
-DESCRIBED = {"slb_engine_listing": LISTING, "slb_engine_listing_may_be_empty": True, "slb_max_replaced": "100%"}
+DESCRIBED = {"slb_engine_list": LISTING, "slb_engine_list_may_be_empty": True, "slb_max_replaced": "100%"}
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
 # Extra variables, which override those of hosts; plays read them before they know a host.
 _OF_THE_PLAYS = {"slb_serial": "100%"}
@@ -48,7 +48,7 @@ rm -rf {RECORD} /etc/motd /etc/motd.bak* /etc/profile.d/test-* /etc/ssh/sshd_con
 
 @dataclass(frozen=True)
 class Proof:
-    """Whether the engine is proven BY this; where it is not, what was seen instead is in the words of the failure."""
+    """Whether the engine is verified BY this; where it is not, what was seen instead is in the words of the failure."""
 
     by: str
     record: Mapping[str, Any]
@@ -57,7 +57,7 @@ class Proof:
 
     def __bool__(self) -> bool:
         recorded = tuple(self.record.get(key) for key in ("state", "verified_by", "container_id"))
-        return self.containers.get("slb") == "running" and recorded == ("confirmed", self.by, self.engine)
+        return self.containers.get("slb") == "running" and recorded == ("verified", self.by, self.engine)
 
 
 class Site:
@@ -125,7 +125,7 @@ class Site:
     def requests(self) -> dict[str, int]:
         return dict(self.node.state()["counters"])
 
-    def is_proven(self, by: str) -> Proof:
+    def is_verified(self, by: str) -> Proof:
         return Proof(by, self.record, self.containers, self.engine)
 
     # --- what happens to it

@@ -18,10 +18,10 @@ def asked(site: Site) -> int:
 
 @pytest.fixture(scope="module")
 def held_up(sites: Sites) -> Run:
-    """The first host is proven already, and the first that has work fails."""
+    """The first host is verified already, and the first that has work fails."""
     sites.prepare({CANARY: lambda site: site.hold_the_port()})
-    proven = sites.play("slb.fleet.rollout", "--limit", HEALTHY)
-    assert proven.status == 0, proven.output
+    verified = sites.play("slb.fleet.rollout", "--limit", HEALTHY)
+    assert verified.status == 0, verified.output
     return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
 
 
@@ -36,7 +36,7 @@ def rollout(sites: Sites, held_up: Run) -> Run:
 
 @pytest.fixture(scope="module")
 def second(sites: Sites, rollout: Run) -> Run:
-    sites.play("slb.fleet.rollout", variables={HEALTHY: {"slb_unrecorded_engine": "adopt"}}, slb_serial=DEFAULT)
+    sites.play("slb.fleet.rollout", variables={HEALTHY: {"slb_unverified_engine": "adopt"}}, slb_serial=DEFAULT)
     for site in sites:
         site.node.reset_counters()
     return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
@@ -50,7 +50,7 @@ def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites:
         assert (site.containers, site.record, site.requests["install"]) == ({}, {}, 0)
 
 
-def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_attempted(held_up: Run) -> None:
+def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_started(held_up: Run) -> None:
     assert held_up.report[HEALTHY].startswith("verified by host"), held_up.output
     assert held_up.report[CANARY].startswith("failed")
     assert [held_up.report[name].startswith("not attempted") for name in REST] == [True] * len(REST), held_up.output
@@ -60,7 +60,7 @@ def test_a_host_that_cannot_be_reached_or_needs_a_person_holds_up_no_other(sites
     assert rollout.report[UNREACHABLE].startswith("unreachable"), rollout.output
     assert rollout.report[HEALTHY].startswith("failed"), rollout.output
     for site in sites:
-        assert site.name in (UNREACHABLE, HEALTHY) or site.is_proven(by="host"), rollout.output
+        assert site.name in (UNREACHABLE, HEALTHY) or site.is_verified(by="host"), rollout.output
 
 
 def test_a_second_run_over_a_healthy_fleet_is_one_look(sites: Sites, second: Run) -> None:

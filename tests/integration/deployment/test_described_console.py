@@ -40,7 +40,7 @@ def test_a_running_container_that_is_not_listed_is_a_leftover(
     sites: Sites, before: dict[str, str], rollout: Run
 ) -> None:
     site = sites["bullseye-1"]
-    assert site.is_proven(by="console"), rollout.output
+    assert site.is_verified(by="engine_list"), rollout.output
     assert site.leftovers == ["exited"]
     assert site.engine != before[site.name]
 
@@ -49,7 +49,7 @@ def test_an_engine_that_somebody_else_deployed_is_recorded_and_left_alone(
     sites: Sites, before: dict[str, str], rollout: Run
 ) -> None:
     site = sites["bullseye-2"]
-    assert site.is_proven(by="console"), rollout.output
+    assert site.is_verified(by="engine_list"), rollout.output
     assert site.engine == before[site.name]
     assert site.requests["install"] == 1, "that of the person"
 
@@ -59,7 +59,7 @@ def test_what_a_deployment_that_failed_half_way_left_is_healed_by_a_second_attem
     sites: Sites, rollout: Run, host: str
 ) -> None:
     site = sites[host]
-    assert site.is_proven(by="console"), rollout.output
+    assert site.is_verified(by="engine_list"), rollout.output
     assert site.leftovers == ["exited"]
     assert site.requests["install"] == 2
     assert site.listed == ["running"]
@@ -67,7 +67,7 @@ def test_what_a_deployment_that_failed_half_way_left_is_healed_by_a_second_attem
 
 def test_a_front_end_that_stays_stuck_is_told_by_the_steady_engine(sites: Sites, rollout: Run) -> None:
     site = sites["bookworm-2"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert "the front end was not updated" in said(rollout, site.name)
     assert site.leftovers == []
 
@@ -89,7 +89,7 @@ def test_a_second_rollout_over_proven_engines_reads_the_list_once_and_changes_no
     assert again.status == 0, again.output
     assert set(again.of("changed").values()) == {0}
     for host in listed:
-        assert again.report[host].startswith("verified by console"), again.output
+        assert again.report[host].startswith("verified in the engine list"), again.output
         asked = {name: number for name, number in sites[host].requests.items() if number}
         assert asked == {"login": 1, "engines": 1}, f"{host} asked its management node for more"
         assert (sites[host].containers, sites[host].record) == before[host]

@@ -51,7 +51,7 @@ def rollout(sites: Sites, leftovers: dict[str, list[str]]) -> Run:
 def test_an_undisturbed_run_converges(sites: Sites, rollout: Run) -> None:
     assert rollout.status == 0, rollout.output
     for site in sites:
-        assert site.is_proven(by="console"), rollout.output
+        assert site.is_verified(by="engine_list"), rollout.output
         assert site.listed == ["running"]
 
 

@@ -46,7 +46,7 @@ def rollout(sites: Sites) -> Run:
     return sites.play(
         "slb.fleet.rollout",
         variables={
-            "trixie-1": {"slb_unrecorded_engine": "replace"},
+            "trixie-1": {"slb_unverified_engine": "replace"},
             "bookworm-2": {"slb_attempts": 2, "slb_wait_timeout": 8},
         },
     )
@@ -57,7 +57,7 @@ def rollout(sites: Sites) -> Run:
 )
 def test_a_leftover_is_renamed_and_the_engine_deployed(sites: Sites, rollout: Run, host: str, kept: str) -> None:
     site = sites[host]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.leftovers == [kept]
 
 

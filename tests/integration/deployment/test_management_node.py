@@ -37,10 +37,10 @@ def rollout(sites: Sites) -> Run:
         "slb.fleet.rollout",
         variables={
             "bullseye-1": {"slb_retries": 0},
-            "bookworm-1": {"slb_engine_listing": LISTING | {"items": "data.engines"}},
+            "bookworm-1": {"slb_engine_list": LISTING | {"items": "data.engines"}},
             "trixie-1": {"slb_is_change_hostname": True, "slb_engine_name": "edge-of-the-world"},
             "bookworm-2": {"slb_wait_timeout": 6},
-            "trixie-2": {"slb_engine_listing": LISTING, "slb_wait_timeout": 40},
+            "trixie-2": {"slb_engine_list": LISTING, "slb_wait_timeout": 40},
         },
     )
 
@@ -70,7 +70,7 @@ def test_a_list_that_is_described_wrongly_stops_the_host_safely(sites: Sites, ro
 
 def test_the_hostname_is_changed_where_that_is_asked_for(sites: Sites, rollout: Run) -> None:
     site = sites["trixie-1"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.host.exec(["hostname"]).stdout.strip() == "edge-of-the-world"
     assert site.record["name"] == "edge-of-the-world"
 
@@ -89,5 +89,5 @@ def test_an_engine_that_exists_only_in_the_console_is_said_in_whatever_language(
 
 def test_a_deployment_that_the_console_lists_is_joined(sites: Sites, rollout: Run) -> None:
     site = sites["trixie-2"]
-    assert site.is_proven(by="console"), rollout.output
+    assert site.is_verified(by="engine_list"), rollout.output
     assert site.requests["install"] == 1, "that of the person"

@@ -11,9 +11,9 @@ from runs import Run
 from sites import SERVE, Site, Sites, said
 
 OPERATOR: dict[str, dict[str, Any]] = {
-    "bookworm-1": {"slb_unrecorded_engine": "adopt"},
-    "trixie-1": {"slb_unrecorded_engine": "replace"},
-    "bullseye-2": {"slb_unrecorded_engine": "replace", "slb_allow_established": True},
+    "bookworm-1": {"slb_unverified_engine": "adopt"},
+    "trixie-1": {"slb_unverified_engine": "replace"},
+    "bullseye-2": {"slb_unverified_engine": "replace", "slb_allow_established": True},
     "trixie-2": {"slb_attempts": 2},
 }
 
@@ -88,7 +88,7 @@ def test_an_unrecorded_engine_is_adopted_on_the_operators_word(
     sites: Sites, prepared: dict[str, str], rollout: Run
 ) -> None:
     site = sites["bookworm-1"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.engine == prepared[site.name]
     assert not site.requests.get("install")
 
@@ -103,7 +103,7 @@ def test_an_engine_with_connections_is_replaced_where_this_host_is_said_to_allow
     sites: Sites, prepared: dict[str, str], rollout: Run
 ) -> None:
     site = sites["bullseye-2"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert (site.engine != prepared[site.name], site.leftovers) == (True, ["exited"])
 
 

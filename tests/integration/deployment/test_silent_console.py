@@ -36,26 +36,26 @@ def rollout(sites: Sites) -> Run:
 
 def test_a_stuck_front_end_is_seen_through(sites: Sites, rollout: Run) -> None:
     site = sites["bullseye-1"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.requests["install"] == 1
 
 
 def test_a_lost_answer_is_not_a_failed_deployment(sites: Sites, rollout: Run) -> None:
     site = sites["bullseye-2"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.requests["install"] == 1, "the call that may have been carried out is not repeated"
     assert site.listed == ["running"]
 
 
 def test_a_slow_start_is_waited_for(sites: Sites, rollout: Run) -> None:
     site = sites["bookworm-1"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.requests["install"] == 1
 
 
 def test_an_engine_that_exists_already_as_somebody_deploys_it_is_waited_for(sites: Sites, rollout: Run) -> None:
     site = sites["bookworm-2"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.leftovers == []
     assert site.listed == ["running"]
     assert site.requests["install"] == 2, "the person's, and ours, which was told that the engine exists"
@@ -73,7 +73,7 @@ def test_a_noisy_message_of_the_day_is_moved_aside_for_the_deployment_and_brough
     sites: Sites, rollout: Run
 ) -> None:
     site = sites["trixie-2"]
-    assert site.is_proven(by="host"), rollout.output
+    assert site.is_verified(by="host"), rollout.output
     assert site.requests["install"] == 1, "at the first attempt"
     assert site.file("/etc/motd").count("\n") == 400
     assert site.host.exec(["ls", "/etc/motd.bak"], check=False).returncode != 0

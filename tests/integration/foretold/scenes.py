@@ -7,19 +7,19 @@ from typing import Any
 from sites import LISTING, RECORD, SERVE
 from wards import Case, Ward
 
-REPLACE = {"slb_unrecorded_engine": "replace"}
-ADOPT = {"slb_unrecorded_engine": "adopt"}
-DESCRIBED: dict[str, Any] = {"slb_engine_listing": LISTING, "slb_max_replaced": "100%"}
+REPLACE = {"slb_unverified_engine": "replace"}
+ADOPT = {"slb_unverified_engine": "adopt"}
+DESCRIBED: dict[str, Any] = {"slb_engine_list": LISTING, "slb_max_replaced": "100%"}
 # A word of the console that nobody has described.
-HALF_DESCRIBED = {"slb_engine_listing": {**LISTING, "failed": []}}
-ELSEWHERE = {"slb_engine_listing": {**LISTING, "path": "/console/nothing"}}
+HALF_DESCRIBED = {"slb_engine_list": {**LISTING, "failed": []}}
+ELSEWHERE = {"slb_engine_list": {**LISTING, "path": "/console/nothing"}}
 TWIN = {"slb_engine_name": "twin"}
-EMPTY = {"slb_engine_listing_may_be_empty": True}
+EMPTY = {"slb_engine_list_may_be_empty": True}
 
 
 def unproven(ward: Ward) -> None:
     ward.run_container()
-    ward.note("confirmed", container_id="another", verified_by="host", confirmed_at=1.0)
+    ward.note("verified", container_id="another", verified_by="host", verified_at=1.0)
 
 
 def noisy(ward: Ward) -> None:
@@ -27,12 +27,12 @@ def noisy(ward: Ward) -> None:
 
 
 def came_up(ward: Ward) -> None:
-    ward.note("pending")
+    ward.note("requested")
     ward.run_container()
 
 
 def left(ward: Ward) -> None:
-    ward.note("pending")
+    ward.note("requested")
     ward.run_and_exit()
 
 
@@ -45,12 +45,12 @@ def deletes_itself(ward: Ward) -> None:
     ward.docker("run", "--detach", "--name", "slb", "--rm", "--network", "host", *SERVE)
 
 
-def proven_and_exited(ward: Ward) -> None:
+def verified_and_exited(ward: Ward) -> None:
     ward.prove()
     ward.exit()
 
 
-def proven_and_paused(ward: Ward) -> None:
+def verified_and_paused(ward: Ward) -> None:
     ward.prove()
     ward.docker("pause", "slb")
 
@@ -60,13 +60,13 @@ def paused(ward: Ward) -> None:
     ward.docker("pause", "slb")
 
 
-def proven_and_restarted(ward: Ward) -> None:
+def verified_and_restarted(ward: Ward) -> None:
     ward.prove()
     ward.restart_by_itself()
 
 
 def restarts(ward: Ward) -> None:
-    ward.note("pending")
+    ward.note("requested")
     ward.run_container("slb", "slb:1", "/bin/sh", "-c", "exit 1")
 
 
@@ -95,7 +95,7 @@ def created(ward: Ward) -> None:
     ward.docker("create", "--name", "slb", *SERVE)
 
 
-def proven_and_listed(status: str) -> Any:
+def verified_and_listed(status: str) -> Any:
     def bring_about(ward: Ward) -> None:
         ward.prove()
         ward.be_listed(status)
@@ -117,36 +117,36 @@ def came_up_and_is_listed(ward: Ward) -> None:
 
 
 def stopped_but_listed(ward: Ward) -> None:
-    proven_and_exited(ward)
+    verified_and_exited(ward)
     ward.be_listed("running")
 
 
 WITHOUT_A_LIST = {
     "whatever is there, by its record": [
-        Case("absent", "add", "There is no engine", noisy),
-        Case("proven", "nothing", "", Ward.prove),
-        Case("our request left nothing", "add", "left no container", lambda ward: ward.note("pending")),
+        Case("absent", "install", "There is no engine", noisy),
+        Case("healthy", "none", "", Ward.prove),
+        Case("our request left nothing", "install", "left no container", lambda ward: ward.note("requested")),
         Case(
             "our request is young",
             "wait",
             "is noted on the host",
-            lambda ward: ward.note("pending", age=0),
+            lambda ward: ward.note("requested", age=0),
             {"slb_wait_timeout": 240},
-            lambda ward: ward.note("pending", age=210),
+            lambda ward: ward.note("requested", age=210),
         ),
-        Case("our deployment finished", "confirm", "came up after our request", came_up),
+        Case("our deployment finished", "record", "came up after our request", came_up),
         Case("exited, no record", "replace", "leftover of an earlier deployment", Ward.run_and_exit),
         Case("running, no record", "fail", "it could be live", Ward.run_container),
         Case("another container than the record's", "fail", "it is of another container", unproven),
-        Case("running, the operator adopts it", "confirm", "says: adopt", Ward.run_container, ADOPT),
+        Case("running, the operator adopts it", "record", "says: adopt", Ward.run_container, ADOPT),
     ],
     "what stands against it": [
         Case("our request left an exited one", "replace", "the deployment failed", left),
         Case("running, the operator replaces it", "replace", "says: replace", Ward.run_container, REPLACE),
         Case("connections", "fail", "established connections", serves_a_client, REPLACE),
         Case("deletes itself", "fail", "was started with --rm", deletes_itself, REPLACE),
-        Case("proven and exited", "fail", "is stopped", proven_and_exited),
-        Case("proven and paused", "fail", "is stopped", proven_and_paused),
+        Case("verified and exited", "fail", "is stopped", verified_and_exited),
+        Case("verified and paused", "fail", "is stopped", verified_and_paused),
         Case("damaged record", "fail", "an install may be under way", damaged),
         Case("no runtime", "fail", "is unknown", without_a_runtime),
         Case("record cannot be written", "fail", "read-only", read_only),
@@ -160,23 +160,23 @@ WITHOUT_A_LIST = {
         Case("not let in", "fail", "The install was not begun", variables={"slb_username": "nobody"}),
         Case("ours, restarting", "wait", "seeing whether it stays up", restarts, {"slb_settle": 3}, is_restless=True),
         Case(
-            "proven, just restarted",
+            "verified, just restarted",
             "wait",
             "seeing whether it stays up",
-            proven_and_restarted,
+            verified_and_restarted,
             {"slb_settle": 60},
             Ward.restart_by_itself,
             is_restless=True,
         ),
-        Case("held port", "add", "There is no engine", lambda ward: ward.hold_the_port()),
+        Case("held port", "install", "There is no engine", lambda ward: ward.hold_the_port()),
     ],
 }
 WITH_A_LIST = {
     "what the list says of what runs": [
-        Case("proven and listed", "nothing", "", proven_and_listed("running")),
-        Case("proven and gone", "fail", "which was proven to run here", Ward.prove),
-        Case("proven and failed", "fail", "which was proven to run here", proven_and_listed("failed")),
-        Case("listed", "confirm", "The console lists the engine as running", running_and_listed("running")),
+        Case("verified and listed", "none", "", verified_and_listed("running")),
+        Case("verified and gone", "fail", "which was verified to run here", Ward.prove),
+        Case("verified and failed", "fail", "which was verified to run here", verified_and_listed("failed")),
+        Case("listed", "record", "The console lists the engine as running", running_and_listed("running")),
         Case("listed as deploying", "wait", "as deploying", running_and_listed("deploying"), {"slb_wait_timeout": 4}),
         Case("not listed", "replace", "does not list the engine", Ward.run_container),
         Case("failed", "replace", "as failed", running_and_listed("failed")),
@@ -186,19 +186,21 @@ WITH_A_LIST = {
     "what the list says of what does not, and what it cannot say": [
         Case("drift", "fail", "Find out who is right", lambda ward: ward.be_listed("running")),
         Case("exited", "replace", "leftover of an earlier deployment", Ward.run_and_exit),
-        Case("absent", "add", "There is no engine"),
+        Case("absent", "install", "There is no engine"),
         Case("adopt against the list", "fail", "One of them is wrong", Ward.run_container, ADOPT),
         Case("unknown word", "fail", "nothing clear", running_and_listed("failed"), HALF_DESCRIBED),
         Case("unreadable", "fail", "could not be read", Ward.run_container, ELSEWHERE),
-        Case("proven, front end stuck", "wait", "deploying", proven_and_listed("deploying"), {"slb_wait_timeout": 4}),
-        Case("proven and stopped", "fail", "Find out who is right", stopped_but_listed),
-        Case("ours, and listed", "confirm", "lists the engine as running", came_up_and_is_listed),
+        Case(
+            "verified, front end stuck", "wait", "deploying", verified_and_listed("deploying"), {"slb_wait_timeout": 4}
+        ),
+        Case("verified and stopped", "fail", "Find out who is right", stopped_but_listed),
+        Case("ours, and listed", "record", "lists the engine as running", came_up_and_is_listed),
     ],
     "an empty list, and the budget": [
         Case("running", "fail", "no engine at all", Ward.run_container),
-        Case("absent", "add", "There is no engine"),
+        Case("absent", "install", "There is no engine"),
         Case("exited, no note of it", "fail", "read-only", exited_and_nothing_can_be_noted),
-        Case("proven", "fail", "no engine at all", Ward.prove),
+        Case("healthy", "fail", "no engine at all", Ward.prove),
         Case("empty and right", "fail", "slb_max_replaced", Ward.run_container, EMPTY),
         Case("empty and right too", "fail", "slb_max_replaced", Ward.run_container, EMPTY),
         Case("connections", "fail", "established connections", serves_a_client, EMPTY),
@@ -208,12 +210,12 @@ WITH_A_LIST = {
 }
 REMEDIES = [
     Case("unrecorded", "replace", "the operator says", Ward.run_container),
-    Case("proven", "replace", "the operator says", Ward.prove),
+    Case("healthy", "replace", "the operator says", Ward.prove),
     Case("paused", "replace", "the operator says", paused),
     Case("came up after our request", "replace", "the operator says", came_up),
     Case("connections", "fail", "established connections", serves_a_client),
-    Case("absent, and a long message", "add", "There is no engine", noisy),
-    Case("young request", "wait", "is noted on the host", lambda ward: ward.note("pending", age=0)),
-    Case("listed", "nothing", "", running_and_listed("running"), DESCRIBED),
-    Case("proven, listed as failed", "replace", "the operator says", proven_and_listed("failed"), DESCRIBED),
+    Case("absent, and a long message", "install", "There is no engine", noisy),
+    Case("young request", "wait", "is noted on the host", lambda ward: ward.note("requested", age=0)),
+    Case("listed", "none", "", running_and_listed("running"), DESCRIBED),
+    Case("verified, listed as failed", "replace", "the operator says", verified_and_listed("failed"), DESCRIBED),
 ]

@@ -27,10 +27,10 @@ SCENES = [
     for name in scenes
 ]
 IN_WORDS = {
-    "Nothing to do": "nothing",
-    "Would note": "confirm",
+    "Nothing to do": "none",
+    "Would note": "record",
     "Would wait": "wait",
-    "Would ask": "add",
+    "Would ask": "install",
     "Would take": "replace",
     "Would change nothing": "fail",
 }
@@ -52,12 +52,12 @@ def decided(run: Run, host: str) -> Said:
     line = rf"^\[{host}\]: ([a-z ]+): (.*)$|^(?:\[{host}\]: |fatal: \[{host}\]: )FAILED! => (.*)$"
     found = re.findall(line, before, re.MULTILINE)
     if not found:
-        return Said("nothing", "")
+        return Said("none", "")
     action, reason, failure = found[-1]
     if not failure:
         return Said(action, counted(reason))
     result = json.loads(failure)
-    return Said("fail", counted(result["fate"]["reason"] if "fate" in result else result["msg"]))
+    return Said("fail", counted(result["plan"]["reason"] if "plan" in result else result["msg"]))
 
 
 def diagnosed(run: Run, host: str) -> Said:
@@ -67,7 +67,7 @@ def diagnosed(run: Run, host: str) -> Said:
     words = json.loads(found[1])["msg"]
     action = next(action for begin, action in IN_WORDS.items() if words[2].startswith(begin))
     reason = counted(words[3].removeprefix("Because: "))
-    return Said(action, "" if action == "nothing" else reason)
+    return Said(action, "" if action == "none" else reason)
 
 
 def cases_of(wards: Wards, cases: list[Case]) -> dict[str, Case]:
@@ -119,22 +119,22 @@ def test_a_rollout_is_foretold(wards: Wards, which: str, scene: str) -> None:
     real = wards.play("slb.fleet.rollout", *AT_ONCE)
     assert {name: decided(real, name) for name in cases} == foretold, f"{checked.output}\n\n{real.output}"
     after = wards.dumps(cases)
-    idle = [name for name, said in foretold.items() if said.action in ("nothing", "fail")]
+    idle = [name for name, said in foretold.items() if said.action in ("none", "fail")]
     assert_equal({name: before[name] for name in idle}, after, cases, "a run that does nothing")
     assert_done(wards, cases, before, real)
 
 
 def assert_done(wards: Wards, cases: Mapping[str, Case], before: Mapping[str, str], run: Run) -> None:
     """What was said was done, as the world shows it."""
-    asked = sum(case.action in ("add", "replace") for case in cases.values())
+    asked = sum(case.action in ("install", "replace") for case in cases.values())
     assert wards.node.state()["counters"].get("install", 0) >= asked, run.output
     for name, case in cases.items():
         ward = wards[name]
         if case.action == "replace":
             assert ward.leftovers == [ward.containers[other] for other in ward.containers if other != "slb"]
             assert len(ward.leftovers) == 1, run.output
-        if case.action == "confirm":
-            assert (ward.record["state"], ward.record["container_id"]) == ("confirmed", ward.engine), run.output
+        if case.action == "record":
+            assert (ward.record["state"], ward.record["container_id"]) == ("verified", ward.engine), run.output
             assert ward.engine in before[name], "the engine is the one that ran before"
 
 
@@ -152,7 +152,7 @@ def test_a_remedy_is_foretold(wards: Wards) -> None:
     assert {name: decided(real, name) for name in cases} == foretold, f"{checked.output}\n\n{real.output}"
     assert_says(real, foretold, cases, "remediate")
     after = wards.dumps(cases)
-    idle = [name for name, said in foretold.items() if said.action in ("nothing", "fail", "wait")]
+    idle = [name for name, said in foretold.items() if said.action in ("none", "fail", "wait")]
     assert_equal({name: before[name] for name in idle}, after, cases, "a run that does nothing")
     assert before["the management node"] == after["the management node"], "remediate asked for an install"
     for name, case in cases.items():

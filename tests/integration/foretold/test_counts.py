@@ -21,7 +21,7 @@ MOST_TASKS, MOST_TRIPS = 9, 7
 # A container that has to run for long gives the management node time to list its engine: a look at a host whose engine
 # is not listed yet is one more trip, and how many of them there are hangs on how fast the node is.
 POLICY = {"slb_settle": 15, "slb_wait_timeout": 120}
-CLEAN = Case("absent", "add", "There is no engine")
+CLEAN = Case("absent", "install", "There is no engine")
 
 
 @dataclass(frozen=True)

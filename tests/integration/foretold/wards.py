@@ -76,7 +76,7 @@ class Ward(Site):
 
     def prove(self) -> None:
         self.run_container()
-        self.note("confirmed", container_id=self.engine, verified_by="host", confirmed_at=1.0)
+        self.note("verified", container_id=self.engine, verified_by="host", verified_at=1.0)
 
     def restart_by_itself(self) -> None:
         """Until its runtime has started it again."""

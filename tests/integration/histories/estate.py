@@ -25,7 +25,7 @@ from slb_lab.management import ManagementNode
 
 NOTE = "/var/lib/slb-fleet/set-aside.json"
 _OF_THE_GROUP = {
-    "slb_engine_listing": LISTING,
+    "slb_engine_list": LISTING,
     "slb_outage_timeout": 0,
     "slb_wait_timeout": 12,
     "slb_settle": 1,
@@ -124,7 +124,7 @@ class History:
         return self.run.status != 0 and {h for h, line in self.run.report.items() if line.startswith(words)} == {*names}
 
     def verified_by_console(self, *names: str) -> bool:
-        return all(self.run.report[name].startswith("verified by console") for name in names)
+        return all(self.run.report[name].startswith("verified in the engine list") for name in names)
 
 
 class Steps:
@@ -280,7 +280,7 @@ class Estate:
         for member in self._chosen(names):
             self.in_database("DELETE FROM engines WHERE name = ? OR address = ?", member.name, member.host.address)
 
-    def make_proven(self, *names: str) -> None:
+    def make_verified(self, *names: str) -> None:
         """These hosts, or all, have an engine that the list shows, and a record as a run has written it."""
         if not self._records:
             self._deploy_once()
@@ -291,7 +291,7 @@ class Estate:
         self.clean()
         run = self.play("slb.fleet.rollout")
         for member in self:
-            proof = member.is_proven(by="console")
+            proof = member.is_verified(by="engine_list")
             assert proof, f"{member.name}: {proof}\n{run.output}"
         self._records = {member.name: member.record for member in self}
 
@@ -299,7 +299,7 @@ class Estate:
         """As the node and the collection did it for this host the first time, in a fraction of the time."""
         uptime = float(member.file("/proc/uptime").split()[0])
         now = time.time()
-        fresh = {"uptime": uptime, "requested_at": now, "confirmed_at": now + 1}
+        fresh = {"uptime": uptime, "requested_at": now, "verified_at": now + 1}
         self.list_engine(member.name, member.host.address)
         member.write(RECORD, json.dumps(self._records[member.name] | fresh | {"container_id": member.run_container()}))
         member.host.exec(["chmod", "0644", RECORD])
@@ -363,7 +363,7 @@ class Estate:
         self, history: History, hosts: Mapping[str, Mapping[str, Any]], elsewhere: set[str]
     ) -> None:
         for name, line in history.run.report.items():
-            if not line.startswith("verified by console") or name in elsewhere:
+            if not line.startswith("verified in the engine list") or name in elsewhere:
                 continue
             address = hosts.get(name, {}).get("ansible_host", self[name].host.address)
             address = hosts.get(name, {}).get("slb_manage_ip") or address
@@ -428,7 +428,7 @@ class Estate:
             after.enter_context(self.node_frozen())
             for name, steps in zip(names, all_steps, strict=True):
                 steps.go_on()
-                wait_until(lambda name=name: self[name].record.get("state") == "pending", "the note of the request")
+                wait_until(lambda name=name: self[name].record.get("state") == "requested", "the note of the request")
 
     def output_of(self, process: subprocess.Popen[bytes]) -> str:
         return output_of(self._folder, process)

@@ -20,7 +20,7 @@ FACTS = "/etc/ansible/facts.d"
 READ_ONLY, NODE_GONE, LIST_GONE, IMMUTABLE, NO_LOGIN, GOOD = "h1", "h2", "h3", "h4", "h5", "h6"
 FAILING = (READ_ONLY, NODE_GONE, LIST_GONE, IMMUTABLE, NO_LOGIN)
 # The list says nothing of the containers, and a try that fails fails at once.
-LEFTOVER: dict[str, Any] = {"slb_engine_listing_may_be_empty": True, "slb_max_replaced": "100%", "slb_retries": 0}
+LEFTOVER: dict[str, Any] = {"slb_engine_list_may_be_empty": True, "slb_max_replaced": "100%", "slb_retries": 0}
 
 
 def make_read_only(member: Member) -> None:
@@ -110,7 +110,7 @@ def test_the_run_fails_for_these_alone_and_nothing_was_asked_for_them(estate: Es
     assert between.history.failed(*FAILING), between.run.output
     assert between.engines == {host: [] for host in between.nodes}
     assert between.history.requests["install"] == 1, "of the host where all went well"
-    assert estate[GOOD].is_proven(by="console")
+    assert estate[GOOD].is_verified(by="engine_list")
 
 
 def test_when_all_is_mended_the_next_run_replaces_them(estate: Estate, between: Between) -> None:
@@ -122,5 +122,5 @@ def test_when_all_is_mended_the_next_run_replaces_them(estate: Estate, between: 
     assert again.run.status == 0, again.run.output
     assert again.verified_by_console(*estate.names)
     for host in FAILING:
-        assert estate[host].is_proven(by="console")
+        assert estate[host].is_verified(by="engine_list")
         assert estate[host].leftovers == ["exited"]

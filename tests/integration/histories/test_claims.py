@@ -1,4 +1,4 @@
-"""What was proven once is a claim about one engine at one address of one management node, and may hold no more."""
+"""What was verified once is a claim about one engine at one address of one management node, and may hold no more."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RENAMED: dict[str, dict[str, Any]] = {"h3": {"slb_engine_name": "west-3"}, "h4":
 
 @pytest.fixture(scope="module")
 def differing(estate: Estate) -> History:
-    estate.make_proven()
+    estate.make_verified()
     clone(estate, "h1", "h2")
     # Of an engine before the present one, which the console has lost, too.
     estate["h5"].alter_record(container_id="0" * 64)
@@ -46,7 +46,7 @@ def test_a_cloned_host_is_not_taken_for_its_original(estate: Estate, differing: 
     assert differing.verified_by_console("h2"), differing.run.output
     member = estate["h2"]
     assert (member.record["name"], member.record["manage_ip"]) == ("h2", member.host.address)
-    assert member.is_proven(by="console")
+    assert member.is_verified(by="engine_list")
     assert differing.requests["install"] == 2, "for the clone, and for the host with the older record"
 
 
@@ -67,7 +67,7 @@ def test_an_older_record_proves_no_container_that_the_list_does_not_show(estate:
     assert differing.verified_by_console("h5"), differing.run.output
     before, after = differing.touched["h5"]
     assert len(after.containers) == len(before.containers) + 1
-    assert estate["h5"].is_proven(by="console")
+    assert estate["h5"].is_verified(by="engine_list")
 
 
 # --- the management node or the hosts are others
@@ -76,7 +76,7 @@ def test_an_older_record_proves_no_container_that_the_list_does_not_show(estate:
 @pytest.fixture(scope="module")
 def moved(estate: Estate, differing: History) -> Iterator[tuple[History, str]]:
     """Two hosts are swapped, two move to another node, and two engines are lost by theirs."""
-    estate.make_proven()
+    estate.make_verified()
     other = estate.another_node("other")
     try:
         estate.list_engine("h4", estate["h4"].host.address, node=other)
@@ -130,7 +130,7 @@ def test_an_engine_that_the_node_has_lost_or_calls_failed_is_drift(moved: tuple[
     history, _ = moved
     assert history.run.report[host].startswith("failed"), history.run.output
     assert host not in history.touched
-    assert "proven" in history.said(host)
+    assert "healthy" in history.said(host)
     assert "slb.fleet.remediate" in history.said(host)
 
 
@@ -156,6 +156,6 @@ def test_drift_heals_by_remediate_and_rollout(estate: Estate, healed: tuple[Hist
     assert rollout.run.status == 0, rollout.run.output
     for member in estate:
         assert rollout.verified_by_console(member.name), rollout.run.output
-        assert member.is_proven(by="console")
+        assert member.is_verified(by="engine_list")
     assert rollout.requests["install"] == 2
     assert set(rollout.touched) == {"h4", "h5", "h6"}, "h4 is of this node again"

@@ -23,7 +23,7 @@ def lines(estate: Estate) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def copied(estate: Estate, lines: dict[str, dict[str, Any]]) -> History:
-    estate.make_proven("h3", "h5")
+    estate.make_verified("h3", "h5")
     estate.clean("h1", "h2", "h4", "h6")
     estate["h6"].run_container()
     return estate.history("slb.fleet.rollout", hosts=lines)
@@ -48,7 +48,7 @@ def test_the_other_host_is_named(copied: History, host: str) -> None:
     assert "slb_engine_name" in copied.said(host)
 
 
-# Shows a defect: h6 is said to be verified by console, for what the node lists at h5's address.
+# Shows a defect: h6 is said to be verified in the engine list, for what the node lists at h5's address.
 def test_neither_slice_of_a_run_claims_the_others_engine(alone: History) -> None:
     assert alone.failed("h4", "h6"), alone.run.output
     assert alone.touched == {}
@@ -61,7 +61,7 @@ def test_neither_slice_of_a_run_claims_the_others_engine(alone: History) -> None
 
 @pytest.fixture(scope="module")
 def swapped(estate: Estate, alone: History) -> History:
-    estate.make_proven("h1", "h2")
+    estate.make_verified("h1", "h2")
     addresses = {name: estate[name].host.address for name in ("h1", "h2")}
     lines = {
         "h1": {"ansible_host": addresses["h2"], "slb_manage_ip": addresses["h1"]},

@@ -1,4 +1,4 @@
-"""Hosts that freeze, vanish, or whose container runtime does: the run ends, and the others are proven."""
+"""Hosts that freeze, vanish, or whose container runtime does: the run ends, and the others are verified."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def both(estate: Estate) -> Iterator[tuple[History, float, Run]]:
     """The history, how many seconds its run took, and the run of its own. SSH has a control connection to each host
     when the first begins.
     """
-    estate.make_proven(FROZEN, VANISHED, DEAF)
+    estate.make_verified(FROZEN, VANISHED, DEAF)
     estate.clean(*GOOD)
     estate.make_leftover(LATER)
     opened = estate.play("slb.fleet.diagnose")
@@ -67,7 +67,7 @@ def test_the_run_ends_in_bounded_time(hanging: tuple[History, float]) -> None:
     assert seconds < 2 * STEP_SECONDS, history.run.output
 
 
-def test_the_others_are_proven(hanging: tuple[History, float]) -> None:
+def test_the_others_are_verified(hanging: tuple[History, float]) -> None:
     history, _ = hanging
     assert history.verified_by_console(*GOOD), history.run.output
 

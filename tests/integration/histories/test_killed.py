@@ -28,7 +28,7 @@ HIDDEN = ("h2", "h3", "h5", "h6")
 @pytest.fixture(scope="module")
 def killed(estate: Estate) -> tuple[Dump, Dump]:
     """What there was before the runs, and after they were killed."""
-    estate.make_proven()
+    estate.make_verified()
     estate.clean("h1", "h4")
     for name in HIDDEN:
         estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
@@ -44,7 +44,7 @@ def killed(estate: Estate) -> tuple[Dump, Dump]:
             for name, step in MOMENTS.items()
         )
     )
-    # Its run was killed when the engine was asked for and not yet noted as proven. How long the management node takes
+    # Its run was killed when the engine was asked for and not yet noted as verified. How long the management node takes
     # to deploy it is no matter here.
     wait_until(
         lambda: estate["h4"].containers == {"slb": "running"},
@@ -82,7 +82,7 @@ def test_the_runs_were_killed_where_it_matters(estate: Estate, killed: tuple[Dum
 @pytest.mark.parametrize("host", ["h1", "h4"])
 def test_the_next_run_proves_what_was_under_way(estate: Estate, again: History, host: str) -> None:
     assert again.verified_by_console(host), again.run.output
-    assert estate[host].is_proven(by="console")
+    assert estate[host].is_verified(by="engine_list")
 
 
 def test_no_install_was_asked_for_twice(again: History, killed: tuple[Dump, Dump]) -> None:
@@ -118,7 +118,7 @@ def test_with_the_right_list_all_are_proven_and_none_is_touched(
 @pytest.fixture(scope="module")
 def stopped(estate: Estate, corrected: History) -> tuple[Dump, Dump]:
     """Live engines are taken away for nothing: two on the list's word, the third on the operator's; then it shows."""
-    estate.make_proven()
+    estate.make_verified()
     for name in ("h1", "h2"):
         estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
         estate.alter_engine(name, listed=0)
@@ -144,7 +144,7 @@ def shown(estate: Estate, stopped: tuple[Dump, Dump]) -> History:
 def test_an_engine_that_the_list_shows_by_now_is_put_back(
     stopped: tuple[Dump, Dump], shown: History, host: str
 ) -> None:
-    """The reason of the act has proven wrong: the act is undone by itself."""
+    """The reason of the act was wrong: the act is undone by itself."""
     before, left = stopped
     assert [each["state"] for each in left.hosts[host].containers.values()] == ["exited"]
     after = shown.after.hosts[host]
@@ -176,7 +176,7 @@ exec /usr/bin/docker.real "$@"
 @pytest.fixture(scope="module")
 def half_gone(estate: Estate, shown: History) -> tuple[Dump, Dump]:
     """Live engines that a filter hides; of two of them the list shows the truth again before the next run."""
-    estate.make_proven()
+    estate.make_verified()
     for name, step in STEPS.items():
         estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
         estate.alter_engine(name, listed=0)

@@ -28,7 +28,7 @@ def run_unlisted(estate: Estate, name: str) -> None:
 @pytest.fixture(scope="module")
 def over_budget(estate: Estate) -> History:
     """The account sees two of six engines, and the run may stop one on the list's word."""
-    estate.make_proven()
+    estate.make_verified()
     for name in ("h1", "h2", "h3", "h4"):
         be_unrecorded(estate, name)
         estate.alter_engine(name, listed=0)
@@ -58,7 +58,7 @@ def test_those_that_the_list_shows_are_verified_all_the_same(over_budget: Histor
 @pytest.fixture(scope="module")
 def hidden(estate: Estate, over_budget: History) -> History:
     """Two live engines are hidden. The first batch has one of them, and a host that has none; then comes the other."""
-    estate.make_proven()
+    estate.make_verified()
     estate["h1"].docker("update", "--restart", "unless-stopped", "slb")
     estate.clean("h2")
     for name in ("h1", "h3"):
@@ -84,7 +84,7 @@ def test_a_hidden_live_engine_is_put_back_as_it_was_when_the_node_says_that_it_e
 def test_the_message_says_what_was_done_and_what_to_mend(hidden: History) -> None:
     words = hidden.said("h1")
     assert "put back" in words, hidden.run.output
-    assert "slb_engine_listing" in words
+    assert "slb_engine_list" in words
     assert "exists" in words
 
 
@@ -103,7 +103,7 @@ def test_another_host_is_deployed_all_the_same(hidden: History) -> None:
 
 
 def described(**changes: Any) -> dict[str, Any]:
-    return {"slb_engine_listing": LISTING | changes}
+    return {"slb_engine_list": LISTING | changes}
 
 
 ODD: dict[str, dict[str, Any]] = {
@@ -114,17 +114,17 @@ ODD: dict[str, dict[str, Any]] = {
     # The path is answered with a page that is no list, or not at all.
     "h3": described(path="/console/nothing"),
     # It is said to be good, and the list does not show it.
-    "h4": {"slb_unrecorded_engine": "adopt"},
+    "h4": {"slb_unverified_engine": "adopt"},
     # It is said to be good, and the list shows it at another address.
-    "h5": {"slb_unrecorded_engine": "adopt"},
+    "h5": {"slb_unverified_engine": "adopt"},
     # It is said to be good, and the list's word says nothing.
-    "h6": {"slb_unrecorded_engine": "adopt", **described(running=["up"])},
+    "h6": {"slb_unverified_engine": "adopt", **described(running=["up"])},
 }
 
 
 @pytest.fixture(scope="module")
 def odd(estate: Estate, hidden: History) -> History:
-    estate.make_proven()
+    estate.make_verified()
     run_unlisted(estate, "h4")
     be_unrecorded(estate, "h5")
     estate.alter_engine("h5", address="198.18.255.254")
@@ -160,8 +160,8 @@ def test_each_says_what_its_list_says(odd: History, host: str, words: str) -> No
 
 @pytest.fixture(scope="module")
 def empty(estate: Estate, odd: History) -> History:
-    """The list shows nothing: h1 to h3 are proven, h4 is not, h5 has only an exited container, h6 has none."""
-    estate.make_proven("h1", "h2", "h3", "h4")
+    """The list shows nothing: h1 to h3 are verified, h4 is not, h5 has only an exited container, h6 has none."""
+    estate.make_verified("h1", "h2", "h3", "h4")
     estate.clean("h5", "h6")
     be_unrecorded(estate, "h4")
     estate["h5"].run_container()
@@ -184,7 +184,7 @@ def test_where_nothing_runs_an_engine_is_deployed(estate: Estate, empty: History
 @pytest.fixture(scope="module")
 def tenant(estate: Estate, empty: History) -> History:
     """The account is that of another tenant: the list shows engines, and none of this fleet. Nothing may be stopped."""
-    estate.make_proven()
+    estate.make_verified()
     estate.in_database("UPDATE engines SET listed = 0")
     estate.list_engine("of-others", "203.0.113.7")
     be_unrecorded(estate, "h1")
@@ -206,7 +206,7 @@ def test_the_list_of_another_tenant_proves_nothing_and_stops_nothing(estate: Est
 @pytest.fixture(scope="module")
 def long_after(estate: Estate, tenant: History) -> tuple[str, History]:
     """The id of what was taken away, rightly; the engine that came in its place is lost, and hidden."""
-    estate.make_proven()
+    estate.make_verified()
     run_unlisted(estate, "h1")
     leftover = estate["h1"].engine
     replaced = estate.history("slb.fleet.rollout", "--limit", "h1", slb_max_replaced=1)
@@ -236,7 +236,7 @@ def shifting(estate: Estate) -> History:
 
     The console does not say how many engines there are.
     """
-    estate.make_proven()
+    estate.make_verified()
     be_unrecorded(estate, "h5")
     paged = described(path="/console/engines?page_size=4", page_parameter="page")
     estate.node.set_faults({"pages_shift": 1})
@@ -258,7 +258,7 @@ def test_one_reading_in_pages_stops_no_running_container(estate: Estate, shiftin
 
 # A reading serves for ten seconds: when the host is looked at again, the list is read anew.
 _STAND_STILL_WHEN_CONFIRMED = f"""
-until grep -qs '"confirmed"' {RECORD}; do sleep 0.01; done
+until grep -qs '"verified"' {RECORD}; do sleep 0.01; done
 sessions=$(pgrep sshd)
 kill -STOP $sessions
 sleep 11
@@ -275,7 +275,7 @@ def late(estate: Estate) -> Iterator[Run]:
     estate.node.set_faults({"stuck_front_end": True})
     try:
         with estate.started("slb.fleet.rollout", "--limit", "h1", slb_wait_timeout=6) as process:
-            wait_until(lambda: estate["h1"].record.get("state") == "confirmed", lambda: estate.output_of(process), 90)
+            wait_until(lambda: estate["h1"].record.get("state") == "verified", lambda: estate.output_of(process), 90)
             estate.alter_engine("h1", stuck_until=0)
             process.wait(120)
             yield Run(process.returncode, estate.output_of(process))
@@ -286,5 +286,5 @@ def late(estate: Estate) -> Iterator[Run]:
 def test_a_record_says_by_what_the_run_has_verified_the_engine(estate: Estate, late: Run) -> None:
     """First the host proves it, and when the console shows it a moment later, the run says so, and so does its note."""
     assert late.status == 0, late.output
-    assert late.report["h1"].startswith("verified by console"), late.output
-    assert estate["h1"].is_proven(by="console"), late.output
+    assert late.report["h1"].startswith("verified in the engine list"), late.output
+    assert estate["h1"].is_verified(by="engine_list"), late.output

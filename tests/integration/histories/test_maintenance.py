@@ -1,4 +1,4 @@
-"""People work on hosts by hand, after the engines were proven."""
+"""People work on hosts by hand, after the engines were verified."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from estate import Estate, History
 from sites import SERVE
 
 # The one host whose list is not described: what is silent must not be read as a yes.
-SILENT: dict[str, dict[str, Any]] = {"h1": {"slb_engine_listing": None}}
+SILENT: dict[str, dict[str, Any]] = {"h1": {"slb_engine_list": None}}
 
 
 @pytest.fixture(scope="module")
 def worked_on(estate: Estate) -> History:
-    estate.make_proven()
+    estate.make_verified()
     estate["h1"].docker("stop", "--time", "1", "slb")
     estate["h2"].docker("pause", "slb")
     estate["h3"].docker("rm", "--force", "slb")
@@ -35,7 +35,7 @@ def test_what_a_person_has_done_is_not_undone(worked_on: History, host: str) -> 
 
 def test_one_that_was_stopped_may_be_started_or_remediated(worked_on: History) -> None:
     words = worked_on.said("h1")
-    assert "proven" in words, worked_on.run.output
+    assert "healthy" in words, worked_on.run.output
     assert "docker start slb" in words
     assert "slb.fleet.remediate" in words
 

@@ -26,7 +26,7 @@ def overtaken(estate: Estate) -> History:
     Before that, the first one's engine is shown, another container takes the place of the second, a client connects to
     the third, the fourth is stopped by a person. The last two are live; they are stopped, and then the node dies.
     """
-    estate.make_proven()
+    estate.make_verified()
     for name in estate.names:
         estate[name].host.exec(["rm", "-rf", "/etc/ansible"])
         estate.alter_engine(name, listed=0)
@@ -54,7 +54,7 @@ def overtaken(estate: Estate) -> History:
 
 
 def test_an_engine_that_the_list_shows_by_now_is_not_stopped(overtaken: History) -> None:
-    """Whether the run ends with that, or looks again and finds the engine proven."""
+    """Whether the run ends with that, or looks again and finds the engine verified."""
     before, after = overtaken.before.hosts["h1"], overtaken.after.hosts["h1"]
     assert after.containers == before.containers, overtaken.run.output
 
@@ -85,7 +85,7 @@ def test_what_was_stopped_for_a_request_that_could_not_be_made_runs_again(overta
 @pytest.fixture(scope="module")
 def lost(estate: Estate, overtaken: History) -> History:
     """A live engine is hidden, and the node's answers to install requests are lost; another engine is deployed so."""
-    estate.make_proven("h1", "h3", "h4", "h5", "h6")
+    estate.make_verified("h1", "h3", "h4", "h5", "h6")
     estate["h1"].host.exec(["rm", "-rf", "/etc/ansible"])
     estate.alter_engine("h1", listed=0)
     estate.clean("h2")
@@ -104,7 +104,7 @@ def test_a_live_engine_runs_again_when_no_answer_ever_comes(lost: History) -> No
     assert states == dict.fromkeys(before.containers, ("slb", "running")), lost.run.output
 
 
-def test_an_engine_whose_answer_was_lost_is_proven(lost: History) -> None:
+def test_an_engine_whose_answer_was_lost_is_verified(lost: History) -> None:
     assert lost.verified_by_console("h2"), lost.run.output
 
 
@@ -121,7 +121,7 @@ def two(estate: Estate) -> Iterator[tuple[History, Run]]:
     try:
         with ExitStack() as runs:
             hosts = {"h2": as_node_of(quick)}
-            common: dict[str, Any] = {"hosts": hosts, "slb_max_replaced": 2, "slb_engine_listing_may_be_empty": True}
+            common: dict[str, Any] = {"hosts": hosts, "slb_max_replaced": 2, "slb_engine_list_may_be_empty": True}
             first, second = (
                 runs.enter_context(
                     estate.stepping("slb.fleet.rollout", "--limit", "h1,h2", slb_wait_timeout=30, **common)
@@ -156,19 +156,19 @@ def test_the_second_does_not_ask_and_says_that_somebody_else_deploys(two: tuple[
 
 
 @pytest.mark.parametrize("host", ["h1", "h2"])
-def test_what_the_first_took_out_of_the_way_stays_there_and_its_engine_is_proven(
+def test_what_the_first_took_out_of_the_way_stays_there_and_its_engine_is_verified(
     estate: Estate, two: tuple[History, Run], host: str
 ) -> None:
     history, last = two
     assert history.verified_by_console(host), f"{last.output}\n{history.run.output}"
-    assert estate[host].is_proven(by="console")
+    assert estate[host].is_verified(by="engine_list")
     assert estate[host].leftovers == ["exited"]
 
 
 # --- a person adds the engine between the last reading of the list and our own request
 
 
-def test_what_a_person_has_begun_meanwhile_is_waited_for_and_proven(estate: Estate) -> None:
+def test_what_a_person_has_begun_meanwhile_is_waited_for_and_verified(estate: Estate) -> None:
     estate.clean("h3")
     leftover = estate["h3"].run_unlisted()
     estate.list_engine("of-others", "203.0.113.7")
@@ -180,7 +180,7 @@ def test_what_a_person_has_begun_meanwhile_is_waited_for_and_proven(estate: Esta
             run = steps.go_on_to_the_end()
     finally:
         estate.node.set_faults({})
-    assert run.report["h3"].startswith("verified by console"), run.output
+    assert run.report["h3"].startswith("verified in the engine list"), run.output
     states = {each["name"][:13]: each["state"] for each in estate["h3"].dump().containers.values()}
     assert states == {"slb": "running", "slb-leftover-": "exited"}, run.output
     assert leftover != estate["h3"].engine

@@ -12,7 +12,7 @@ from sites import RECORD
 FACTS = "/etc/ansible/facts.d"
 
 # The operator's word that what runs is a leftover: so only the trouble itself can keep the run from stopping it.
-LEFTOVER: dict[str, Any] = {"slb_engine_listing": None, "slb_unrecorded_engine": "replace", "slb_retries": 0}
+LEFTOVER: dict[str, Any] = {"slb_engine_list": None, "slb_unverified_engine": "replace", "slb_retries": 0}
 BEFORE: dict[str, dict[str, Any]] = {
     "h1": {"slb_password": "not the password"},
     "h2": {"slb_manage_ip": "127.0.0.1"},
@@ -119,7 +119,7 @@ def test_a_wrong_password_is_tried_once_for_all_hosts(estate: Estate, later: His
 
 def be_recorded_and_differ(estate: Estate, name: str) -> None:
     """There is a record, and another container than the one that it proves."""
-    estate.make_proven(name)
+    estate.make_verified(name)
     estate[name].docker("rm", "--force", "slb")
     estate[name].run_container()
 

@@ -15,7 +15,7 @@ _REFUSING = """#!/bin/sh
 [ "$1" = stop ] && echo "it does not want to" >&2 && exit 1
 exec /usr/bin/docker "$@"
 """
-LEFTOVER: dict[str, Any] = {"slb_engine_listing_may_be_empty": True, "slb_max_replaced": "100%"}
+LEFTOVER: dict[str, Any] = {"slb_engine_list_may_be_empty": True, "slb_max_replaced": "100%"}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def test_the_others_of_the_batch_are_brought_to_their_end(estate: Estate, above:
     assert above.failed(FAILING), above.run.output
     assert above.verified_by_console("h2", "h3")
     for name in ("h2", "h3"):
-        assert estate[name].is_proven(by="console")
+        assert estate[name].is_verified(by="engine_list")
 
 
 def test_the_one_that_failed_is_as_it_was(above: History) -> None:
@@ -42,7 +42,7 @@ def test_the_one_that_failed_is_as_it_was(above: History) -> None:
 
 
 @pytest.mark.parametrize("host", ["h4", "h5", "h6"])
-def test_later_batches_are_not_attempted(above: History, host: str) -> None:
+def test_later_batches_are_not_started(above: History, host: str) -> None:
     assert above.run.report[host].startswith("not attempted"), above.run.output
     assert host not in above.touched
     assert above.requests["install"] == 2
@@ -50,7 +50,7 @@ def test_later_batches_are_not_attempted(above: History, host: str) -> None:
 
 @pytest.fixture(scope="module")
 def below(estate: Estate, above: History) -> History:
-    """One of two is not more than 50 %. The two that are proven by now are in no batch."""
+    """One of two is not more than 50 %. The two that are verified by now are in no batch."""
     of_the_plays = {"slb_serial": [2, "100%"], "slb_max_fail_percentage": 50}
     return estate.history("slb.fleet.rollout", extra=of_the_plays, **LEFTOVER)
 

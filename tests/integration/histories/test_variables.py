@@ -13,12 +13,12 @@ from runs import Run
 
 WRONG: dict[str, tuple[str, Any]] = {
     "h1": ("slb_wait_timeout", "3m"),
-    "h2": ("slb_unrecorded_engine", "destroy"),
+    "h2": ("slb_unverified_engine", "destroy"),
     "h3": ("slb_engine_name", "{{ nobody_has_set_this }}"),
 }
 # Those without which no management node is known.
 _NEEDED = ("slb_base_url", "slb_username", "slb_password", "slb_tls_fingerprint")
-PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "try_engine_listing", "download_license")
+PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "show_engine_list", "download_license")
 
 
 def documented() -> list[str]:
@@ -97,7 +97,7 @@ def empty_plays(estate: Estate, rollout: History) -> list[Run]:
 def test_variables_of_plays_that_are_empty_are_not_set(empty_plays: list[Run]) -> None:
     for run in empty_plays:
         assert run.status == 0, run.output
-        assert run.report["h4"].startswith("verified by console")
+        assert run.report["h4"].startswith("verified in the engine list")
 
 
 # --- which hosts

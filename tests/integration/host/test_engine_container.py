@@ -54,7 +54,7 @@ def look(fleet: Fleet) -> dict[str, Any]:
 def requested(fleet: Fleet) -> None:
     """Notes a request, as it is done right before one is made."""
     engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
-    assert fleet.module(HOST, "engine_record", state="pending", **engine)["changed"]
+    assert fleet.module(HOST, "engine_record", state="requested", **engine)["changed"]
 
 
 def state_once(fleet: Fleet, wanted: str) -> dict[str, Any]:
@@ -94,36 +94,36 @@ def test_a_leftover_in_any_state_is_seen_and_taken_out_of_the_way(
     seen = state_once(fleet, wanted)
     assert (seen["id"], seen["restart_policy"]) == (identity, "always")
 
-    checked = fleet.module(HOST, "engine_container", check=True, state="stopped")
+    checked = fleet.module(HOST, "engine_container", check=True, state="set_aside")
     assert checked["changed"]
     assert list(names(docker)) == ["slb"]
 
-    result = fleet.module(HOST, "engine_container", state="stopped", container_id=identity, stop_timeout=1)
+    result = fleet.module(HOST, "engine_container", state="set_aside", container_id=identity, stop_timeout=1)
     assert result["changed"], result
-    name = result["quarantined_as"]
+    name = result["set_aside_as"]
     assert name.startswith("slb-leftover-2")
     assert names(docker) == {name: "created" if wanted == "created" else "exited"}
     assert json.loads(docker("inspect", name))[0]["HostConfig"]["RestartPolicy"]["Name"] == "no"
 
-    assert not fleet.module(HOST, "engine_container", state="stopped")["changed"]
+    assert not fleet.module(HOST, "engine_container", state="set_aside")["changed"]
 
 
 def test_two_leftovers_in_one_second_keep_two_names(fleet: Fleet, docker: Callable[..., str]) -> None:
     for _ in range(2):
         in_state(docker, "created")
-        fleet.module(HOST, "engine_container", state="stopped")
+        fleet.module(HOST, "engine_container", state="set_aside")
     assert len(names(docker)) == 2
 
 
 def test_a_leftover_is_removed_where_that_is_asked_for(fleet: Fleet, docker: Callable[..., str]) -> None:
     in_state(docker, "exited")
-    assert fleet.module(HOST, "engine_container", state="stopped", remove=True)["quarantined_as"] is None
+    assert fleet.module(HOST, "engine_container", state="set_aside", remove=True)["set_aside_as"] is None
     assert names(docker) == {}
 
 
 def test_another_container_than_the_one_decided_about_is_not_stopped(fleet: Fleet, docker: Callable[..., str]) -> None:
     in_state(docker, "running")
-    result = fleet.module(HOST, "engine_container", state="stopped", container_id="f00d")
+    result = fleet.module(HOST, "engine_container", state="set_aside", container_id="f00d")
     assert result["failed"]
     assert "run again to look anew" in result["msg"]
     assert names(docker) == {"slb": "running"}
@@ -133,7 +133,7 @@ def test_a_container_that_was_started_since_it_was_decided_about_is_not_stopped(
     fleet: Fleet, docker: Callable[..., str]
 ) -> None:
     in_state(docker, "running")
-    result = fleet.module(HOST, "engine_container", state="stopped", container_state="exited")
+    result = fleet.module(HOST, "engine_container", state="set_aside", container_state="exited")
     assert result["failed"]
     assert "Somebody has started it since" in result["msg"]
     assert names(docker) == {"slb": "running"}
@@ -150,13 +150,13 @@ def test_an_engine_with_established_connections_is_refused(
     host.exec(["systemd-run", "--unit", f"client-{network}", "python3", "-c", client])
     wait_until(lambda: state(fleet)["established"], "a connection", 10)
 
-    refused = fleet.module(HOST, "engine_container", state="stopped")
+    refused = fleet.module(HOST, "engine_container", state="set_aside")
     assert refused["failed"]
     assert refused["established"] >= 1
     assert " allow_established: true" in refused["msg"]
     assert names(docker) == {"slb": "running"}
 
-    assert fleet.module(HOST, "engine_container", state="stopped", allow_established=True, stop_timeout=1)["changed"]
+    assert fleet.module(HOST, "engine_container", state="set_aside", allow_established=True, stop_timeout=1)["changed"]
     assert "slb" not in names(docker)
     host.exec(["systemctl", "stop", f"client-{network}"])
 
@@ -185,7 +185,7 @@ def test_an_engine_whose_connections_cannot_be_seen_is_refused(
     seen = state(as_member_of_docker)
     assert (seen["state"], seen["established"]) == ("running", None)
 
-    refused = as_member_of_docker.module(HOST, "engine_container", state="stopped")
+    refused = as_member_of_docker.module(HOST, "engine_container", state="set_aside")
     assert refused["failed"]
     assert refused["established"] is None
     assert "become: true" in refused["msg"]
@@ -195,7 +195,7 @@ def test_an_engine_whose_connections_cannot_be_seen_is_refused(
     seen = as_member_of_docker.module(HOST, "host_info", subset=["record"])["slb_host"]
     assert seen["root"] is False
     assert "no permission" in seen["record"]["unwritable"]
-    allowed = as_member_of_docker.module(HOST, "engine_container", state="stopped", allow_established=True)
+    allowed = as_member_of_docker.module(HOST, "engine_container", state="set_aside", allow_established=True)
     assert "become: true" in allowed["msg"]
     assert names(docker) == {"slb": "running"}, "it could neither be noted nor recorded"
 
@@ -206,7 +206,7 @@ def test_a_user_who_may_not_use_docker_is_told_so(fleet: Fleet, docker: Callable
     seen = state(stranger)
     assert seen["state"] == "unknown"
     assert seen["why"].startswith("permission denied")
-    assert "become: true" in stranger.module(HOST, "engine_container", state="stopped")["msg"]
+    assert "become: true" in stranger.module(HOST, "engine_container", state="set_aside")["msg"]
 
 
 def test_an_engine_that_comes_up_is_seen_in_time(fleet: Fleet, docker: Callable[..., str]) -> None:
@@ -287,7 +287,7 @@ def test_a_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet, docker: C
     host.exec(["systemctl", "stop", "docker.socket", "docker.service"])
     try:
         assert state(fleet)["state"] == "unknown"
-        result = fleet.module(HOST, "engine_container", state="stopped")
+        result = fleet.module(HOST, "engine_container", state="set_aside")
         assert result["failed"]
         assert "Bring the container runtime on the host back" in result["msg"]
     finally:
@@ -312,7 +312,7 @@ def test_a_long_wait_shows_that_it_is_alive_and_what_it_waits_for(fleet: Fleet, 
 
 def test_a_host_is_forgotten_as_the_documentation_says(fleet: Fleet, docker: Callable[..., str]) -> None:
     docker(*RUN[1:], *SERVE)
-    fleet.module(HOST, "engine_container", state="stopped", allow_established=True)
+    fleet.module(HOST, "engine_container", state="set_aside", allow_established=True)
     requested(fleet)
     docker(*RUN[1:], *SERVE)
     host = fleet.lab.host(HOST)

@@ -44,10 +44,10 @@ def files(fleet: Fleet) -> dict[str, str]:
 
 
 def test_a_full_disk_keeps_the_old_record(fleet: Fleet, fill: Callable[[], None]) -> None:
-    fleet.module(HOST, "engine_record", state="confirmed", container_id="c1", **ENGINE)
+    fleet.module(HOST, "engine_record", state="verified", container_id="c1", **ENGINE)
     before = files(fleet)
     fill()
-    result = fleet.module(HOST, "engine_record", state="pending", **ENGINE)
+    result = fleet.module(HOST, "engine_record", state="requested", **ENGINE)
     assert result["failed"]
     assert "No space left on device" in result["msg"]
     assert files(fleet) == before
@@ -57,7 +57,7 @@ def test_a_full_disk_keeps_the_old_record(fleet: Fleet, fill: Callable[[], None]
 
 def test_a_full_disk_has_no_half_record(fleet: Fleet, fill: Callable[[], None]) -> None:
     fill()
-    assert fleet.module(HOST, "engine_record", state="pending", **ENGINE)["failed"]
+    assert fleet.module(HOST, "engine_record", state="requested", **ENGINE)["failed"]
     assert files(fleet) == {}
 
 
@@ -69,7 +69,7 @@ def test_a_fifo_in_its_place_does_not_hang_the_look(fleet: Fleet) -> None:
         assert seen["state"] == "invalid"
         assert "no regular file" in seen["why"]
         assert "no regular file" in seen["unwritable"]
-        assert fleet.module(HOST, "engine_record", state="pending", **ENGINE)["failed"]
+        assert fleet.module(HOST, "engine_record", state="requested", **ENGINE)["failed"]
         host.exec(["test", "-p", f"{FACTS}/slb_engine.fact"])
     finally:
         host.exec(["rm", f"{FACTS}/slb_engine.fact"])
@@ -78,15 +78,15 @@ def test_a_fifo_in_its_place_does_not_hang_the_look(fleet: Fleet) -> None:
 def test_nobody_asks_where_a_container_is_there_by_now(fleet: Fleet) -> None:
     host = fleet.lab.host(HOST)
     host.exec(["docker", "create", "--name", "slb", "slb:1", "/bin/true"])
-    refused = fleet.module(HOST, "engine_record", state="pending", container_absent=True, **ENGINE)
+    refused = fleet.module(HOST, "engine_record", state="requested", container_absent=True, **ENGINE)
     assert refused["failed"]
     assert "Nobody asked; run again to look anew" in refused["msg"]
     assert noted(fleet)["state"] == "none"
     host.exec(["docker", "rm", "slb"])
-    assert fleet.module(HOST, "engine_record", state="pending", container_absent=True, **ENGINE)["changed"]
+    assert fleet.module(HOST, "engine_record", state="requested", container_absent=True, **ENGINE)["changed"]
     assert (noted(fleet)["base_url"], noted(fleet)["unwritable"]) == (ENGINE["base_url"], None)
 
 
 def test_the_management_node_has_to_be_named(fleet: Fleet) -> None:
     engine = {key: value for key, value in ENGINE.items() if key != "base_url"}
-    assert "base_url" in fleet.module(HOST, "engine_record", state="pending", **engine)["msg"]
+    assert "base_url" in fleet.module(HOST, "engine_record", state="requested", **engine)["msg"]

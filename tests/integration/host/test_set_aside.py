@@ -66,7 +66,7 @@ def set_aside(fleet: Fleet) -> dict[str, Any] | None:
 def test_it_is_noted_before_and_comes_back_as_it_was(fleet: Fleet, shell: Callable[[str], str]) -> None:
     identity = engine(shell)
     assert set_aside(fleet) is None
-    name = stop(fleet, because="list")["quarantined_as"]
+    name = stop(fleet, because="list")["set_aside_as"]
     assert seen(shell, identity) == (name, "exited", "no:0")
     noted = json.loads(shell(f"cat {NOTE}"))
     expected = {"id": identity, "name": name, "state": "running", "restart_policy": "on-failure:3", "because": "list"}
@@ -90,7 +90,7 @@ def test_it_is_noted_before_and_comes_back_as_it_was(fleet: Fleet, shell: Callab
 
 def test_one_that_nothing_is_noted_of_is_named_and_left_where_it_is(fleet: Fleet, shell: Callable[[str], str]) -> None:
     identity = engine(shell)
-    name = stop(fleet)["quarantined_as"]
+    name = stop(fleet)["set_aside_as"]
     shell(f"rm {NOTE}")
     result = restore(fleet)
     assert (result["changed"], result["restored"], result["leftovers"]) == (False, False, [name])
@@ -120,7 +120,7 @@ def test_a_stop_that_was_killed_goes_on_and_can_be_undone(fleet: Fleet, shell: C
     looked = set_aside(fleet)
     assert looked is not None
     assert (looked["name"], looked["state"]) == ("slb", "running")
-    assert stop(fleet)["quarantined_as"].startswith("slb-leftover-")
+    assert stop(fleet)["set_aside_as"].startswith("slb-leftover-")
     assert not restore(fleet)["failed"]
     assert seen(shell, identity) == ("slb", "running", "on-failure:3")
 
@@ -166,13 +166,13 @@ def test_it_is_not_put_back_where_somebody_else_deploys_by_now(fleet: Fleet, she
     identity = engine(shell)
     stop(fleet)
     other = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
-    assert fleet.module(HOST, "engine_record", state="pending", **other)["changed"]
+    assert fleet.module(HOST, "engine_record", state="requested", **other)["changed"]
     refused = restore(fleet, decided_about=0)
     assert refused["failed"]
     assert "Somebody else deploys on this host" in refused["msg"]
     assert seen(shell, identity)[0] != "slb"
     look = fleet.module(HOST, "host_info", subset=["record"])["slb_host"]["record"]
-    assert look["state"] == "pending", "the other one's request is still noted"
+    assert look["state"] == "requested", "the other one's request is still noted"
     assert restore(fleet, decided_about=look["requested_at"])["restored"]
 
 
@@ -186,7 +186,7 @@ def test_one_that_deletes_itself_is_kept_unless_it_may_be_lost(fleet: Fleet, she
     assert seen(shell, identity)[1] == "running"
     removed = stop(fleet, remove=True)
     assert removed["changed"], removed
-    assert (removed["after"]["state"], removed["quarantined_as"]) == ("absent", None)
+    assert (removed["after"]["state"], removed["set_aside_as"]) == ("absent", None)
     assert shell("docker ps -aq") == ""
     assert set_aside(fleet) is None
 

@@ -20,8 +20,8 @@ from slb_lab.topology import Topology
 
 RECORD = "/etc/ansible/facts.d/slb_engine.fact"
 COMMON = {
-    "slb_engine_listing": LISTING,
-    "slb_engine_listing_may_be_empty": True,
+    "slb_engine_list": LISTING,
+    "slb_engine_list_may_be_empty": True,
     "slb_max_replaced": "100%",
     "slb_settle": 2,
     "slb_stop_timeout": 1,
@@ -109,8 +109,8 @@ class Reported:
         return next((each for each in self.document["hosts"] if each["name"] == name), {"done": []})
 
     @property
-    def verdicts(self) -> dict[str, str]:
-        return {each["name"]: each["verdict"] for each in self.document["hosts"]}
+    def statuses(self) -> dict[str, str]:
+        return {each["name"]: each["status"] for each in self.document["hosts"]}
 
     @property
     def retry(self) -> list[str]:

@@ -20,24 +20,24 @@ SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 
 def see_that_proofs_are_true(reported: Reported) -> None:
-    """Every rendering has the document's verdicts, and who is proven runs, on the host and in the console."""
+    """Every rendering has the document's statuses, and who is healthy runs, on the host and in the console."""
     document = reported.document
     jsonschema.validate(document, SCHEMA)
-    for name, verdict in reported.verdicts.items():
-        assert verdict != "proven" or reported.runs(name), document
+    for name, status in reported.statuses.items():
+        assert status != "healthy" or reported.runs(name), document
     if document["run"]["status"] == "running":
         return
     metrics = (reported.folder / "slb_fleet.prom").read_text()
     page = (reported.folder / "report.html").read_text()
-    for name, verdict in reported.verdicts.items():
-        assert f'host="{name}"}} {int(verdict == "proven")}\n' in metrics
-        assert f'<tr data-v="{verdict}"><th scope="row">{name}</th>' in page
+    for name, status in reported.statuses.items():
+        assert f'host="{name}"}} {int(status == "healthy")}\n' in metrics
+        assert f'<tr data-v="{status}"><th scope="row">{name}</th>' in page
 
 
 def test_check_mode_is_a_plan_and_changes_nothing(reported: Reported) -> None:
     run = reported.play("slb.fleet.rollout", "--check")
     assert run.status == 0, run.output
-    assert "3 to add. Nothing was changed." in run.output
+    assert "3 to install. Nothing was changed." in run.output
     assert reported.console == {}
     assert [reported.containers(name) for name in reported.names] == [{}] * 3
     assert [each["done"] for each in reported.document["hosts"]] == [[]] * 3
@@ -48,22 +48,23 @@ def test_what_was_approved_is_done_and_nothing_else(reported: Reported, tmp_path
     plan = tmp_path / "plan.json"
     for limit in ("h1,h2", "h1,h2,h3"):
         run = reported.play("slb.fleet.rollout", "--limit", limit, *(["--check"] if limit == "h1,h2" else []),
-                            slb_serial="100%", **({} if limit == "h1,h2" else {"slb_plan": str(plan)}))  # fmt: skip
+                            slb_serial="100%",
+                            **({} if limit == "h1,h2" else {"slb_approved_plan": str(plan)}))  # fmt: skip
         if limit == "h1,h2":
             plan.write_text((reported.folder / "report.json").read_text())
-    assert reported.verdicts == {"h1": "proven", "h2": "proven", "h3": "failed"}, run.output
-    assert reported.host("h3")["reason"]["code"] == "not_approved"
+    assert reported.statuses == {"h1": "healthy", "h2": "healthy", "h3": "failed"}, run.output
+    assert reported.host("h3")["reason"]["code"] == "not_in_approved_plan"
     assert reported.containers("h3") == {}
     assert "h3" not in reported.console
     see_that_proofs_are_true(reported)
 
 
 def test_a_digest_is_of_the_whole_fleet(reported: Reported) -> None:
-    run = reported.play("slb.fleet.rollout", slb_plan=f"sha256:{'0' * 64}")
-    assert reported.host("h3")["reason"]["code"] == "not_approved", run.output
+    run = reported.play("slb.fleet.rollout", slb_approved_plan=f"sha256:{'0' * 64}")
+    assert reported.host("h3")["reason"]["code"] == "not_in_approved_plan", run.output
     assert reported.containers("h3") == {}
     reported.play("slb.fleet.rollout", "--check")
-    run = reported.play("slb.fleet.rollout", slb_plan=reported.document["plan"]["digest"])
+    run = reported.play("slb.fleet.rollout", slb_approved_plan=reported.document["plan"]["digest"])
     assert run.status == 0, run.output
     assert reported.runs("h3")
 
@@ -72,7 +73,7 @@ def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has
     reported.play("slb.fleet.rollout", slb_serial="100%")
     run = reported.play("slb.fleet.audit")
     assert run.status == 0, run.output
-    assert reported.document["counts"]["proven"] == 3
+    assert reported.document["counts"]["healthy"] == 3
     limited = reported.play("slb.fleet.audit", slb_hosts="h1,h2")
     assert limited.status == 0, limited.output
     assert [each.split()[0] for each in reported.document["unknown_engines"]] == ["h3"]
@@ -97,14 +98,14 @@ def test_batches_of_ansible_runner_are_told_as_they_were(reported: Reported, tmp
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "3 proven (3 by console)" in done.stdout
+    assert "3 healthy (3 by console)" in done.stdout
     reported.see_that_no_secret_is_told(done.stdout)
     assert "\x1b[K" not in done.stdout, "the line of progress is not drawn in place where nobody looks"
     batches = [each for each in reported.document["run"]["batches"] if each["play"].startswith("Roll out")]
     assert [batch["hosts"] for batch in batches] == [1, 1, 1]
     see_that_proofs_are_true(reported)
     artifact = artifact_of(tmp_path)
-    assert artifact["slb_fleet_77"]["counts"]["proven"] == 3
+    assert artifact["slb_fleet_77"]["counts"]["healthy"] == 3
     assert len(json.dumps(artifact)) < 100_000
 
 
@@ -115,7 +116,7 @@ def artifact_of(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("strategy", ["linear", "free"])
-def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, strategy: str) -> None:
+def test_the_failed_the_unreachable_and_the_not_started(reported: Reported, strategy: str) -> None:
     reported.play("slb.fleet.rollout", slb_serial="100%")
     reported.clean("h3")
     reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
@@ -125,11 +126,11 @@ def test_the_failed_the_unreachable_and_the_not_attempted(reported: Reported, st
     run = reported.play("slb.fleet.rollout", "-i", str(extra), env={"ANSIBLE_STRATEGY": strategy},
                         slb_max_fail_percentage=0)  # fmt: skip
     assert run.status != 0
-    assert (reported.verdicts["h1"], reported.host("h1")["reason"]["code"]) == ("failed", "drift"), run.output
+    assert (reported.statuses["h1"], reported.host("h1")["reason"]["code"]) == ("failed", "drift"), run.output
     assert reported.host("h1")["since"] == "drifted"
-    assert reported.verdicts["h2"] == "unreachable"
+    assert reported.statuses["h2"] == "unreachable"
     if strategy == "linear":
-        assert reported.verdicts["h3"] == "not_attempted"
+        assert reported.statuses["h3"] == "not_started"
         assert reported.containers("h3") == {}
         assert reported.retry == ["h1", "h2", "h3"]
         assert "--limit h1,h2,h3" in run.output
@@ -144,16 +145,16 @@ def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -
         process.wait()
         reported.see_that_no_secret_is_told(reported.output_of(process))
     assert (reported.document["run"]["status"], reported.document["run"]["ended"]) == ("running", None)
-    assert reported.verdicts == {"h1": "unfinished", "h2": "not_attempted", "h3": "not_attempted"}
-    assert json.loads(reported.lab.hosts["h1"].exec(["cat", RECORD]).stdout)["state"] == "pending"
+    assert reported.statuses == {"h1": "interrupted", "h2": "not_started", "h3": "not_started"}
+    assert json.loads(reported.lab.hosts["h1"].exec(["cat", RECORD]).stdout)["state"] == "requested"
     see_that_proofs_are_true(reported)
     run = reported.play("slb.fleet.rollout", "--limit", f"@{reported.folder}/retry", slb_serial="100%")
     assert run.status == 0, run.output
-    assert reported.verdicts == {"h1": "proven", "h2": "proven", "h3": "proven"}
+    assert reported.statuses == {"h1": "healthy", "h2": "healthy", "h3": "healthy"}
     see_that_proofs_are_true(reported)
 
 
-def test_a_frozen_host_is_unreachable_and_the_others_are_proven(reported: Reported) -> None:
+def test_a_frozen_host_is_unreachable_and_the_others_are_verified(reported: Reported) -> None:
     reported.play("slb.fleet.rollout", slb_serial="100%")
     container = reported.lab.hosts["h2"].container
     docker.run(["pause", container])
@@ -161,7 +162,7 @@ def test_a_frozen_host_is_unreachable_and_the_others_are_proven(reported: Report
         run = reported.play("slb.fleet.rollout", env={"ANSIBLE_TIMEOUT": "5"})
     finally:
         docker.run(["unpause", container])
-    assert reported.verdicts == {"h1": "proven", "h2": "unreachable", "h3": "proven"}, run.output
+    assert reported.statuses == {"h1": "healthy", "h2": "unreachable", "h3": "healthy"}, run.output
     see_that_proofs_are_true(reported)
 
 

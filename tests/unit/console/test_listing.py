@@ -121,7 +121,7 @@ def test_an_answer_unlike_the_description_names_what_is_there(answer: Any, words
     with pytest.raises(ConsoleError) as caught:
         Listing.from_params(DESCRIPTION).read(answer)
     assert words in str(caught.value)
-    assert "try_engine_listing" in str(caught.value)
+    assert "show_engine_list" in str(caught.value)
 
 
 def test_a_word_with_two_meanings_is_refused() -> None:

@@ -186,7 +186,7 @@ def test_an_engine_of_variables() -> None:
 
 @pytest.mark.parametrize("pattern", ["", "x*", "(already)?"])
 def test_a_pattern_that_fits_every_answer(pattern: str) -> None:
-    params = {**GOOD, **ENGINE, "exists_patterns": [pattern], "port_occupied_patterns": []}
+    params = {**GOOD, **ENGINE, "exists_patterns": [pattern], "port_in_use_patterns": []}
     with pytest.raises(OptionError, match="every answer fits it"):
         engine.engine(params, check_mode=True)
 
@@ -206,7 +206,7 @@ def test_a_name_that_becomes_a_hostname(name: str) -> None:
 
 
 def test_a_pattern_that_is_none() -> None:
-    params = {**GOOD, **ENGINE, "exists_patterns": ["("], "port_occupied_patterns": []}
+    params = {**GOOD, **ENGINE, "exists_patterns": ["("], "port_in_use_patterns": []}
     with pytest.raises(OptionError, match="exists_patterns"):
         engine.engine(params, check_mode=True)
 

@@ -22,7 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Answer,
 WAIT, SETTLE, ATTEMPTS = 180.0, 5.0, 3
 ENGINE = EngineIdentity("edge-1", "192.0.2.11", "https://console.example")
 WORDS = {
-    "unreadable": "it answered HTTP 503.",
+    "engine_list_unavailable": "it answered HTTP 503.",
     "elsewhere": "it lists edge-1 at 192.0.2.99, and not at 192.0.2.11",
     "other_name": "it lists west-2 at 192.0.2.11, and not edge-1",
     "empty": "it shows no engine at all",
@@ -52,9 +52,9 @@ def records() -> Iterator[dict]:
     yield {"record": "invalid", "record_why": "the record cannot be read"}
     for differences in ((), ("it is of the engine west-2, not edge-1",)):
         for age in (10, 1000) if differences else (10, 190, 1000):
-            yield {"record": "pending", "record_age": age, "differences": differences}
+            yield {"record": "requested", "record_age": age, "differences": differences}
         yield {
-            "record": "confirmed",
+            "record": "verified",
             "differences": differences,
             "is_of_this_container": not differences,
         }
@@ -69,7 +69,7 @@ def listed(console: str) -> dict:
 
 
 def runs() -> Iterator[dict]:
-    answers = ("none", "requested", "exists", "port_occupied", "refused")
+    answers = ("none", "requested", "exists", "port_in_use", "rejected")
     for console, answer, asked, waited in itertools.product(get_args(ConsoleState), answers, (0, ATTEMPTS), (0, 1000)):
         yield {
             **listed(console),

@@ -7,7 +7,7 @@ import re
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 from ansible_collections.slb.fleet.tests.unit.decision.tried import tried
 
-HEAD = """# How a host's fate is decided
+HEAD = """# How a plan of a host is decided
 
 Made from the function that decides, by trying what `tests/unit/decision/space.py` makes up; do not edit. There each
 kind of container is combined with each record, with what the list says and a run knows, and with one danger; upon a

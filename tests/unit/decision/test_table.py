@@ -12,16 +12,16 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progres
 from ansible_collections.slb.fleet.tests.unit.decision.space import ENGINE
 
 RUNNING = {"container": "running", "container_id": "c1", "after_request": True, "uptime": 60.0}
-YOUNG = {"record": "pending", "record_age": 60.0}
-OVER = {"record": "pending", "record_age": 200.0}
-CONFIRMED = {"record": "confirmed"}
-OF_ANOTHER = {"record": "confirmed", "differences": ("it is of the engine west-2, not edge-1",)}
+YOUNG = {"record": "requested", "record_age": 60.0}
+OVER = {"record": "requested", "record_age": 200.0}
+CONFIRMED = {"record": "verified"}
+OF_ANOTHER = {"record": "verified", "differences": ("it is of the engine west-2, not edge-1",)}
 SHAKY = RUNNING | CONFIRMED | {"uptime": 1.0, "restarts": 9}
 LISTED, GONE, FAILED = {"console": "running"}, {"console": "not_listed"}, {"console": "failed"}
 SILENT = {"console": "unknown", "console_words": "it calls the engine's state 'Up'", "console_is_about_it": True}
 EMPTY = {"console": "empty", "console_words": "it shows no engine at all"}
 DAMAGED = {"record": "invalid", "record_why": "the file is not JSON"}
-UNREAD = {"console": "unreadable", "console_words": "it answered HTTP 503."}
+UNREAD = {"console": "unavailable", "console_words": "it answered HTTP 503."}
 LAST = {"progress": Progress(asked=3, answer="unknown", answer_words="(its words)", has_replaced=True)}
 WAITED = {"progress": Progress(waited=10.0)}
 
@@ -38,35 +38,35 @@ def aside(because: str = "list", state: str = "running", **more: bool) -> dict:
 
 
 ROWS = [
-    ("proven, no list", RUNNING | CONFIRMED, "nothing", "that the record names."),
-    ("proven and listed", RUNNING | CONFIRMED | LISTED, "nothing", "the console lists it as running"),
+    ("verified, no list", RUNNING | CONFIRMED, "none", "that the record names."),
+    ("verified and listed", RUNNING | CONFIRMED | LISTED, "none", "the console lists it as running"),
     (
-        "noted as proven by the host, when the list was late",
+        "noted as verified by the host, when the list was late",
         RUNNING | CONFIRMED | LISTED | {"record_verified_by": "host", "progress": Progress(rounds=2, confirmed=1)},
-        "confirm",
+        "record",
         "now the console lists it as running too",
     ),
     (
-        "proven by the host in an earlier run, and listed",
+        "verified by the host in an earlier run, and listed",
         RUNNING | CONFIRMED | LISTED | {"record_verified_by": "host"},
-        "nothing",
+        "none",
         "the console lists it as running",
     ),
     ("the record is of another engine", RUNNING | OF_ANOTHER, "fail", "it is of the engine west-2"),
-    ("of another engine, and listed", RUNNING | OF_ANOTHER | LISTED, "confirm", "lists the engine as running"),
+    ("of another engine, and listed", RUNNING | OF_ANOTHER | LISTED, "record", "lists the engine as running"),
     ("of another engine, not listed", RUNNING | OF_ANOTHER | GONE, "replace", "it is of the engine west-2"),
-    ("proven, and gone from the list", RUNNING | CONFIRMED | GONE, "fail", "slb.fleet.remediate"),
-    ("proven, and failed in the list", RUNNING | CONFIRMED | FAILED, "fail", "as failed the engine edge-1"),
-    ("proven, and stopped by a person", CONFIRMED | {"container": "exited"}, "fail", "docker start slb"),
-    ("proven, and paused by a person", CONFIRMED | {"container": "paused"}, "fail", "docker unpause slb"),
-    ("proven, and the list says nothing clear", RUNNING | CONFIRMED | SILENT, "fail", "'Up'"),
-    ("proven, and the list is empty", RUNNING | CONFIRMED | EMPTY, "fail", "slb_engine_listing_may_be_empty"),
-    ("proven, and the front end is stuck", RUNNING | CONFIRMED | {"console": "deploying"}, "wait", "deploying"),
-    ("console says running", RUNNING | LISTED, "confirm", "lists the engine as running"),
+    ("verified, and gone from the list", RUNNING | CONFIRMED | GONE, "fail", "slb.fleet.remediate"),
+    ("verified, and failed in the list", RUNNING | CONFIRMED | FAILED, "fail", "as failed the engine edge-1"),
+    ("verified, and stopped by a person", CONFIRMED | {"container": "exited"}, "fail", "docker start slb"),
+    ("verified, and paused by a person", CONFIRMED | {"container": "paused"}, "fail", "docker unpause slb"),
+    ("verified, and the list says nothing clear", RUNNING | CONFIRMED | SILENT, "fail", "'Up'"),
+    ("verified, and the list is empty", RUNNING | CONFIRMED | EMPTY, "fail", "slb_engine_list_may_be_empty"),
+    ("verified, and the front end is stuck", RUNNING | CONFIRMED | {"console": "deploying"}, "wait", "deploying"),
+    ("console says running", RUNNING | LISTED, "record", "lists the engine as running"),
     ("console says deploying", {"console": "deploying"}, "wait", "deploying"),
     ("our request is young", YOUNG, "wait", "may still be running"),
-    ("it came up, no list", RUNNING | YOUNG, "confirm", "has finished"),
-    ("stuck front end after the wait", RUNNING | OVER | {"console": "deploying"}, "confirm", "was not updated"),
+    ("it came up, no list", RUNNING | YOUNG, "record", "has finished"),
+    ("stuck front end after the wait", RUNNING | OVER | {"console": "deploying"}, "record", "was not updated"),
     (
         "still deploying after the wait",
         {"console": "deploying", "progress": Progress(waited=180.0)},
@@ -101,7 +101,7 @@ ROWS = [
         "somebody has put it back",
     ),
     ("ours is up, the console not yet", RUNNING | OVER | GONE | {"uptime": 1.0}, "wait", "stays up"),
-    ("our attempt left nothing", OVER, "add", "left no container"),
+    ("our attempt left nothing", OVER, "install", "left no container"),
     ("our attempt left a dead container", OVER | {"container": "exited"}, "replace", "left the container exited"),
     ("it ran before our request", RUNNING | OVER | {"after_request": False}, "fail", "could be live"),
     ("ours, and the console does not list it", RUNNING | OVER | GONE, "replace", "leftover of a failed"),
@@ -110,25 +110,35 @@ ROWS = [
     ("dead container, of a list that is empty", {"container": "exited"} | EMPTY, "replace", "leftover"),
     ("never started", {"container": "created"}, "replace", "leftover"),
     ("stopped, in a word that is not described", {"container": "exited"} | SILENT, "fail", "'Up'"),
-    ("running, unrecorded", RUNNING, "fail", "slb_unrecorded_engine: adopt"),
+    ("running, unrecorded", RUNNING, "fail", "slb_unverified_engine: adopt"),
     ("running, console lists no such engine", RUNNING | GONE, "replace", "does not list"),
     ("running, console says failed", RUNNING | FAILED, "replace", "as failed the engine"),
     ("running, the list is empty", RUNNING | EMPTY, "fail", "no engine at all"),
-    ("absent", {}, "add", "no engine"),
-    ("absent, the first of its console", EMPTY, "add", "no engine"),
-    ("absent, record of a lost container", {"record": "confirmed", "differences": ("gone",)}, "add", "no engine"),
+    ("absent", {}, "install", "no engine"),
+    ("absent, the first of its console", EMPTY, "install", "no engine"),
+    ("absent, record of a lost container", {"record": "verified", "differences": ("gone",)}, "install", "no engine"),
     ("listed at another host", {"console": "elsewhere"}, "fail", "contradicts the inventory"),
     ("another engine listed here", RUNNING | CONFIRMED | {"console": "other_name"}, "fail", "slb_engine_name"),
     ("it is another machine", RUNNING | LISTED | {"addresses": ("192.0.2.99",)}, "fail", "may be another machine"),
-    ("its addresses are words", {"addresses": ("1. Proven", "a'; b")}, "fail", "addresses '1. Proven', 'a\"; b', and"),
-    ("it has that address", RUNNING | LISTED | {"addresses": ("192.0.2.99", "192.0.2.11")}, "confirm", "lists"),
+    (
+        "its addresses are words",
+        {"addresses": ("1. Verified", "a'; b")},
+        "fail",
+        "addresses '1. Verified', 'a\"; b', and",
+    ),
+    ("it has that address", RUNNING | LISTED | {"addresses": ("192.0.2.99", "192.0.2.11")}, "record", "lists"),
     ("two hosts want it", {"disputed": "edge-1 and edge-9 want it."}, "fail", "edge-9"),
-    ("the list cannot be read", RUNNING | CONFIRMED | {"console": "unreadable"}, "fail", "could not be read"),
-    ("drift", LISTED, "fail", "who is right"),
-    ("proven once, now restarting", {"container": "restarting"} | CONFIRMED, "fail", "again and again"),
-    ("proven once, now just restarted", SHAKY, "wait", "whether it stays up"),
+    (
+        "the list cannot be read",
+        RUNNING | CONFIRMED | {"console": "unavailable"},
+        "fail",
+        "could not be read",
+    ),
+    ("listed_but_not_running", LISTED, "fail", "who is right"),
+    ("verified once, now restarting", {"container": "restarting"} | CONFIRMED, "fail", "again and again"),
+    ("verified once, now just restarted", SHAKY, "wait", "whether it stays up"),
     ("restarted again in the meantime", SHAKY | WAITED, "fail", "restarts it again and again"),
-    ("restarted long ago", SHAKY | {"uptime": 60.0}, "nothing", "that the record names"),
+    ("restarted long ago", SHAKY | {"uptime": 60.0}, "none", "that the record names"),
     ("somebody paused it", {"container": "paused"}, "fail", "could be live"),
     ("runtime down", {"container": "unknown", "container_why": "no daemon"}, "fail", "runtime on the host back"),
     (
@@ -140,22 +150,22 @@ ROWS = [
     ("no root", {"container": "unknown", "container_why": "denied", "as_root": False}, "fail", "become: true"),
     ("damaged record", DAMAGED, "fail", "the file is not JSON"),
     ("it exists, they say, but not here", OVER | answered("exists"), "fail", "remove the engine there"),
-    ("refused", answered("refused"), "fail", "(its words)"),
-    ("the list was wrong", aside() | answered("exists"), "put_back", "goes back as it was"),
+    ("rejected", answered("rejected"), "fail", "(its words)"),
+    ("the list was wrong", aside() | answered("exists"), "restore", "goes back as it was"),
     (
         "the list cannot be read after the stop",
         aside() | answered("none", has_replaced=True) | UNREAD,
-        "put_back",
+        "restore",
         "HTTP 503",
     ),
-    ("no engine ever came up", OVER | aside() | LAST, "put_back", "asked for 3 times"),
-    ("a run was ended while it put it back", aside(going_back=True), "put_back", "about to be put back"),
-    ("somebody renamed the proven container", {"recorded_as": "slb-x"}, "fail", "docker rename slb-x slb"),
-    ("the list shows what was taken away", LISTED | aside(), "put_back", "lists the engine as running"),
-    ("it is back, and listed", RUNNING | LISTED | aside() | answered("exists", has_put_back=True), "confirm", "lists"),
-    ("nothing was begun, and it had run", aside() | answered("refused"), "put_back", "goes back"),
-    ("nothing was begun, and it was dead", aside("ended", "exited") | answered("refused"), "fail", "not begun"),
-    ("the operator took it away in an earlier run", aside("operator") | answered("refused"), "fail", "not begun"),
+    ("no engine ever came up", OVER | aside() | LAST, "restore", "asked for 3 times"),
+    ("a run was ended while it put it back", aside(going_back=True), "restore", "about to be put back"),
+    ("somebody renamed the verified container", {"recorded_as": "slb-x"}, "fail", "docker rename slb-x slb"),
+    ("the list shows what was taken away", LISTED | aside(), "restore", "lists the engine as running"),
+    ("it is back, and listed", RUNNING | LISTED | aside() | answered("exists", has_put_back=True), "record", "lists"),
+    ("nothing was begun, and it had run", aside() | answered("rejected"), "restore", "goes back"),
+    ("nothing was begun, and it was dead", aside("ended", "exited") | answered("rejected"), "fail", "not begun"),
+    ("the operator took it away in an earlier run", aside("operator") | answered("rejected"), "fail", "not begun"),
     (
         "it is of a record that the list shows",
         RUNNING | GONE | {"is_listed_as_recorded": True},
@@ -163,14 +173,14 @@ ROWS = [
         "that may be this one",
     ),
     (
-        "it is proven for another management node",
+        "it is verified for another management node",
         RUNNING | GONE | {"is_of_this_container": True, "is_of_another_node": True},
         "fail",
         "Correct slb_base_url",
     ),
     ("it was put back before", RUNNING | GONE | aside(mistaken=True), "fail", "put back, because"),
     ("running, and the record is damaged", RUNNING | DAMAGED | GONE, "fail", "the file is not JSON"),
-    ("running and listed, and the record is damaged", RUNNING | DAMAGED | LISTED, "confirm", "lists the engine"),
+    ("running and listed, and the record is damaged", RUNNING | DAMAGED | LISTED, "record", "lists the engine"),
     ("it was put back", RUNNING | aside() | answered("exists", has_put_back=True), "fail", "was put back"),
     (
         "somebody put back what this run took away",
@@ -178,11 +188,11 @@ ROWS = [
         "fail",
         "who works on this host",
     ),
-    ("half gone, and listed", RUNNING | LISTED | HALF_GONE, "put_back", "restart policy"),
+    ("half gone, and listed", RUNNING | LISTED | HALF_GONE, "restore", "restart policy"),
     (
         "half gone and stopped, and listed",
         {"container": "exited", "container_id": "c1"} | LISTED | HALF_GONE,
-        "put_back",
+        "restore",
         "lists the engine as running",
     ),
     (
@@ -197,7 +207,7 @@ ROWS = [
         "wait",
         "deploying",
     ),
-    ("half gone, and proven all the same", RUNNING | CONFIRMED | HALF_GONE, "put_back", "not yet all that it was"),
+    ("half gone, and verified all the same", RUNNING | CONFIRMED | HALF_GONE, "restore", "not yet all that it was"),
     ("half gone, and still a leftover", RUNNING | GONE | HALF_GONE, "replace", "does not list"),
     (
         "its record is of another engine, which is listed, too",
@@ -210,13 +220,13 @@ ROWS = [
     (
         "what it needs went wrong after the stop",
         {"unwritable": "the file system is full"} | aside() | {"progress": Progress(has_replaced=True)},
-        "put_back",
+        "restore",
         "goes back as it was",
     ),
     (
         "the list contradicts itself after the stop",
         {"console": "other_name"} | aside(),
-        "put_back",
+        "restore",
         "goes back as it was",
     ),
     (
@@ -247,14 +257,14 @@ ROWS = [
         "fail",
         "`docker stop slb-leftover-1`",
     ),
-    ("a leftover holds the port", answered("port_occupied") | AGAIN, "fail", "`docker stop slb-leftover-1`"),
+    ("a leftover holds the port", answered("port_in_use") | AGAIN, "fail", "`docker stop slb-leftover-1`"),
     (
         "systemd makes it",
         {"container": "exited", "runtime": "podman", "systemd_unit": "slb.service"},
         "fail",
         "`systemctl disable --now slb.service`",
     ),
-    ("the list has proven wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
+    ("the list was wrong", RUNNING | GONE | {"distrusted": "edge-9"}, "fail", "edge-9"),
     ("it could not be noted", {"unwritable": "the disk is full"}, "fail", "the disk is full"),
     ("nobody may see who is connected", RUNNING | GONE | {"established": None}, "fail", "become: true"),
 ]
@@ -268,7 +278,7 @@ def test_row(evidence: dict, action: str, reason: str) -> None:
 
 def test_the_operator_says_what_an_unrecorded_engine_is() -> None:
     unrecorded = Evidence(engine=ENGINE, **RUNNING)
-    assert decide(unrecorded, Policy(unrecorded="adopt")).action == "confirm"
+    assert decide(unrecorded, Policy(unrecorded="adopt")).action == "record"
     assert decide(unrecorded, Policy(unrecorded="replace")).because == "operator"
     assert decide(replace(unrecorded, uptime=1.0), Policy(unrecorded="adopt")).action == "wait"
     assert decide(replace(unrecorded, container="restarting"), Policy(unrecorded="adopt")).action == "fail"
@@ -282,22 +292,22 @@ def test_adopting_what_the_list_does_not_show_is_a_contradiction() -> None:
 
 def test_remediate_overrides_every_proof_of_the_past_but_not_what_the_list_shows_now() -> None:
     remediate = Policy(unrecorded="replace", unlisted=True, installs=False)
-    proven = Evidence(engine=ENGINE, **RUNNING | CONFIRMED)
-    assert decide(proven, remediate).action == "replace"
-    assert decide(replace(proven, console="not_listed"), remediate).action == "replace"
-    assert decide(replace(proven, container="exited"), remediate).action == "replace"
-    assert decide(replace(proven, console="elsewhere"), remediate).action == "replace"
-    assert decide(replace(proven, established=1), remediate).action == "fail"
-    assert decide(replace(proven, console="unreadable"), remediate).action == "fail"
-    assert decide(replace(proven, console="other_name"), remediate).action == "fail"
-    listed = decide(replace(proven, console="running"), remediate)
-    assert (listed.action, listed.verified_by) == ("nothing", "console")
+    verified = Evidence(engine=ENGINE, **RUNNING | CONFIRMED)
+    assert decide(verified, remediate).action == "replace"
+    assert decide(replace(verified, console="not_listed"), remediate).action == "replace"
+    assert decide(replace(verified, container="exited"), remediate).action == "replace"
+    assert decide(replace(verified, console="elsewhere"), remediate).action == "replace"
+    assert decide(replace(verified, established=1), remediate).action == "fail"
+    assert decide(replace(verified, console="unavailable"), remediate).action == "fail"
+    assert decide(replace(verified, console="other_name"), remediate).action == "fail"
+    listed = decide(replace(verified, console="running"), remediate)
+    assert (listed.action, listed.verified_by) == ("none", "engine_list")
 
 
 def test_who_remediates_an_engine_that_was_proven_is_told_that_it_was() -> None:
     remediate = Policy(unrecorded="replace", unlisted=True, installs=False)
     reasons = [decide(Evidence(ENGINE, **RUNNING, **record), remediate).reason for record in (CONFIRMED, {})]
-    assert ["although it was proven to run here" in reason for reason in reasons] == [True, False]
+    assert ["although it was verified to run here" in reason for reason in reasons] == [True, False]
 
 
 def test_an_install_that_cannot_be_asked_for_is_known_before_anything_is_touched() -> None:
@@ -315,7 +325,7 @@ def test_an_occupied_port_is_traced_to_its_holder() -> None:
         {"port": 22, "pid": 101, "process": "sshd"},
         {"port": 8000, "pid": 217, "process": "python3"},
     )
-    named = Progress(answer="port_occupied", answer_words="Port 8000 is occupied on 192.0.2.22")
+    named = Progress(answer="port_in_use", answer_words="Port 8000 is occupied on 192.0.2.22")
     decided = decide(Evidence(engine=ENGINE, progress=named, ports=ports), Policy())
     assert "held by: port 8000 (python3, process 217)" in decided.reason
     unnamed = replace(named, answer_words="端口被占用")
@@ -343,11 +353,11 @@ def test_a_run_ends_although_the_host_never_comes_to_rest() -> None:
 def test_what_goes_back_where_the_request_cannot_be_made(because: str, has_replaced: bool, goes_back: bool) -> None:
     evidence = Evidence(engine=ENGINE, **aside(because), progress=Progress(has_replaced=has_replaced))
     decided = decide(evidence, Policy())
-    assert (decided.action, decided.undo) == ("add", goes_back)
+    assert (decided.action, decided.undo) == ("install", goes_back)
 
 
 def test_who_holds_the_port_is_stopped_as_what_it_is() -> None:
-    answer = Progress(asked=1, answer="port_occupied", answer_words="port 8000 is occupied")
+    answer = Progress(asked=1, answer="port_in_use", answer_words="port 8000 is occupied")
     holder = {"port": 8000, "pid": 155, "process": "httpd"}
     reasons = [
         decide(Evidence(ENGINE, ports=(holder,), progress=answer, running_leftovers=again), Policy()).reason
@@ -359,7 +369,7 @@ def test_who_holds_the_port_is_stopped_as_what_it_is() -> None:
 
 
 def test_who_has_podman_is_told_that_a_users_own_is_not_looked_into() -> None:
-    answer = Progress(asked=1, answer="port_occupied", answer_words="port 8000 is occupied")
+    answer = Progress(asked=1, answer="port_in_use", answer_words="port 8000 is occupied")
     seen = Evidence(ENGINE, ports=({"port": 8000, "pid": 155, "process": "httpd"},), progress=answer)
     assert "a user's own Podman" in decide(replace(seen, runtime="podman"), Policy()).reason
     assert "Podman" not in decide(seen, Policy()).reason

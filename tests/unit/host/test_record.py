@@ -29,12 +29,12 @@ def test_a_request_and_its_proof(path: Path) -> None:
     assert record.read() == {"state": "none"}
     record.pending(*ENGINE, 1, False)
     pending = record.read()
-    assert pending["state"] == "pending"
+    assert pending["state"] == "requested"
     assert (pending["name"], pending["manage_ip"], pending["base_url"]) == ENGINE
     assert 0 <= pending["age"] < 5
     record.confirmed(*ENGINE, "c1", "host", False)
     confirmed = record.read()
-    assert (confirmed["state"], confirmed["container_id"], confirmed["verified_by"]) == ("confirmed", "c1", "host")
+    assert (confirmed["state"], confirmed["container_id"], confirmed["verified_by"]) == ("verified", "c1", "host")
     assert confirmed["requested_at"] == pending["requested_at"]
     assert not record.confirmed(*ENGINE, "c1", "host", False).changed
     assert record.absent(False).changed
@@ -43,20 +43,20 @@ def test_a_request_and_its_proof(path: Path) -> None:
 
 def test_a_request_keeps_in_mind_that_the_engine_had_been_proven_until_it_is_proven_anew(path: Path) -> None:
     record.pending(*ENGINE, 1, False)
-    assert not record.read().get("proven_before")
+    assert not record.read().get("verified_before")
     record.confirmed(*ENGINE, "c1", "host", False)
     for attempt in (1, 2):
         record.pending(*ENGINE, attempt, False)
-        assert record.read()["proven_before"] is True
+        assert record.read()["verified_before"] is True
     record.confirmed(*ENGINE, "c2", "host", False)
-    assert "proven_before" not in record.read()
+    assert "verified_before" not in record.read()
     record.pending("edge-2", *ENGINE[1:], 1, False)
-    assert not record.read().get("proven_before")
+    assert not record.read().get("verified_before")
 
 
 def test_an_engine_that_was_never_asked_for_can_be_recorded(path: Path) -> None:
-    record.confirmed(*ENGINE, "c1", "console", False)
-    assert record.read()["verified_by"] == "console"
+    record.confirmed(*ENGINE, "c1", "engine_list", False)
+    assert record.read()["verified_by"] == "engine_list"
 
 
 def test_check_mode_writes_nothing(path: Path) -> None:
@@ -65,7 +65,7 @@ def test_check_mode_writes_nothing(path: Path) -> None:
     assert not path.parent.exists()
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"state": "pending"}', '{"state": "lost"}', "\x00\x01"])
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"state": "requested"}', '{"state": "lost"}', "\x00\x01"])
 def test_a_damaged_record_is_invalid_not_none(path: Path, content: str) -> None:
     path.parent.mkdir()
     path.write_text(content)
@@ -128,7 +128,7 @@ def test_a_proof_of_another_engine_is_written_and_is_not_of_the_old_request(path
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("state", ["pending"]),
+        ("state", ["requested"]),
         ("name", 7),
         ("manage_ip", None),
         ("base_url", {"a": 1}),
@@ -143,7 +143,7 @@ def test_a_proof_of_another_engine_is_written_and_is_not_of_the_old_request(path
         ("container_id", None),
         ("verified_by", "hearsay"),
         ("verified_by", ["host"]),
-        ("confirmed_at", "yesterday"),
+        ("verified_at", "yesterday"),
         ("name", "\ud800"),
     ],
 )

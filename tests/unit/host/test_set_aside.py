@@ -149,7 +149,7 @@ def stop(remove: bool = False, because: str = "list", check_mode: bool = False) 
 
 def test_what_is_taken_away_is_noted_and_comes_back_as_it_was(docker: Docker) -> None:
     assert set_aside.look() is None
-    name = stop()["quarantined_as"]
+    name = stop()["set_aside_as"]
     assert docker.seen == (name, "exited", "no")
     path = Path(set_aside.PATH)
     assert path.stat().st_mode & 0o777 == 0o600
@@ -372,11 +372,11 @@ def test_one_that_deletes_itself_is_stopped_on_the_operators_word_alone(docker: 
         with pytest.raises(HostError, match=" remove: true"):
             stop()
     assert docker.done == []
-    assert stop(remove=True)["quarantined_as"] is None
+    assert stop(remove=True)["set_aside_as"] is None
     assert docker.done == ["unpause", "stop", "rm"], "the stop has deleted it, which is no failure of the removal"
     assert not Path(set_aside.PATH).exists()
     docker.is_now("created", "no", 0, auto_remove=True)
-    assert stop()["quarantined_as"].startswith("slb-leftover-")
+    assert stop()["set_aside_as"].startswith("slb-leftover-")
 
 
 def test_one_that_systemd_makes_is_left_to_it(podman: Docker) -> None:
@@ -443,7 +443,7 @@ def test_a_move_that_could_do_nothing_leaves_the_note_as_it_was(docker: Docker) 
 def test_one_that_podman_starts_again_and_again_is_stopped_until_it_stays_down(podman: Docker) -> None:
     """A stop between two of its runs is none, and podman calls that a success."""
     podman.change(loops=3, State={"Status": "stopped", "Pid": 0, "ExitCode": 1, "StartedAt": "2026-11-20T13:14:00Z"})
-    name = stop()["quarantined_as"]
+    name = stop()["set_aside_as"]
     assert podman.done == ["update", "stop", "stop", "stop", "rename"]
     assert podman.seen == (name, "exited", "always")
 
@@ -459,7 +459,7 @@ def test_one_that_never_stays_down_keeps_its_name(podman: Docker, monkeypatch: p
 
 def test_one_whose_stop_was_killed_is_stopped_by_the_next(podman: Docker) -> None:
     podman.change(State={"Status": "stopping", "Pid": 0, "ExitCode": 0, "StartedAt": "2026-11-20T13:14:00Z"})
-    name = stop()["quarantined_as"]
+    name = stop()["set_aside_as"]
     assert podman.seen == (name, "exited", "always")
 
 

@@ -85,5 +85,5 @@ class Canned:
         return {host["name"]: host for host in self.document["hosts"]}
 
     @property
-    def verdicts(self) -> dict[str, str]:
-        return {name: host["verdict"] for name, host in self.hosts.items()}
+    def statuses(self) -> dict[str, str]:
+        return {name: host["status"] for name, host in self.hosts.items()}

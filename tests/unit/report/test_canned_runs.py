@@ -31,7 +31,7 @@ def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="work")
     fleet.run("slb.fleet.audit")
     (tmp_path / "audit.json").write_text((fleet.reports / "report.json").read_text())
-    _status, output = fleet.run("slb.fleet.rollout", "-e", "slb_plan=audit.json")
+    _status, output = fleet.run("slb.fleet.rollout", "-e", "slb_approved_plan=audit.json")
     assert "audit.json is the report of slb.fleet.audit, and no plan" in output
 
 
@@ -59,7 +59,7 @@ def test_what_a_diagnosis_says_of_hosts_with_work_is_told_and_with_v_of_all(tmp_
     (told,) = (line for line in output.splitlines() if line.startswith("[edge-2]: There is: "))
     assert "Would note the engine in the record of the host. Because: " in told
     assert "[edge-1]" not in output
-    assert "1 to confirm, 1 with nothing to do. Nothing was changed." in output
+    assert "1 to record, 1 unchanged. Nothing was changed." in output
     _status, output = fleet.run("slb.fleet.diagnose", "-v")
     assert output.count("There is: ") == 2
 
@@ -79,7 +79,7 @@ def test_a_management_node_that_is_waited_for_is_told_of_meanwhile(tmp_path: Pat
     fleet = Canned(tmp_path, edge_1="healthy")
     listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
     node = {"slb_base_url": "https://127.0.0.1:9", "slb_username": "u", "slb_password": "p", "slb_retries": 0}
-    given = json.dumps({**node, "slb_engine_listing": listing, "slb_outage_timeout": 120})
+    given = json.dumps({**node, "slb_engine_list": listing, "slb_outage_timeout": 120})
     how = {"cwd": tmp_path, "env": fleet.environment()}
     with started(fleet.command("slb.fleet.audit", "-e", given), tmp_path, **how) as process:
         wait_until(
@@ -105,7 +105,7 @@ def test_an_audit_of_a_tag_that_nothing_has_looks_all_the_same(tmp_path: Path) -
     fleet = Canned(tmp_path, edge_1="work")
     status, output = fleet.run("slb.fleet.audit", "--tags", "nosuch")
     assert status != 0, output
-    assert fleet.verdicts == {"edge-1": "failed"}
+    assert fleet.statuses == {"edge-1": "failed"}
 
 
 def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "playbook",
-    ["rollout", "remediate", "audit", "diagnose", "adopt_interfaces", "download_license", "try_engine_listing"],
+    ["rollout", "remediate", "audit", "diagnose", "adopt_interfaces", "download_license", "show_engine_list"],
 )
 def test_a_limit_by_a_file_without_hosts_is_refused(tmp_path: Path, playbook: str) -> None:
     """Ansible takes it for all hosts. Also where it is the one that the run writes."""
@@ -143,7 +143,7 @@ def test_a_limit_by_a_file_without_hosts_is_refused(tmp_path: Path, playbook: st
         status, output = fleet.run(f"slb.fleet.{playbook}", "--limit", f"@{path.relative_to(tmp_path)}")
         assert status != 0
         assert f"The file {path.relative_to(tmp_path)} of --limit names no host" in output
-        assert fleet.verdicts == {}
+        assert fleet.statuses == {}
         assert "edge-" not in output
 
 
@@ -154,7 +154,7 @@ def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path: Path, text: s
     status, output = fleet.run("slb.fleet.remediate", "--limit", "@hosts")
     assert status != 0
     assert "on all hosts of a group" in output
-    assert fleet.verdicts == {}
+    assert fleet.statuses == {}
 
 
 def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path: Path) -> None:
@@ -168,14 +168,13 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
     ):
         (fleet.reports / "retry").write_text("edge-1\n")
         _status, output = fleet.run(*arguments, "--limit", f"@{fleet.reports}/retry")
-        assert list(fleet.verdicts) == ["edge-1"], output
-        assert (fleet.reports / "retry").read_text() == "!all\n"
+        assert list(fleet.statuses) == ["edge-1"], output
         assert next_of(output) == expected
     status, output = fleet.run(command=expected)
-    assert (status, fleet.verdicts) == (0, {"edge-1": "proven"}), output
+    assert (status, fleet.statuses) == (0, {"edge-1": "healthy"}), output
     (fleet.reports / "retry").write_text("edge-1\nedge-2\n")
     status, output = fleet.run("slb.fleet.remediate", "--limit", "@reports/retry")
-    assert (status, list(fleet.verdicts)) == (0, ["edge-1", "edge-2"]), output
+    assert (status, list(fleet.statuses)) == (0, ["edge-1", "edge-2"]), output
 
 
 @pytest.mark.parametrize(
@@ -189,16 +188,16 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
 def test_a_run_whose_look_was_skipped_claims_nothing(tmp_path: Path, playbook: str, tags: tuple[str, str]) -> None:
     fleet = Canned(tmp_path, edge_1="healthy")
     _status, output = fleet.run(f"slb.fleet.{playbook}", *tags)
-    assert fleet.verdicts == {"edge-1": "not_attempted"}
-    assert "1 not attempted" in output
+    assert fleet.statuses == {"edge-1": "not_started"}
+    assert "1 not started" in output
     _status, output = fleet.run(f"slb.fleet.{playbook}", "--start-at-task", "Give AWX how the fleet stands")
-    assert set(fleet.verdicts.values()) <= {"not_attempted"}, output
+    assert set(fleet.statuses.values()) <= {"not_started"}, output
 
 
 def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_this_run(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="healthy")
     fleet.run("slb.fleet.rollout")
-    assert fleet.document["counts"]["proven"] == 1
+    assert fleet.document["counts"]["healthy"] == 1
     status, output = fleet.run("slb.fleet.rollout", "-e", "slb_hosts=nobody")
     assert status != 0
     assert "No host matches" in output
@@ -210,16 +209,16 @@ def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_th
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_report_of_a_killed_run_is_whole(tmp_path: Path, number: signal.Signals) -> None:
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 300")
-    so_far = {"edge-1": "proven", "edge-2": "unfinished"}
+    so_far = {"edge-1": "healthy", "edge-2": "interrupted"}
     command, how = fleet.command("slb.fleet.rollout"), {"cwd": tmp_path, "env": fleet.environment()}
     with started(command, tmp_path, **how) as process:
         written = fleet.reports / "report.json"
-        wait_until(lambda: written.exists() and fleet.verdicts == so_far, partial(output_of, tmp_path, process), 300)
+        wait_until(lambda: written.exists() and fleet.statuses == so_far, partial(output_of, tmp_path, process), 300)
         process.send_signal(number)
         assert process.wait(120) != 0
     jsonschema.validate(fleet.document, SCHEMA)
     assert fleet.document["run"]["status"] in ("running", "interrupted")
-    assert fleet.verdicts == so_far
+    assert fleet.statuses == so_far
 
 
 def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_ended_the_run(tmp_path: Path) -> None:
@@ -227,7 +226,7 @@ def test_awx_is_given_how_the_fleet_stands_also_where_a_canary_that_fails_has_en
     fleet = Canned(tmp_path, edge_1="breaks", edge_2="work", edge_3="healthy")
     shown = {"ANSIBLE_STDOUT_CALLBACK": "default", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
     _status, output = fleet.run("slb.fleet.rollout", "-e", "awx_job_id=77", **shown)
-    assert fleet.verdicts == {"edge-1": "failed", "edge-2": "not_attempted", "edge-3": "proven"}, output
+    assert fleet.statuses == {"edge-1": "failed", "edge-2": "not_started", "edge-3": "healthy"}, output
     artifacts, _end = json.JSONDecoder().raw_decode(output.partition("\tRUN: ")[2])
     assert artifacts["slb_fleet_77"]["counts"] == fleet.document["counts"]
     assert artifacts["slb_fleet_77"]["again"] == "edge-1,edge-2"
@@ -248,7 +247,7 @@ def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_
 def test_an_audit_says_what_is_missing_where_all_seems_well(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="work")
     fleet.run("slb.fleet.audit")
-    assert fleet.hosts["edge-1"]["action"] == "confirm"
+    assert fleet.hosts["edge-1"]["action"] == "record"
     assert "But the host's record does not prove it." in fleet.hosts["edge-1"]["reason"]["sentence"]
 
 

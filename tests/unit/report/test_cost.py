@@ -15,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line im
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.watcher import SHARE
 from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
-from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, HEALTHY, LIVE, Happenings
 
 HOSTS = 5000
 PING = [{"hosts": "engines", "gather_facts": False, "tasks": [{"ansible.builtin.ping": {}}]}]
@@ -29,7 +29,7 @@ def fleet() -> Happenings:
         if number % 50 == 0:
             run.fail(name, LIVE, 0.02)
         else:
-            run.look(name, ABSENT if number % 3 == 0 else PROVEN, 0.02)
+            run.look(name, ABSENT if number % 3 == 0 else HEALTHY, 0.02)
     return run
 
 

@@ -17,11 +17,11 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._telling import is_set_aside
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
+    HEALTHY,
     INSTALL,
     LIVE,
     LOOK,
     NODE,
-    PROVEN,
     STOP,
     Happenings,
     decided,
@@ -37,15 +37,15 @@ def of(document: Document, name: str) -> HostEntry:
 
 def test_each_host_is_in_it_whatever_became_of_it() -> None:
     document = troubled()
-    assert {host.name: host.verdict for host in document.hosts} == {
-        "edge-1": "proven",
+    assert {host.name: host.status for host in document.hosts} == {
+        "edge-1": "healthy",
         "edge-2": "failed",
         "edge-3": "unreachable",
-        "edge-4": "not_attempted",
+        "edge-4": "not_started",
         "edge-5": "failed",
     }
     assert document.counts["hosts"] == 5
-    assert sum(document.counts[each] for each in ("proven", "failed", "unreachable", "not_attempted")) == 5
+    assert sum(document.counts[each] for each in ("healthy", "failed", "unreachable", "not_started")) == 5
 
 
 def test_there_is_a_run_that_says_something_in_each_field() -> None:
@@ -58,7 +58,7 @@ def test_there_is_a_run_that_says_something_in_each_field() -> None:
         run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
         run.play("deploy", "edge-1", "edge-2", batch=("edge-2",))
         run.lose("edge-2")
-        run.look("edge-1", {**PROVEN, "console": "running"}, rounds=2)
+        run.look("edge-1", {**HEALTHY, "console": "running"}, rounds=2)
         documents.append(run.ended())
     assert untold(documents) == []
     assert untold(each.run for each in documents) == []
@@ -69,7 +69,7 @@ def test_there_is_a_run_that_says_something_in_each_field() -> None:
 def test_a_proof_says_by_what_and_when() -> None:
     verified = of(troubled(), "edge-1").verified
     assert verified is not None
-    assert (verified.by, verified.at) == ("console", "2026-11-20T12:00:01Z")
+    assert (verified.by, verified.at) == ("engine_list", "2026-11-20T12:00:01Z")
     assert of(troubled(), "edge-2").verified is None
 
 
@@ -77,12 +77,12 @@ def test_a_reason_is_a_code_and_a_sentence() -> None:
     document = troubled()
     reason = of(document, "edge-2").reason
     assert reason is not None
-    assert (reason.code, reason.sentence) == ("unrecorded", "The container slb is running: it could be live.")
+    assert (reason.code, reason.sentence) == ("unverified_container", "The container slb is running: it could be live.")
     assert [(group.code, group.hosts) for group in document.groups()] == [
-        ("unrecorded", ("edge-2",)),
-        ("unreachable", ("edge-3",)),
+        ("unverified_container", ("edge-2",)),
+        ("host_unreachable", ("edge-3",)),
         ("task_failed", ("edge-5",)),
-        ("absent", ("edge-4",)),
+        ("not_installed", ("edge-4",)),
     ]
 
 
@@ -99,7 +99,7 @@ def test_failures_without_a_decision_are_grouped_by_what_was_said_whichever_host
             name, LOOK, {"failed": True, "msg": f"No space left on {name}.example, /dev/sda{name[-1]}"}, 1, "failed"
         )
     document = run.ended()
-    assert [(group.verdict, group.hosts) for group in document.groups()] == [
+    assert [(group.status, group.hosts) for group in document.groups()] == [
         ("unreachable", ("edge-1", "edge-12", "west.example")),
         ("failed", ("edge-5", "edge-6")),
         ("unreachable", ("edge-4",)),
@@ -108,36 +108,46 @@ def test_failures_without_a_decision_are_grouped_by_what_was_said_whichever_host
     assert len({each.rpartition(" ")[0] for each in series}) == len(series) == 2
 
 
-@pytest.mark.parametrize(("last", "since"), [(PROVEN, "corrected"), (LIVE, "drifted")])
+@pytest.mark.parametrize(("last", "since"), [(HEALTHY, "corrected"), (LIVE, "drifted")])
 def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last: dict[str, Any], since: str) -> None:
     run = Happenings()
     run.play("look", "edge-1")
     engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
-    run.look("edge-1", ABSENT, recorded={"state": "pending", "proven_before": True, **engine})
+    run.look("edge-1", ABSENT, recorded={"state": "requested", "verified_before": True, **engine})
     if last is LIVE:
         run.fail("edge-1", LIVE)
     else:
-        run.look("edge-1", last, rounds=2, recorded={"state": "confirmed", **engine})
+        run.look("edge-1", last, rounds=2, recorded={"state": "verified", **engine})
     assert of(run.ended(), "edge-1").since == since
 
 
-@pytest.mark.parametrize("code", ["disputed", "another_machine", "unaskable", "unobservable", "unreadable", "unclear"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "duplicate_engine",
+        "address_mismatch",
+        "invalid_variable",
+        "container_state_unknown",
+        "engine_list_unavailable",
+        "engine_list_unreliable",
+    ],
+)
 def test_what_the_inventory_or_the_list_has_wrong_is_no_drift_of_the_host(code: str) -> None:
     run = Happenings()
     run.play("look", "edge-1")
     engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
-    fate = {"action": "fail", "code": code, "reason": "Two hosts want it."}
-    recorded = {"state": "confirmed", **engine}
-    run.task("edge-1", LOOK, {**decided(fate, recorded=recorded), "failed": True, "msg": "Two."}, ending="failed")
+    host_plan = {"action": "fail", "code": code, "reason": "Two hosts want it."}
+    recorded = {"state": "verified", **engine}
+    run.task("edge-1", LOOK, {**decided(host_plan, recorded=recorded), "failed": True, "msg": "Two."}, ending="failed")
     assert of(run.ended(), "edge-1").since is None
 
 
 def test_a_decision_without_another_look_makes_a_proof_no_younger() -> None:
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.now += 600
-    run.gathering.end("edge-1", "again", "ok", seen(LOOK, decided(PROVEN)), None, run.now, has_looked=False)
+    run.gathering.end("edge-1", "again", "ok", seen(LOOK, decided(HEALTHY)), None, run.now, has_looked=False)
     verified = of(run.ended(), "edge-1").verified
     assert verified is not None
     assert verified.at == "2026-11-20T12:00:01Z"
@@ -147,16 +157,16 @@ def test_the_last_decision_counts_and_what_was_done_is_told() -> None:
     run = Happenings()
     run.play("deploy", "edge-1")
     run.look("edge-1", ABSENT, seconds=2)
-    run.task("edge-1", STOP, {"changed": True, "quarantined_as": "slb-leftover-20261120T120000Z"}, 3)
+    run.task("edge-1", STOP, {"changed": True, "set_aside_as": "slb-leftover-20261120T120000Z"}, 3)
     run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"}, 1)
     so_far = of(run.so_far(), "edge-1")
-    assert so_far.verdict == "unfinished"
+    assert so_far.status == "interrupted"
     assert so_far.reason == Reason(
-        "unfinished", "The run asked the management node for the install, and what came of it was not yet seen."
+        "interrupted", "The run asked the management node for the install, and what came of it was not yet seen."
     )
-    run.look("edge-1", PROVEN, seconds=64, waited=60.0, rounds=2)
+    run.look("edge-1", HEALTHY, seconds=64, waited=60.0, rounds=2)
     host = of(run.ended(), "edge-1")
-    assert host.verdict == "proven"
+    assert host.status == "healthy"
     assert [deed.sentence for deed in host.done] == [
         "took the container out of the way, as slb-leftover-20261120T120000Z",
         "asked the management node for the install",
@@ -169,11 +179,11 @@ def test_what_the_last_look_has_noted_is_told_also_where_it_fails(ending: Any) -
     run = Happenings()
     run.play("deploy", "edge-1")
     run.look("edge-1", ABSENT)
-    noted = {"changed": True, "confirmed": True, "msg": "The host could not be looked at."}
-    run.task("edge-1", LOOK, decided(PROVEN, rounds=2, **noted), ending=ending)
+    noted = {"changed": True, "has_recorded": True, "msg": "The host could not be looked at."}
+    run.task("edge-1", LOOK, decided(HEALTHY, rounds=2, **noted), ending=ending)
     host = of(run.ended(), "edge-1")
     assert [deed.sentence for deed in host.done] == ["noted in the host's record that the engine runs"]
-    assert host.verdict == ("proven" if ending == "ok" else "failed")
+    assert host.status == ("healthy" if ending == "ok" else "failed")
 
 
 def test_check_mode_has_done_nothing() -> None:
@@ -183,21 +193,21 @@ def test_check_mode_has_done_nothing() -> None:
     run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
     run.fail("edge-2", LIVE)
     document = run.ended()
-    assert of(document, "edge-1").verdict == "planned"
-    assert of(document, "edge-2").verdict == "needs_you"
+    assert of(document, "edge-1").status == "planned"
+    assert of(document, "edge-2").status == "failed"
     assert of(document, "edge-1").done == ()
     assert [deed.sentence for deed in of(document, "edge-1").would_do] == ["ask the management node for the install"]
     assert document.counts["changed"] == 0
 
 
 RECORD = "slb.fleet.engine_record"
-TAKEN = (STOP, {"changed": True, "quarantined_as": None})
+TAKEN = (STOP, {"changed": True, "set_aside_as": None})
 WITHDRAWN = (RECORD, {"changed": True, "record": {"state": "none"}})
 ENDS_A_PROOF = {
     "container_set_aside": TAKEN,
     "container_put_back": (STOP, {"changed": True, "restored": True}),
     "record_withdrawn": WITHDRAWN,
-    "record_pending": (RECORD, {"changed": True, "record": {"state": "pending"}}),
+    "record_requested": (RECORD, {"changed": True, "record": {"state": "requested"}}),
     "install_requested": (INSTALL, {"changed": True, "outcome": "requested"}),
     "install_unknown": (INSTALL, {"changed": True, "outcome": "unknown"}),
 }
@@ -207,27 +217,27 @@ ENDS_A_PROOF = {
 def test_what_this_run_has_taken_away_is_not_proven_any_more(code: str) -> None:
     run = Happenings("slb.fleet.uninstall")
     run.play("uninstall", "edge-1", "edge-2")
-    run.look("edge-1", PROVEN)
-    run.look("edge-2", PROVEN)
+    run.look("edge-1", HEALTHY)
+    run.look("edge-2", HEALTHY)
     run.task("edge-1", *ENDS_A_PROOF[code])
     document = run.ended()
     host = of(document, "edge-1")
-    assert (host.verdict, host.action, host.reason, host.verified) == ("done", "", None, None)
+    assert (host.status, host.action, host.reason, host.verified) == ("done", "", None, None)
     assert [deed.code for deed in host.done] == [code]
-    assert of(document, "edge-2").verdict == "proven"
-    assert "1 proven (1 by console) · 1 done" in list(lines(document))[1]
-    assert run.gathering.tally(run.now).proven == 1
+    assert of(document, "edge-2").status == "healthy"
+    assert "1 healthy (1 by engine_list) · 1 done" in list(lines(document))[1]
+    assert run.gathering.tally(run.now).healthy == 1
 
 
 @pytest.mark.parametrize("has_looked", [True, False])
 def test_another_look_proves_again_what_was_taken_away_and_no_memory_of_one_does(has_looked: bool) -> None:
     run = Happenings("slb.fleet.uninstall")
     run.play("uninstall", "edge-1")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.task("edge-1", *TAKEN)
-    run.gathering.end("edge-1", "again", "ok", seen(LOOK, decided(PROVEN)), None, run.now, has_looked)
+    run.gathering.end("edge-1", "again", "ok", seen(LOOK, decided(HEALTHY)), None, run.now, has_looked)
     host = of(run.ended(), "edge-1")
-    assert (host.verdict, host.verified is not None) == (("proven", True) if has_looked else ("done", False))
+    assert (host.status, host.verified is not None) == (("healthy", True) if has_looked else ("done", False))
     assert (host.reason is not None) is has_looked
 
 
@@ -237,50 +247,50 @@ def test_another_look_proves_again_what_was_taken_away_and_no_memory_of_one_does
         ("motd", {"changed": True, "moved": []}),
         ("interface", {"changed": True, "adopted": [{"name": "ens9"}]}),
         ("license", {"changed": True, "dest": "/license"}),
-        ("engine_record", {"changed": True, "record": {"state": "confirmed"}}),
-        ("engine_container", {"changed": False, "quarantined_as": None}),
+        ("engine_record", {"changed": True, "record": {"state": "verified"}}),
+        ("engine_container", {"changed": False, "set_aside_as": None}),
     ],
 )
 def test_a_proof_outlives_what_leaves_the_engine_as_it_was(module: str, result: dict[str, Any]) -> None:
     run = Happenings()
     run.play("deploy", "edge-1")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.task("edge-1", f"slb.fleet.{module}", result)
-    assert of(run.ended(), "edge-1").verdict == "proven"
+    assert of(run.ended(), "edge-1").status == "healthy"
 
 
 def test_what_fails_after_a_proven_engine_was_taken_away_says_why() -> None:
     run = Happenings("slb.fleet.uninstall")
     run.play("uninstall", "edge-1")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.task("edge-1", *TAKEN)
     run.task("edge-1", RECORD, {"failed": True, "msg": "The disk is full."}, ending="failed")
     host = of(run.ended(), "edge-1")
-    assert (host.verdict, host.reason) == ("failed", Reason("task_failed", "The disk is full."))
+    assert (host.status, host.reason) == ("failed", Reason("task_failed", "The disk is full."))
 
 
 def test_a_rollout_that_has_taken_away_what_was_proven_has_not_come_to_its_end() -> None:
     run = Happenings()
     run.play("deploy", "edge-1")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.task("edge-1", *TAKEN)
     host = of(run.ended(), "edge-1")
-    assert (host.verdict, host.verified) == ("unfinished", None)
+    assert (host.status, host.verified) == ("interrupted", None)
 
 
 def test_check_mode_tells_of_what_is_proven_that_it_would_be_taken_away() -> None:
     run = Happenings("slb.fleet.uninstall", check=True)
     run.play("uninstall", "edge-1", "edge-2")
-    run.look("edge-1", PROVEN)
-    run.look("edge-2", PROVEN)
+    run.look("edge-1", HEALTHY)
+    run.look("edge-2", HEALTHY)
     run.task("edge-1", *TAKEN)
     run.task("edge-1", *WITHDRAWN)
     document = run.ended()
     host = of(document, "edge-1")
-    assert (host.verdict, host.action, host.done) == ("planned", "", ())
+    assert (host.status, host.action, host.done) == ("planned", "", ())
     assert [deed.code for deed in host.would_do] == ["container_set_aside", "record_withdrawn"]
     assert list(lines(document))[1:3] == [
-        "  1 with nothing to do, 1 to be changed. Nothing was changed.",
+        "  1 unchanged, 1 to be changed. Nothing was changed.",
         "  Would be done: a leftover out of the way on 1 host.",
     ]
 
@@ -288,16 +298,16 @@ def test_check_mode_tells_of_what_is_proven_that_it_would_be_taken_away() -> Non
 def test_the_batches_of_a_play_are_one_play_whatever_it_is_called_inside() -> None:
     run = Happenings()
     run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-1",))
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-2", "edge-3"))
-    run.look("edge-2", PROVEN)
+    run.look("edge-2", HEALTHY)
     document = run.ended()
-    assert [host.verdict for host in document.hosts] == ["proven", "proven", "not_attempted"]
+    assert [host.status for host in document.hosts] == ["healthy", "healthy", "not_started"]
     assert [(batch.hosts, batch.troubled) for batch in document.run.batches] == [(1, 0), (2, 0)]
     assert [host.batch for host in document.hosts] == [0, 1, 1]
 
 
-def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
+def test_a_host_that_its_last_play_never_came_to_was_not_started() -> None:
     run = Happenings()
     run.play("look", "edge-1", "edge-2")
     for host in ("edge-1", "edge-2"):
@@ -305,34 +315,34 @@ def test_a_host_that_its_last_play_never_came_to_was_not_attempted() -> None:
     run.play("deploy", "edge-1", "edge-2", batch=("edge-1",))
     run.fail("edge-1", LIVE, seconds=3)
     document = run.ended()
-    assert [host.verdict for host in document.hosts] == ["failed", "not_attempted"]
+    assert [host.status for host in document.hosts] == ["failed", "not_started"]
     assert of(document, "edge-2").reason == Reason(
-        "absent", "There is no engine on the host. Nothing was done about it: the run was ended before."
+        "not_installed", "There is no engine on the host. Nothing was done about it: the run was ended before."
     )
 
 
 def test_a_play_without_hosts_is_no_batch() -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.gathering.play("license", [], ["edge-1"], 5.0)
     document = run.ended()
     assert [batch.play for batch in document.run.batches] == ["look"]
-    assert document.hosts[0].verdict == "proven"
+    assert document.hosts[0].status == "healthy"
 
 
 def test_what_is_known_is_known_at_any_moment() -> None:
     run = Happenings()
     run.play("look", "edge-1", "edge-2")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.gathering.begin("edge-2", "task", LOOK, run.now)
     document = run.so_far()
     assert document.run.status == "running"
     assert document.run.ended is None
-    assert [host.verdict for host in document.hosts] == ["proven", "unfinished"]
+    assert [host.status for host in document.hosts] == ["healthy", "interrupted"]
     ended = run.ended("interrupted")
     assert (ended.run.status, ended.run.batches[-1].ended) == ("interrupted", None)
-    assert [host.verdict for host in ended.hosts] == ["proven", "unfinished"]
+    assert [host.status for host in ended.hosts] == ["healthy", "interrupted"]
 
 
 INTERFACES = (
@@ -346,7 +356,7 @@ UNDER_WAY = [
     ("download_license", "slb.fleet.license", False, LICENSE),
     ("download_license", "slb.fleet.license_file", False, LICENSE),
     (
-        "try_engine_listing",
+        "show_engine_list",
         "slb.fleet.engine_info",
         False,
         "The console's list was being read, and what it shows was not ",
@@ -390,7 +400,7 @@ def test_a_look_without_a_decision_claims_nothing() -> None:
     run.play("adopt", "edge-1")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
     (host,) = run.ended().hosts
-    assert (host.verdict, host.verified) == ("done", None)
+    assert (host.status, host.verified) == ("done", None)
     assert [deed.sentence for deed in host.done] == ["brought interfaces under NetworkManager: ens9"]
 
 
@@ -400,14 +410,14 @@ def test_a_host_whose_look_was_skipped_is_nothing_that_was_done(playbook: str) -
     run.play("look", "edge-1", "edge-2")
     run.task("edge-1", "ansible.builtin.debug", {"msg": "tagged"})
     run.task("edge-2", INSTALL, {"changed": True, "outcome": "requested"})
-    assert [host.verdict for host in run.ended().hosts] == ["not_attempted", "unfinished"]
+    assert [host.status for host in run.ended().hosts] == ["not_started", "interrupted"]
 
 
 @pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.audit", "slb.fleet.rollout"])
 def test_the_next_command_is_for_those_that_need_it(playbook: str) -> None:
     run = Happenings(playbook, folder="/reports")
     run.play("look", "edge-1", "edge-2")
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.lose("edge-2")
     document = run.ended()
     assert of(document, "edge-1").next == ""
@@ -480,7 +490,7 @@ def test_next_in_awx_names_many_hosts_for_remediate_only() -> None:
 def test_a_host_that_cannot_be_named_is_remedied_with_no_others() -> None:
     run = Happenings(step=NextStep(limit="west"))
     run.play("look", "a b")
-    run.fail("a b", {"action": "fail", "code": "gone_from_the_list", "reason": "It is gone."})
+    run.fail("a b", {"action": "fail", "code": "missing_from_engine_list", "reason": "It is gone."})
     assert of(run.ended(), "a b").next == ""
 
 
@@ -492,14 +502,16 @@ def refused(run: Happenings, code: str, **words: str) -> None:
 
 def test_reasons_of_one_code_that_differ_in_kind_are_told_apart_and_those_of_more_kinds_by_one() -> None:
     run = Happenings()
-    refused(run, "not_approved", e1="The plan has nothing for e1.", e2="The plan has 08af12c3d4e5f607 for e2.",
+    refused(run, "not_in_approved_plan", e1="The plan has nothing for e1.", e2="The plan has 08af12c3d4e5f607 for e2.",
             e3="The plan has nothing for e3.", e4="The plan has c0ffee12c3d4e5f6 for e4.")  # fmt: skip
     assert [(group.hosts, group.sentence) for group in run.ended().groups()] == [
         (("e1", "e3"), "The plan has nothing for e1."),
         (("e2", "e4"), "The plan has 08af12c3d4e5f607 for e2."),
     ]
     run = Happenings()
-    refused(run, "listed_otherwise", **{f"e{number}": f"It lists {'x' * number} there." for number in range(1, 2000)})
+    refused(
+        run, "engine_list_mismatch", **{f"e{number}": f"It lists {'x' * number} there." for number in range(1, 2000)}
+    )
     (group,) = run.ended().groups()
     assert (len(group.hosts), group.sentence) == (1999, "e1, for one: It lists x there.")
 
@@ -515,7 +527,7 @@ DOWN, NOT_READ = "has given up {} after 3 attempts: connection refused.", "The c
 def test_each_management_node_s_trouble_is_told(north: str, south: str) -> None:
     """Of all but the first of its hosts it is told by that one's name."""
     run = Happenings("slb.fleet.audit")
-    refused(run, "unreadable", **{
+    refused(run, "engine_list_unavailable", **{
         "edge-1": f"{NOT_READ}{north.format(NORTH)} Correct it.", "edge-5": f"{NOT_READ}{SAME_AS} s1. Correct it.",
         "s1": f"{NOT_READ}{south.format(SOUTH)} Correct it.", "edge-2": f"{NOT_READ}{SAME_AS} edge-1. Correct it.",
         "edge-3": f"{NOT_READ}{SAME_AS} edge-1. Correct it.",
@@ -543,7 +555,7 @@ def test_the_cause_is_told_of_a_group_also_where_one_host_alone_says_it() -> Non
     run.play("look", "edge-1", "edge-2", "edge-3")
     words = "The console's list could not be read: "
     for host, why in {"edge-1": f"{SAME_AS} edge-2.", "edge-2": "refused.", "edge-3": f"{SAME_AS} edge-2."}.items():
-        run.fail(host, {"action": "fail", "code": "unreadable", "reason": words + why})
+        run.fail(host, {"action": "fail", "code": "engine_list_unavailable", "reason": words + why})
     document = run.ended()
     assert [group.sentence for group in document.groups()] == [f"{words}refused."]
     assert "slb.fleet.audit --limit edge-1,edge-2,edge-3" in document.run.next
@@ -554,24 +566,24 @@ def test_the_line_of_a_run_that_only_looks_counts_what_it_has_seen() -> None:
     for playbook, check in (("slb.fleet.diagnose", False), ("slb.fleet.rollout", True), ("slb.fleet.audit", False)):
         run = Happenings(playbook, check=check)
         run.play("look", *(f"edge-{number}" for number in range(1, 7)))
-        run.look("edge-1", PROVEN, 30)
+        run.look("edge-1", HEALTHY, 30)
         run.gathering.begin("edge-1", "again", LOOK, run.now)
         run.look("edge-2", ABSENT, 30)
         run.fail("edge-3", LIVE, 30)
         run.lose("edge-4")
         told[playbook, check] = line(run.gathering.tally(run.now), [])
-    planned = "4/6 looked at · 1 proven · 1 need you · 1 unreachable · about 2 min left"
+    planned = "4/6 looked at · 1 healthy · 1 failed · 1 unreachable · about 2 min left"
     assert told == {
         ("slb.fleet.diagnose", False): planned,
         ("slb.fleet.rollout", True): planned,
-        ("slb.fleet.audit", False): "4/6 looked at · 1 proven · 2 failed · 1 unreachable · about 2 min left",
+        ("slb.fleet.audit", False): "4/6 looked at · 1 healthy · 2 failed · 1 unreachable · about 2 min left",
     }
 
 
 def test_an_engine_that_was_proven_and_is_gone_is_remedied_by_name() -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    run.fail("edge-1", {"action": "fail", "code": "gone_from_the_list", "reason": "It is gone."})
+    run.fail("edge-1", {"action": "fail", "code": "missing_from_engine_list", "reason": "It is gone."})
     assert of(run.ended(), "edge-1").next.endswith("slb.fleet.remediate --limit edge-1")
 
 
@@ -584,7 +596,7 @@ def test_the_same_decisions_have_the_same_digest_in_check_mode_and_later() -> No
             for host in ("edge-1", "edge-2") if check else ("edge-2", "edge-1"):
                 run.look(host, ABSENT)
         if not check:
-            run.look("edge-1", PROVEN, rounds=3)
+            run.look("edge-1", HEALTHY, rounds=3)
         plan = run.ended().plan
         assert plan is not None
         assert set(plan.hosts) == {"edge-1", "edge-2"}
@@ -596,24 +608,24 @@ def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None
     run = Happenings("slb.fleet.audit")
     run.play("audit", "edge-1", "edge-2")
     run.look("edge-1", ABSENT)
-    run.look("edge-2", PROVEN)
-    assert [host.verdict for host in run.so_far().hosts] == ["failed", "proven"]
+    run.look("edge-2", HEALTHY)
+    assert [host.status for host in run.so_far().hosts] == ["failed", "healthy"]
 
 
 @pytest.mark.parametrize(
-    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["add"], "evidence": 3}]
+    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["install"], "evidence": 3}]
 )
 def test_no_value_takes_the_report_away(odd: Any) -> None:
     run = Happenings()
     run.play("look", "edge-1", "edge-2")
-    result = {"fate": odd, "progress": odd, "engine": odd, "slb_host": odd, "unknown_engines": odd, "msg": odd}
+    result = {"plan": odd, "progress": odd, "engine": odd, "slb_host": odd, "unknown_engines": odd, "msg": odd}
     run.task("edge-1", LOOK, result)
     for module in ("engine", "engine_record", "engine_container", "interface", "motd", "license"):
-        odd_result = {"changed": True, "record": odd, "adopted": odd, "quarantined_as": odd, "dest": odd, "msg": odd}
+        odd_result = {"changed": True, "record": odd, "adopted": odd, "set_aside_as": odd, "dest": odd, "msg": odd}
         run.task("edge-1", f"slb.fleet.{module}", odd_result, ending="failed")
-    run.look("edge-2", PROVEN)
+    run.look("edge-2", HEALTHY)
     document = run.ended()
-    assert [host.verdict for host in document.hosts] == ["failed", "proven"]
+    assert [host.status for host in document.hosts] == ["failed", "healthy"]
     assert len(json.dumps(document.as_json())) < 20_000
 
 
@@ -621,27 +633,27 @@ def test_of_several_management_nodes_is_told_which_lists_an_engine_that_nobody_h
     run = Happenings("slb.fleet.audit")
     run.play("look", "edge-1", "edge-2")
     of_south = {"engine": {"name": "edge-2", "manage_ip": "192.0.2.12", "base_url": "https://south.example"}}
-    run.task("edge-1", LOOK, decided(PROVEN, "edge-1", unknown_engines=["ghost (192.0.2.9)"]))
+    run.task("edge-1", LOOK, decided(HEALTHY, "edge-1", unknown_engines=["ghost (192.0.2.9)"]))
     assert run.so_far().unknown_engines == ("ghost (192.0.2.9)",)
-    run.task("edge-2", LOOK, decided(PROVEN, "edge-2", unknown_engines=["old (192.0.2.8)"], **of_south))
+    run.task("edge-2", LOOK, decided(HEALTHY, "edge-2", unknown_engines=["old (192.0.2.8)"], **of_south))
     assert run.ended().unknown_engines == (f"ghost (192.0.2.9) at {NODE}", "old (192.0.2.8) at https://south.example")
 
 
 def test_the_management_nodes_are_told() -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    run.task("edge-1", LOOK, decided(PROVEN))
+    run.task("edge-1", LOOK, decided(HEALTHY))
     assert run.ended().run.management_nodes == (NODE,)
 
 
 @pytest.mark.parametrize(
     ("recorded", "first", "last", "since"),
     [
-        ("edge-1", PROVEN, PROVEN, None),
-        ("edge-1", ABSENT, PROVEN, "corrected"),
+        ("edge-1", HEALTHY, HEALTHY, None),
+        ("edge-1", ABSENT, HEALTHY, "corrected"),
         ("edge-1", LIVE, LIVE, "drifted"),
-        ("west-9", ABSENT, PROVEN, "intended"),
-        (None, ABSENT, PROVEN, "intended"),
+        ("west-9", ABSENT, HEALTHY, "intended"),
+        (None, ABSENT, HEALTHY, "intended"),
         (None, LIVE, LIVE, None),
     ],
 )
@@ -650,26 +662,26 @@ def test_who_has_changed_it_since_the_last_run(
 ) -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    record = {"state": "confirmed", "name": recorded, "manage_ip": "192.0.2.11", "base_url": NODE} if recorded else {}
+    record = {"state": "verified", "name": recorded, "manage_ip": "192.0.2.11", "base_url": NODE} if recorded else {}
     run.look("edge-1", first, recorded=record)
     if last is LIVE:
         run.fail("edge-1", LIVE)
     else:
-        run.look("edge-1", last, rounds=2, recorded={"state": "confirmed"})
+        run.look("edge-1", last, rounds=2, recorded={"state": "verified"})
     assert of(run.ended(), "edge-1").since == since
 
 
 def test_what_the_operator_takes_away_and_what_comes_in_its_place_is_no_drift() -> None:
-    record = {"state": "confirmed", "name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
+    record = {"state": "verified", "name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
     remediate = Happenings("slb.fleet.remediate")
     remediate.play("look", "edge-1")
-    word = {"action": "replace", "code": "leftover_by_word", "reason": "The operator says so."}
+    word = {"action": "replace", "code": "replace_requested", "reason": "The operator says so."}
     remediate.look("edge-1", word, recorded={**record, "set_aside": False})
-    remediate.task("edge-1", STOP, {"changed": True, "quarantined_as": "slb-leftover-1"})
+    remediate.task("edge-1", STOP, {"changed": True, "set_aside_as": "slb-leftover-1"})
     rollout = Happenings()
     rollout.play("look", "edge-1")
     rollout.look("edge-1", ABSENT, recorded={**record, "set_aside": True})
-    rollout.look("edge-1", PROVEN, rounds=2, recorded=record)
+    rollout.look("edge-1", HEALTHY, rounds=2, recorded=record)
     assert [of(run.ended(), "edge-1").since for run in (remediate, rollout)] == [None, None]
 
 
@@ -682,7 +694,7 @@ def test_what_the_operator_takes_away_and_what_comes_in_its_place_is_no_drift() 
         ("ended", "c0ffee", "absent", False),
     ],
 )
-def test_who_has_taken_away_what_was_proven(because: str, aside: str, state: str, is_by_the_operator: bool) -> None:
-    slb_host = {"engine_container": {"state": state}, "record": {"state": "confirmed", "container_id": "c0ffee"}}
+def test_who_has_taken_away_what_was_verified(because: str, aside: str, state: str, is_by_the_operator: bool) -> None:
+    slb_host = {"engine_container": {"state": state}, "record": {"state": "verified", "container_id": "c0ffee"}}
     assert is_set_aside({**slb_host, "set_aside": {"id": aside, "because": because}}) is is_by_the_operator
     assert not is_set_aside({**slb_host, "set_aside": None})

@@ -74,7 +74,7 @@ def test_a_failure_after_which_something_is_put_right_is_told_once(live: tuple[C
 
 def test_a_decision_to_fail_is_told_in_its_sentence_alone(live: tuple[CallbackModule, list[str]]) -> None:
     callback, told = live
-    callback.v2_runner_on_failed(failed("edge-1", LOOK, fate=LIVE, msg=f"{LIVE['reason']} Seen: much."))
+    callback.v2_runner_on_failed(failed("edge-1", LOOK, plan=LIVE, msg=f"{LIVE['reason']} Seen: much."))
     assert told == [f"[edge-1]: failed: {LIVE['reason']}"]
 
 

@@ -29,7 +29,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import UnreadableReportError, document_from
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
-from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, LIVE, PROVEN, Happenings, untold
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import ABSENT, HEALTHY, LIVE, Happenings, untold
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
@@ -40,7 +40,7 @@ def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **fa
     told.now = after
     told.play("Look at all engine hosts, changing nothing", *good, *bad)
     for host in good:
-        told.look(host, PROVEN)
+        told.look(host, HEALTHY)
     for host in bad:
         told.fail(host, LIVE)
     return told.ended()
@@ -49,7 +49,7 @@ def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **fa
 def test_what_is_written_is_read_as_it_was() -> None:
     told = Happenings()
     told.play("Look", "edge-1", "edge-2", "edge-3", "edge-4")
-    told.look("edge-1", PROVEN)
+    told.look("edge-1", HEALTHY)
     told.look("edge-2", ABSENT)
     told.fail("edge-3", LIVE)
     document = told.ended()
@@ -62,11 +62,11 @@ def test_what_is_written_is_read_as_it_was() -> None:
 BEGAN, UPDATED, ENDED = (f"2026-11-20T12:00:0{second}Z" for second in range(3))
 FULL_HOST = HostEntry(
     name="edge-1",
-    verdict="proven",
-    action="nothing",
-    reason=Reason("proven", "It runs."),
-    evidence=("container slb: running", "record: confirmed"),
-    verified=Verified("console", UPDATED),
+    status="healthy",
+    action="none",
+    reason=Reason("healthy", "It runs."),
+    evidence=("container slb: running", "record: verified"),
+    verified=Verified("engine_list", UPDATED),
     done=(Deed("install_requested", "asked the management node for the install"),),
     would_do=(Deed("motd_aside", "move the message of the day aside"),),
     seconds={"look": 1.5, "wait": 60.0},
@@ -106,7 +106,7 @@ def test_slices_become_one_with_one_retry_list() -> None:
     one, two = run(("edge-1", "edge-2"), ("edge-3",)), run(("edge-4",), ("edge-5",))
     whole = merged([one, two], NextStep(folder="/whole"))
     jsonschema.validate(whole.as_json(), SCHEMA)
-    assert (whole.counts["hosts"], whole.counts["proven"], whole.counts["failed"]) == (5, 3, 2)
+    assert (whole.counts["hosts"], whole.counts["healthy"], whole.counts["failed"]) == (5, 3, 2)
     assert [group.hosts for group in whole.groups()] == [("edge-3", "edge-5")]
     assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/whole/retry"
     assert [batch.hosts for batch in whole.run.batches] == [3, 2]
@@ -142,7 +142,7 @@ def test_the_next_command_of_all_has_the_inventory_on_which_theirs_agree(
 def test_of_a_host_that_is_in_several_the_last_word_counts() -> None:
     first, retry = run(("edge-1",), ("edge-2",)), run(("edge-2",), after=600)
     for order in ([first, retry], [retry, first]):
-        assert merged(order, NextStep()).counts["proven"] == 2
+        assert merged(order, NextStep()).counts["healthy"] == 2
 
 
 def test_the_whole_is_at_its_end_when_all_are() -> None:
@@ -200,7 +200,7 @@ def test_what_is_no_report_is_said_to_be_none(text: str) -> None:
         document_from(text, "a file")
 
 
-@pytest.mark.parametrize("key", ["verdict", "name", "done", "seconds", "verified"])
+@pytest.mark.parametrize("key", ["status", "name", "done", "seconds", "verified"])
 def test_a_field_that_is_not_of_its_shape_is_refused(key: str) -> None:
     values = run(("edge-1",)).as_json()
     values["hosts"][0][key] = ["\x1b[31m"]
@@ -248,7 +248,7 @@ def test_a_time_that_is_none_is_refused(key: str, moment: object) -> None:
 
 def test_words_of_another_run_forge_no_line() -> None:
     values = run((), ("edge-1",)).as_json()
-    values["hosts"][0]["reason"]["sentence"] = "live\nedge-2  verified by console\x1b[2K"
+    values["hosts"][0]["reason"]["sentence"] = "live\nedge-2  verified in the engine list\x1b[2K"
     read = document_from(json.dumps(values), "a file")
     assert read.hosts[0].reason
     assert read.hosts[0].reason.sentence.isprintable()
@@ -269,7 +269,7 @@ def test_the_command_needs_no_ansible(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 1, done.stderr
-    assert "2 proven" in done.stdout
+    assert "2 healthy" in done.stdout
     assert (into / "retry").read_text() == "edge-3\n"
     assert {path.name for path in into.iterdir()} >= {"report.json", "retry", "slb_fleet.prom"}
 

@@ -33,9 +33,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import s
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
+    HEALTHY,
     LIVE,
     NODE,
-    PROVEN,
     Happenings,
     decided,
     troubled,
@@ -51,14 +51,14 @@ def healthy(number: int) -> Document:
     names = [f"edge-{each}" for each in range(number)]
     run.play("look", *names)
     for name in names:
-        run.look(name, PROVEN, seconds=0.01)
+        run.look(name, HEALTHY, seconds=0.01)
     return run.ended()
 
 
 def hostile() -> Document:
     run = Happenings()
     run.play("look", "edge-1", "edge-2")
-    run.fail("edge-1", {"action": "fail", "code": "drift", "reason": HOSTILE, "evidence": [HOSTILE]})
+    run.fail("edge-1", {"action": "fail", "code": "listed_but_not_running", "reason": HOSTILE, "evidence": [HOSTILE]})
     run.lose("edge-2", HOSTILE)
     return run.ended()
 
@@ -73,9 +73,9 @@ def test_no_secret_can_come_in_because_fields_are_taken_by_name() -> None:
     secret = "s3cret-never-shown"
     run = Happenings()
     run.play("look", "edge-1")
-    result = decided({**PROVEN, "password": secret}, password=secret, invocation={"module_args": {"password": secret}})
+    result = decided({**HEALTHY, "password": secret}, password=secret, invocation={"module_args": {"password": secret}})
     result["engine"]["session"] = secret
-    run.task("edge-1", "slb.fleet.host_fate", result)
+    run.task("edge-1", "slb.fleet.engine_plan", result)
     run.task("edge-1", "slb.fleet.login", {"sessionid": secret, "changed": True})
     run.task("edge-1", "ansible.builtin.command", {"stdout": secret, "changed": True})
     document = run.ended()
@@ -86,7 +86,7 @@ def test_no_secret_can_come_in_because_fields_are_taken_by_name() -> None:
 def test_a_healthy_fleet_of_any_size_has_few_lines(number: int) -> None:
     told = list(lines(healthy(number)))
     assert len(told) <= 20
-    assert f"{number} proven ({number} by console)" in "\n".join(told)
+    assert f"{number} healthy ({number} by engine_list)" in "\n".join(told)
 
 
 def test_what_to_do_stands_at_the_end_of_a_sentence_and_is_not_cut_off() -> None:
@@ -105,8 +105,10 @@ def test_failures_are_grouped_by_reason_the_largest_first_and_the_next_command_i
         run.fail(name, LIVE)
     told = list(lines(run.ended()))
     text = "\n".join(told)
-    assert text.index("20 failed (unrecorded)") < text.index("1 unreachable: Connection timed out")
-    assert text.index("1 unreachable") < text.index("9 not attempted")
+    assert text.index("20 failed (unverified_container)") < text.index(
+        "1 unreachable (host_unreachable): Connection timed out"
+    )
+    assert text.index("1 unreachable") < text.index("9 not started")
     assert "edge-2, edge-3, edge-4, edge-5, edge-6, edge-7 and 14 more" in text
     assert told[-1] == "Next: ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
 
@@ -117,11 +119,11 @@ def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
     for name in "abc":
         run.look(name, ABSENT)
     run.look("d", {**ABSENT, "action": "replace"})
-    run.look("e", PROVEN)
+    run.look("e", HEALTHY)
     for name in "fg":
         run.fail(name, LIVE)
     text = "\n".join(lines(run.ended()))
-    assert "3 to add, 1 to replace, 1 with nothing to do, 2 need you. Nothing was changed." in text
+    assert "3 to install, 1 to replace, 1 unchanged, 2 failed. Nothing was changed." in text
     assert "Done" not in text
     assert "Plan: sha256:" in text
     assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
@@ -129,17 +131,17 @@ def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
 
 def test_each_host_has_one_line_for_those_who_ask() -> None:
     first, second, *_rest = host_lines(troubled())
-    assert first == "edge-1  verified by console     1 s  container slb: running for 70 s; record: confirmed"
-    assert second == "edge-2  failed                  1 s  The container slb is running: it could be live."
+    assert first == "edge-1  verified by engine_list     1 s  container slb: running for 70 s; record: verified"
+    assert second == "edge-2  failed                      1 s  The container slb is running: it could be live."
 
 
 def test_the_line_of_progress() -> None:
-    tally = Tally(hosts=500, proven=412, failed=3, unreachable=0, in_play=500, settled=415, seconds=1800)
+    tally = Tally(hosts=500, healthy=412, failed=3, unreachable=0, in_play=500, settled=415, seconds=1800)
     waits = [Wait("edge-9", 12, 180), Wait("edge-7", 95, 180)]
     assert line(tally, waits) == (
-        "412/500 proven · 3 failed · 2 waiting, longest edge-7 95 s of 180 s · about 6 min left"
+        "412/500 healthy · 3 failed · 2 waiting, longest edge-7 95 s of 180 s · about 6 min left"
     )
-    assert line(Tally(3, 0, 0, 0, 3, 0, 5), []) == "0/3 proven"
+    assert line(Tally(3, 0, 0, 0, 3, 0, 5), []) == "0/3 healthy"
 
 
 @pytest.mark.parametrize(("hosts", "settled"), [(3, 1), (5, 2), (500, 40)])
@@ -147,7 +149,7 @@ def test_no_time_is_foretold_from_few_hosts(hosts: int, settled: int) -> None:
     assert "left" not in line(Tally(hosts, settled, 0, 0, hosts, settled, 600), [])
 
 
-def test_retry_has_the_failed_the_unreachable_and_the_not_attempted() -> None:
+def test_retry_has_the_failed_the_unreachable_and_the_not_started() -> None:
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
 
 
@@ -159,7 +161,7 @@ def forged() -> Document:
     run.play("look", FORGED, "-e", "edge-3")
     run.lose(FORGED)
     run.fail("-e", LIVE)
-    run.look("edge-3", PROVEN)
+    run.look("edge-3", HEALTHY)
     return run.ended()
 
 
@@ -216,9 +218,9 @@ def samples(text: str, reader: ModuleType = openmetrics_parser) -> dict[tuple[st
 @READERS
 def test_metrics_count_what_the_document_counts(read: ModuleType) -> None:
     found = samples(metrics(troubled()), read)
-    assert found["hosts", "not_attempted"] == 1
-    assert found["troubled_hosts", "failed unrecorded"] == 1
-    assert [found["host_proven", host] for host in ("edge-1", "edge-2", "edge-4")] == [1, 0, 0]
+    assert found["hosts", "not_started"] == 1
+    assert found["troubled_hosts", "failed unverified_container"] == 1
+    assert [found["host_healthy", host] for host in ("edge-1", "edge-2", "edge-4")] == [1, 0, 0]
     assert found["run_complete", ""] == 1
 
 
@@ -228,7 +230,7 @@ def test_metrics_can_be_read_whatever_hosts_are_called(read: ModuleType) -> None
     names = ['edge"1', "edge\\2", "edge\n3", "edge{4}", "örtlich,5=", "edge 6 # EOF"]
     run.play("look", *names)
     found = samples(metrics(run.ended()), read)
-    assert {host for name, host in found if name == "host_proven"} == set(names)
+    assert {host for name, host in found if name == "host_healthy"} == set(names)
 
 
 @pytest.mark.parametrize("since", ["drifted", "corrected"])
@@ -236,12 +238,12 @@ def test_what_somebody_else_has_changed_is_told_at_the_terminal_and_on_the_page(
     run = Happenings()
     engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
     run.play("look", "edge-1", "edge-2")
-    run.look("edge-1", ABSENT, recorded={"state": "confirmed", **engine})
+    run.look("edge-1", ABSENT, recorded={"state": "verified", **engine})
     if since == "corrected":
-        run.look("edge-1", PROVEN, rounds=1)
-    run.look("edge-2", PROVEN)
+        run.look("edge-1", HEALTHY, rounds=1)
+    run.look("edge-2", HEALTHY)
     document = run.ended()
-    words = "changed by somebody else since proven" + (", and corrected" if since == "corrected" else "")
+    words = "changed by another process or user" + (", and corrected" if since == "corrected" else "")
     assert f"  1 {words}: edge-1" in list(lines(document))
     assert f"<p>1 {words}: edge-1</p>" in page(document)
     assert page(document).count("Since the last run that proved it: ") == 1
@@ -283,7 +285,7 @@ def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too() ->
     names = [f"edge-{number}.site.example" for number in range(5000)]
     run.play("look", *names)
     for name in names:
-        run.fail(name, {**LIVE, "reason": words, "evidence": PROVEN["evidence"]})
+        run.fail(name, {**LIVE, "reason": words, "evidence": HEALTHY["evidence"]})
     text = page(run.ended())
     assert len(text.encode()) < 5_000_000
     assert "--limit @/reports/retry" in text
@@ -393,7 +395,7 @@ TELL_OF_NO_DEED = {
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in (DOCS.parent / "plugins" / "modules").glob("*.py")))
 def test_what_any_module_has_changed_is_told(module: str) -> None:
-    found = seen(f"slb.fleet.{module}", {"changed": True, "confirmed": True, "dest": "/license"}, on="edge-1")
+    found = seen(f"slb.fleet.{module}", {"changed": True, "has_recorded": True, "dest": "/license"}, on="edge-1")
     if module in TELL_OF_NO_DEED:
         assert found.deed is None, f"{module} is told as a deed: take it out of TELL_OF_NO_DEED"
     else:
@@ -439,7 +441,14 @@ def test_the_docs_name_every_code() -> None:
     from ansible_collections.slb.fleet.plugins.plugin_utils._decision.objections import BESIDE_THE_ROWS
     from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 
-    others = ("not_approved", "too_many_replaced", "management_node", "unreachable", "unfinished", "task_failed")
+    others = (
+        "not_in_approved_plan",
+        "replace_limit_exceeded",
+        "management_node_unavailable",
+        "host_unreachable",
+        "interrupted",
+        "task_failed",
+    )
     codes: set[Any] = {rule.code for rule in RULES} | set(BESIDE_THE_ROWS) | set(others)
     text = (DOCS / "report.md").read_text().partition("## Codes")[2]
     named_there = set(re.findall(r"^\| `(\w+)` ", text, re.MULTILINE))
@@ -455,16 +464,16 @@ def test_an_audit_says_what_there_is_to_approve() -> None:
     for number in range(8):
         run.look(f"edge-{number}", ABSENT)
     run.look("edge-8", {**ABSENT, "action": "replace", "code": "dead"})
-    run.look("edge-9", PROVEN)
+    run.look("edge-9", HEALTHY)
     audit = run.ended()
     assert audit.plan
     told = list(lines(audit))
     assert told[told.index(f"Plan: {audit.plan.digest}") - 1] == (
-        "  A rollout would find: 8 to add (edge-0, edge-1, edge-2, edge-3, edge-4, edge-5 and 2 more), "
+        "  A rollout would find: 8 to install (edge-0, edge-1, edge-2, edge-3, edge-4, edge-5 and 2 more), "
         "1 to replace (edge-8)."
     )
     assert [(each["action"], each["count"], each["hosts"][0]) for each in summary(audit)["work"]] == [
-        ("add", 8, "edge-0"),
+        ("install", 8, "edge-0"),
         ("replace", 1, "edge-8"),
     ]
     assert not any("would find" in line or "Plan:" in line for line in lines(healthy(3)))

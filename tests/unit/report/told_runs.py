@@ -13,29 +13,38 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import phase_of, seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
 
-LOOK, INSTALL, STOP = "slb.fleet.host_fate", "slb.fleet.engine", "slb.fleet.engine_container"
+LOOK, INSTALL, STOP = "slb.fleet.engine_plan", "slb.fleet.engine", "slb.fleet.engine_container"
 NODE = "https://console.example"
-PROVEN = {
-    "action": "nothing",
-    "code": "proven",
+HEALTHY = {
+    "action": "none",
+    "code": "healthy",
     "reason": "The engine runs in the container that the record names, and the console lists it as running.",
-    "verified_by": "console",
-    "evidence": ["container slb: running for 70 s", "record: confirmed", "console's list: running"],
+    "verified_by": "engine_list",
+    "evidence": ["container slb: running for 70 s", "record: verified", "console's list: running"],
 }
-ABSENT = {"action": "add", "code": "absent", "reason": "There is no engine on the host.", "evidence": ["absent"]}
-LIVE = {"action": "fail", "code": "unrecorded", "reason": "The container slb is running: it could be live."}
+ABSENT = {
+    "action": "install",
+    "code": "not_installed",
+    "reason": "There is no engine on the host.",
+    "evidence": ["absent"],
+}
+LIVE = {"action": "fail", "code": "unverified_container", "reason": "The container slb is running: it could be live."}
 
 
-def decided(fate: dict[str, Any], host: str = "edge-1", waited: float = 0, rounds: int = 0, **more: Any) -> dict:
-    """As host_fate returns it."""
+def decided(host_plan: dict[str, Any], host: str = "edge-1", waited: float = 0, rounds: int = 0, **more: Any) -> dict:
+    """As engine_plan returns it."""
     return {
         "changed": False,
-        "fate": fate,
+        "plan": host_plan,
         "slb_host": {"engine_container": {"state": "absent"}},
         "engine": {"name": host, "manage_ip": "192.0.2.11", "base_url": NODE},
         "settings": {"stop_timeout": 10},
         "progress": {"waited": waited, "rounds": rounds},
-        **({} if fate["action"] in ("nothing", "fail") else {"work": f"{fate['action']}: {host} 192.0.2.11 {NODE}"}),
+        **(
+            {}
+            if host_plan["action"] in ("none", "fail")
+            else {"work": f"{host_plan['action']}: {host} 192.0.2.11 {NODE}"}
+        ),
         **more,
     }
 
@@ -71,11 +80,11 @@ class Happenings:
         self.gathering.end(host, str(self._task), ending, found, phase, self.now)
         self._rounds[host] = found.rounds or self._rounds.get(host, 0)
 
-    def look(self, host: str, fate: dict[str, Any], seconds: float = 1, **more: Any) -> None:
-        self.task(host, LOOK, decided(fate, host, **more), seconds)
+    def look(self, host: str, host_plan: dict[str, Any], seconds: float = 1, **more: Any) -> None:
+        self.task(host, LOOK, decided(host_plan, host, **more), seconds)
 
-    def fail(self, host: str, fate: dict[str, Any], seconds: float = 1) -> None:
-        self.task(host, LOOK, {"fate": fate, "failed": True, "msg": fate["reason"]}, seconds, "failed")
+    def fail(self, host: str, host_plan: dict[str, Any], seconds: float = 1) -> None:
+        self.task(host, LOOK, {"plan": host_plan, "failed": True, "msg": host_plan["reason"]}, seconds, "failed")
 
     def lose(self, host: str, words: str = "Connection timed out") -> None:
         self.task(host, LOOK, {"msg": words, "unreachable": True}, 10, "unreachable")
@@ -107,7 +116,7 @@ def troubled(folder: str = "") -> Document:
     run = Happenings(folder=folder, management_nodes=())
     hosts = ("edge-1", "edge-2", "edge-3", "edge-4")
     run.play("look", *hosts)
-    run.look("edge-1", PROVEN)
+    run.look("edge-1", HEALTHY)
     run.fail("edge-2", LIVE)
     run.lose("edge-3")
     run.look("edge-4", ABSENT)

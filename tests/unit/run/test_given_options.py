@@ -26,7 +26,7 @@ SITE = {"slb_base_url": "https://console.example", "slb_username": "admin", "slb
 class Templar:
     def template(self, value: Any) -> Any:
         if value == "{{ nothing }}":
-            raise AnsibleUndefinedVariable("'nothing' is undefined")
+            raise AnsibleUndefinedVariable("'none' is undefined")
         return value
 
 

@@ -72,7 +72,7 @@ def test_what_a_connection_says_of_a_host_is_visible(kind: type[AnsibleError]) -
     """The last words of ssh stay, however long the banner before them is."""
 
     def fails() -> dict[str, Any]:
-        raise kind(f"Failed to connect: {ESCAPES}\nedge-2  verified by console\n{'x' * 9000}\nreset\r\nby peer")
+        raise kind(f"Failed to connect: {ESCAPES}\nedge-2  verified in the engine list\n{'x' * 9000}\nreset\r\nby peer")
 
     expected = AnsibleConnectionFailure if kind is AnsibleConnectionFailure else FleetError
     with pytest.raises(expected) as raised:

@@ -22,8 +22,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import (
     Policy,
     RecordState,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, shape_of, taken
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import host_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
@@ -97,7 +97,7 @@ def test_what_does_not_fit_is_that_hosts_failure_in_words(lie: dict[str, Any], w
 
 
 @pytest.mark.parametrize(
-    "text", ["a\nok: [edge-2] => verified by console", "a\r\x1b[1A", "\u202egnp.exe", "\u2028x", "\x9b"]
+    "text", ["a\nok: [edge-2] => verified in the engine list", "a\r\x1b[1A", "\u202egnp.exe", "\u2028x", "\x9b"]
 )
 def test_words_cannot_forge_a_line_or_move_a_cursor(text: str) -> None:
     shown = taken("host_info", {"msg": text})["msg"]
@@ -150,7 +150,7 @@ def _values(field: dict[str, Any]) -> st.SearchStrategy[Any]:
         "int": st.integers() | st.sampled_from([10**400, -(2**63), 2**63 - 1]),
         "float": st.floats() | st.integers(),
         "str": st.text()
-        | st.sampled_from(["pending", "confirmed", "absent", "running", "\ud800", "\x1b[2J", "x" * 9000]),
+        | st.sampled_from(["requested", "verified", "absent", "running", "\ud800", "\x1b[2J", "x" * 9000]),
     }
     if field["type"] == "dict":
         right = _mappings(contains) if contains else st.dictionaries(st.text(), anything)
@@ -223,7 +223,7 @@ def test_whatever_a_host_says_the_gate_gives_its_shape_or_refuses(module: str, d
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_look_comes_through_the_gate_can_be_decided_about(data: st.DataObject) -> None:
-    """No value in it stops the decision half-way: a host that lies is told so, or has its fate."""
+    """No value in it stops the decision half-way: a host that lies is told so, or has its host_plan."""
     shape = shape_of("host_info")
     look = data.draw(_mappings(shape["slb_host"]["contains"]))
     for name, states in (("engine_container", ContainerState), ("record", RecordState)):
@@ -236,10 +236,10 @@ def test_whatever_look_comes_through_the_gate_can_be_decided_about(data: st.Data
         return
     engine = EngineIdentity("edge-1", "192.0.2.1", "https://node.example")
     listing = [{"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "running"}]
-    for answer in ("none", "requested", "exists", "port_occupied"):
+    for answer in ("none", "requested", "exists", "port_in_use"):
         for reading in (None, listing, "the list cannot be read"):
             progress = Progress(asked=1, answer=answer, asked_at=0)
-            decision = fate("edge-1", seen, engine, reading, Policy(), progress, RunStore.in_memory(), now=5)
+            decision = host_plan("edge-1", seen, engine, reading, Policy(), progress, RunStore.in_memory(), now=5)
             assert visible(decision.reason) == decision.reason
             assert all(visible(phrase) == phrase for phrase in decision.evidence)
 
@@ -272,7 +272,7 @@ def test_many_parts_that_are_each_small_enough_are_too_much() -> None:
         ({}, "slb_host.engine_container is not there"),
         ({"engine_container": {}}, "slb_host.engine_container.state is not one of absent"),
         ({"engine_container": {"state": "sleeping"}}, "but 'sleeping'"),
-        ({**LOOK, "record": {"state": "confirmed"}}, "slb_host.record.name is not there"),
+        ({**LOOK, "record": {"state": "verified"}}, "slb_host.record.name is not there"),
         ({**LOOK, "record": {"state": "none", "age": None}}, "slb_host.record.age is not there"),
         ({**LOOK, "ports": [{"port": 22}]}, "slb_host.ports[0].process is not there"),
         ({**LOOK, "set_aside": {"id": "x"}}, "slb_host.set_aside.name is not there"),
@@ -294,20 +294,20 @@ def test_what_was_asked_for_may_be_written_as_text() -> None:
 @pytest.mark.parametrize(
     ("record", "where"),
     [
-        (None, "record.state is not pending, as it was to be noted, but None"),
-        ({}, "record.state is not pending"),
-        ({"state": "none"}, "record.state is not pending, as it was to be noted, but 'none'"),
-        ({"state": "confirmed", "requested_at": 5.5}, "record.state is not pending"),
-        ({"state": "pending"}, "record.requested_at is not there"),
-        ({"state": "pending", "requested_at": None}, "record.requested_at is not there"),
+        (None, "record.state is not requested, as it was to be noted, but None"),
+        ({}, "record.state is not requested"),
+        ({"state": "none"}, "record.state is not requested, as it was to be noted, but 'none'"),
+        ({"state": "verified", "requested_at": 5.5}, "record.state is not requested"),
+        ({"state": "requested"}, "record.requested_at is not there"),
+        ({"state": "requested", "requested_at": None}, "record.requested_at is not there"),
     ],
 )
 def test_what_was_to_be_noted_has_to_be_noted(record: Any, where: str) -> None:
     with pytest.raises(HostAnswerError) as raised:
-        taken("engine_record", {"changed": True, "record": record}, {"state": "pending"})
+        taken("engine_record", {"changed": True, "record": record}, {"state": "requested"})
     assert where in str(raised.value)
 
 
 def test_a_note_that_failed_is_the_hosts_to_explain() -> None:
     said = {"failed": True, "msg": "No room.", "record": None}
-    assert taken("engine_record", said, {"state": "pending"}) == said
+    assert taken("engine_record", said, {"state": "requested"}) == said

@@ -34,7 +34,7 @@ def test_a_pair_is_there_to_be_copied() -> None:
     ("option", "variable"),
     [
         ("name", "slb_engine_name"),
-        ("listing.path", "slb_engine_listing.path"),
+        ("listing.path", "slb_engine_list.path"),
         ("dest", "slb_license_dest"),
         ("backup", "slb_license_backup"),
         ("manage_ip", "slb_manage_ip"),

@@ -17,14 +17,14 @@ def down(at: float = 100.0, probes: int = 1) -> NodeState:
 
 
 def test_a_node_of_which_nothing_is_known_is_asked() -> None:
-    assert NodeState().verdict(5, PATIENCE).action == "pass"
+    assert NodeState().status(5, PATIENCE).action == "pass"
 
 
 def test_a_node_that_seems_absent_is_probed_by_one_and_waited_for_by_the_others() -> None:
     state = NodeState().heard(ABSENT, 100)
-    assert state.verdict(100, PATIENCE).action == "wait"
-    assert state.verdict(101, PATIENCE).action == "probe"
-    assert state.probing(101, 40).verdict(102, PATIENCE) == ("wait", 39)
+    assert state.status(100, PATIENCE).action == "wait"
+    assert state.status(101, PATIENCE).action == "probe"
+    assert state.probing(101, 40).status(102, PATIENCE) == ("wait", 39)
 
 
 def test_one_accident_is_no_outage() -> None:
@@ -43,7 +43,7 @@ def test_a_probe_that_finds_nobody_makes_it_an_outage_and_the_next_comes_later()
 def test_it_is_given_up_when_the_patience_is_over_and_for_good() -> None:
     late = down(at=100, probes=3).probed(ABSENT, 100 + PATIENCE, PATIENCE, 3)
     assert late.is_given_up
-    assert late.verdict(10_000, PATIENCE).action == "refuse"
+    assert late.status(10_000, PATIENCE).action == "refuse"
     assert late.heard(ANSWERS, 10_000) == late
 
 
@@ -60,13 +60,13 @@ def test_others_that_find_it_absent_too_do_not_put_the_probe_off() -> None:
 
 
 def test_whoever_is_answered_ends_the_outage() -> None:
-    assert down().heard(ANSWERS, 130).verdict(130, PATIENCE).action == "pass"
+    assert down().heard(ANSWERS, 130).status(130, PATIENCE).action == "pass"
 
 
 def test_a_pause_that_is_asked_for_holds_for_all_and_no_earlier_answer_lifts_it() -> None:
     state = NodeState().heard(Sign("busy", "", 20), 100).heard(ANSWERS, 101)
-    assert state.verdict(105, PATIENCE) == ("wait", 15)
-    assert state.verdict(120, PATIENCE).action == "pass"
+    assert state.status(105, PATIENCE) == ("wait", 15)
+    assert state.status(120, PATIENCE).action == "pass"
 
 
 def test_without_a_time_the_pauses_grow_and_those_under_way_count_as_one() -> None:
@@ -85,5 +85,5 @@ def test_an_answer_after_the_pause_begins_anew() -> None:
 
 def test_a_pause_beyond_the_patience_is_not_waited_for() -> None:
     state = NodeState().heard(Sign("busy", "", 3600), 100)
-    assert state.verdict(101, PATIENCE).action == "refuse"
-    assert state.verdict(3650, PATIENCE).action == "wait"
+    assert state.status(101, PATIENCE).action == "refuse"
+    assert state.status(3650, PATIENCE).action == "wait"

@@ -12,16 +12,16 @@ BEFORE = Progress(rounds=1, asked=1, asked_at=10.0, answer="requested")
 
 
 @pytest.mark.parametrize(
-    ("answer", "waits"), [("requested", True), ("unknown", True), ("exists", False), ("refused", False)]
+    ("answer", "waits"), [("requested", True), ("unknown", True), ("exists", False), ("rejected", False)]
 )
 def test_a_request_from_which_an_engine_may_come_is_waited_for(answer: str, waits: bool) -> None:
-    after = BEFORE.after("add", {"outcome": answer}, 20.0)
+    after = BEFORE.after("install", {"outcome": answer}, 20.0)
     assert (after.asked, after.asked_at) == (2, 20.0)
     assert after.has_asked_since(asdict(BEFORE)) is waits
 
 
 def test_a_request_that_waited_too_long_for_its_turn_was_not_made() -> None:
-    after = BEFORE.after("add", {"skipped": True}, 20.0)
+    after = BEFORE.after("install", {"skipped": True}, 20.0)
     assert (after.rounds, after.asked, after.asked_at, after.answer) == (2, 1, 10.0, "requested")
     assert not after.has_asked_since(asdict(BEFORE)), "the answer is that of the earlier one"
 
@@ -38,21 +38,21 @@ def test_waits_add_up() -> None:
 
 
 def test_what_is_put_off_by_a_busy_node_was_not_asked_for() -> None:
-    busy = {"outcome": "refused", "status_code": 429, "msg": "slow down"}
-    put_off = Progress().after("add", busy, 20.0)
+    busy = {"outcome": "rejected", "status_code": 429, "msg": "slow down"}
+    put_off = Progress().after("install", busy, 20.0)
     assert (put_off.asked, put_off.put_off, put_off.answer, put_off.asked_at) == (0, 1, "none", 20.0)
     assert not put_off.has_asked_since(asdict(Progress()))
-    assert Progress().after("add", {**busy, "status_code": 403}, 20.0).answer == "refused"
-    assert Progress().after("add", {**busy, "outcome": "unknown"}, 20.0).answer == "unknown"
+    assert Progress().after("install", {**busy, "status_code": 403}, 20.0).answer == "rejected"
+    assert Progress().after("install", {**busy, "outcome": "unknown"}, 20.0).answer == "unknown"
 
 
 def test_a_node_that_is_busy_all_the_time_has_refused() -> None:
     progress = Progress()
     for _round in range(4):
-        progress = progress.after("add", {"outcome": "refused", "status_code": 429, "msg": "slow down"}, 20.0)
-    assert (progress.put_off, progress.answer, progress.answer_words) == (3, "refused", "slow down")
+        progress = progress.after("install", {"outcome": "rejected", "status_code": 429, "msg": "slow down"}, 20.0)
+    assert (progress.put_off, progress.answer, progress.answer_words) == (3, "rejected", "slow down")
 
 
 def test_what_was_taken_out_of_the_way_does_not_wait_for_a_busy_node() -> None:
-    progress = Progress(has_replaced=True).after("add", {"outcome": "refused", "status_code": 429}, 20.0)
-    assert (progress.put_off, progress.answer) == (0, "refused"), "so that it is put back"
+    progress = Progress(has_replaced=True).after("install", {"outcome": "rejected", "status_code": 429}, 20.0)
+    assert (progress.put_off, progress.answer) == (0, "rejected"), "so that it is put back"

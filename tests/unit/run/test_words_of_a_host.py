@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 ROLE = ROOT / "roles" / "host_preparation" / "tasks" / "leftover.yml"
 _DOCUMENTS = ("DOCUMENTATION", "EXAMPLES", "RETURN")
 # Results, files, hosts and calls that have such a name; no variables.
-_NO_VARIABLES = {"slb_host", "slb_fate", "slb_fleet", "slb_fleet_answer", "slb_engine"}
+_NO_VARIABLES = {"slb_host", "slb_plan", "slb_fleet", "slb_fleet_answer", "slb_engine"}
 
 
 def texts_of(path: Path) -> set[str]:
@@ -84,7 +84,7 @@ class TakingAside(container_action.ActionModule):
 
     def __init__(self, **answer: Any) -> None:
         self._discovered_interpreter_key = None
-        self._task = SimpleNamespace(delegate_to=None, args={"state": "stopped"}, get_path=lambda: f"{ROLE}:2")
+        self._task = SimpleNamespace(delegate_to=None, args={"state": "set_aside"}, get_path=lambda: f"{ROLE}:2")
         self._templar = None
         self._answer = answer
 
@@ -94,10 +94,10 @@ class TakingAside(container_action.ActionModule):
 
 def test_who_takes_away_what_the_next_boot_starts_is_warned() -> None:
     name = "slb-leftover-20261120T131400Z"
-    (warning,) = TakingAside(quarantined_as=name, starts_at_boot=True).run()["warnings"]
+    (warning,) = TakingAside(set_aside_as=name, starts_at_boot=True).run()["warnings"]
     assert "the next boot starts it, and it may take the engine's port." in warning
     assert warning.endswith(f"run `podman rm {name}` on the host.")
-    for quiet in ({"quarantined_as": name}, {"quarantined_as": "x; rm -rf /", "starts_at_boot": True}):
+    for quiet in ({"set_aside_as": name}, {"set_aside_as": "x; rm -rf /", "starts_at_boot": True}):
         assert "warnings" not in TakingAside(**quiet).run()
 
 
@@ -116,7 +116,7 @@ class Adopting(interface.ActionModule):
         adopted = {"name": "ens1", "mac": "52:54:00:00:00:01", "profile": "ens1", "notes": notes}
         alone = {"name": "ens2", "reason": "O(interfaces) does not name it, nor does O(nobody)"}
         plan = {"ens1": {"profile": "ens1", "notes": notes}}
-        values = {"adopted": [adopted], "left_alone": [alone], "pending": [], "diff": {"before": {}, "after": plan}}
+        values = {"adopted": [adopted], "left_alone": [alone], "requested": [], "diff": {"before": {}, "after": plan}}
         return {"changed": True, **values}
 
 

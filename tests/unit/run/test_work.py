@@ -22,9 +22,9 @@ ELSEWHERE = {
     "engine_name": "of the engine",
     "manage_ip": "of the engine",
     "manage_ip_translated": "of the engine",
-    "unrecorded_engine": "of the decision",
-    "engine_listing": "of the decision",
-    "engine_listing_may_be_empty": "of the decision",
+    "unverified_engine": "of the decision",
+    "engine_list": "of the decision",
+    "engine_list_may_be_empty": "of the decision",
     "max_replaced": "of the decision",
     "license_dest": "of the management node",
     "license_host": "of the management node",
@@ -37,11 +37,11 @@ ELSEWHERE = {
     "outage_timeout": "how long",
     "dhcp_timeout": "how long",
     "confirm_timeout": "how long",
-    "plan": "what is approved",
+    "approved_plan": "what is approved",
 }
 
 
-def wants(action: str = "add", **settings: Any) -> str:
+def wants(action: str = "install", **settings: Any) -> str:
     return work_of(action, ENGINE, {}, {**USUAL, **settings})
 
 
@@ -69,6 +69,6 @@ def test_what_is_too_long_to_be_shown_makes_a_difference_all_the_same() -> None:
 
 @pytest.mark.parametrize("more", [{"adopt_interfaces": True}, {"motd_after": "restored"}])
 def test_where_the_engine_runs_what_else_is_asked_for_is_work(more: dict[str, Any]) -> None:
-    assert wants("nothing", **more)
-    assert not wants("nothing")
+    assert wants("none", **more)
+    assert not wants("none")
     assert not wants("fail", **more)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate, proves_the_list_wrong
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import host_plan, proves_the_list_wrong
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import Container, RefusedError, UnreachableError
@@ -91,7 +91,7 @@ class Course:
 
     @property
     def is_fine(self) -> bool:
-        return not self.failure and self.decision is not None and self.decision.action == "nothing"
+        return not self.failure and self.decision is not None and self.decision.action == "none"
 
 
 class Run:
@@ -132,7 +132,7 @@ class Run:
     def policy_for(self, line: Line) -> Policy:
         own: dict[str, Any] = {}
         if line.unrecorded and not self.policy.get("unlisted"):
-            own["unrecorded"] = line.unrecorded
+            own["unverified_container"] = line.unrecorded
         if line.allow_established:
             own["allow_established"] = True
         if line.remove_leftovers:
@@ -182,7 +182,7 @@ class Run:
     def _plan(self, line: Line, sight: Sight, phase: int) -> None:
         decision = self._decide(line, sight, Progress(), phase)
         self.plans[line] = decision
-        if decision.action in ("nothing", "fail"):
+        if decision.action in ("none", "fail"):
             self._end(line, decision)
 
     def _act(self, lines: list[Line]) -> Iterator[float]:
@@ -228,7 +228,7 @@ class Run:
                     decision = self._decide(line, sight, progress, 0)
                     if decision.because == "list" and self.world.node(line).is_paged:
                         decision = self._read_again(line, sight, progress, 0)
-                    if decision.action in ("nothing", "fail"):
+                    if decision.action in ("none", "fail"):
                         course.first = decision.action
                         self._end(line, decision)
                         return
@@ -237,7 +237,7 @@ class Run:
                 if decision.because == "list" and self.world.node(line).is_paged:
                     decision = self._read_again(line, sight, progress, 3)
                 course.first = course.first or decision.action
-                if decision.action in ("nothing", "fail"):
+                if decision.action in ("none", "fail"):
                     self._end(line, decision)
                     return
                 yield 0.0
@@ -247,7 +247,7 @@ class Run:
                     yield from self._rescue(line, decision, sight, str(error))
                     return
                 progress = progress.after(decision.action, result, self.world.clock.now)
-                if decision.action == "add" and result.get("outcome") in ("requested", "unknown"):
+                if decision.action == "install" and result.get("outcome") in ("requested", "unknown"):
                     waited = yield from self._wait_for_the_host(line, self.policy["wait"], after_request=True)
                     progress = progress.after("wait", waited, self.world.clock.now)
         except (RefusedError, UnreachableError) as error:
@@ -280,12 +280,12 @@ class Run:
                 return {"changed": False, "overtaken": overtaken, "msg": f"Nothing was stopped: {overtaken}"}
             yield from self._replace(line, decision, sight)
             return {"before": {"id": sight.look["engine_container"]["id"]}}
-        if decision.action == "put_back":
+        if decision.action == "restore":
             yield from self._put_back(line, decision, sight, progress)
             return {}
-        if decision.action == "confirm":
+        if decision.action == "record":
             return (yield from self._confirm(line, decision, sight))
-        if decision.action == "add":
+        if decision.action == "install":
             return (yield from self._add(line, decision, sight, progress))
         assert decision.action == "wait", decision
         return (yield from self._wait(line, decision, sight))
@@ -295,11 +295,11 @@ class Run:
         if decision.because != "list":
             return ""
         if wrong := self._store.distrusted(line.url):
-            return f"the console's list has proven wrong about {wrong}."
+            return f"the console's list was wrong about {wrong}."
         engine = EngineIdentity(line.name, line.address, line.url)
         sight.read_at, reading = self._reading(line, _FRESH_SECONDS)
         aside = RunStore.in_memory()  # it is asked only what the list says: nobody else shall hear of it
-        by_now = fate(line.label, sight.look, engine, reading, self.policy_for(line), Progress(), aside, 0.0)
+        by_now = host_plan(line.label, sight.look, engine, reading, self.policy_for(line), Progress(), aside, 0.0)
         if by_now.console == decision.console:
             return ""
         return f"the console's list says {by_now.console} by now, and said {decision.console}."
@@ -356,9 +356,9 @@ class Run:
         course.asked.append(outcome)
         yield 0.3
         self._witness.heard(self, line, outcome, sight)
-        if outcome in ("port_occupied", "refused"):
+        if outcome in ("port_in_use", "rejected"):
             yield from self._withdraw(line, requested_at)
-        seen = {"slb_host": sight.look, "fate": {"console": decision.console}}
+        seen = {"slb_host": sight.look, "plan": {"console": decision.console}}
         if proves_the_list_wrong(seen, outcome):
             self._store.distrust(line.url, line.label)
         return {"outcome": outcome, "msg": f"The management node answered: {outcome}."}
@@ -385,7 +385,7 @@ class Run:
 
     def _wait(self, line: Line, decision: Any, sight: Sight) -> Generator[float, None, Any]:
         if decision.wait_for == "host":
-            is_pending = sight.look["record"]["state"] == "pending"
+            is_pending = sight.look["record"]["state"] == "requested"
             return (yield from self._wait_for_the_host(line, decision.wait_seconds, after_request=is_pending))
         clock = self.world.clock
         begin, end = clock.now, self._end_of(decision.wait_seconds)
@@ -470,20 +470,20 @@ class Run:
         policy = self.policy_for(line)
         now = self.world.clock.now
         counts_only = phase in (0, 1)  # wishes are not refused before all of them are known
-        decided = fate(
+        decided = host_plan(
             line.label, sight.look, engine, sight.reading, policy, progress, self._store, now, counts_only=counts_only
         )
         decision = self._with_a_session(line, decided)
         self.courses[line].reading = sight.reading
         self._witness.decided(self, line, sight, progress, decision, phase)
         if not counts_only and self.world.chance.random() < 0.02:
-            again = fate(line.label, sight.look, engine, sight.reading, policy, progress, self._store, now)
+            again = host_plan(line.label, sight.look, engine, sight.reading, policy, progress, self._store, now)
             self._witness.asked_again(line, decided, again)
         return decision
 
     def _with_a_session(self, line: Line, decision: Any) -> Any:
         """Before anything on a host is touched, it is known that the management node can be asked."""
-        if decision.action not in ("add", "replace") or self.policy.get("unlisted") or line.url in self._sessions:
+        if decision.action not in ("install", "replace") or self.policy.get("unlisted") or line.url in self._sessions:
             return decision
         if self.world.node(line).is_up:
             self._sessions.add(line.url)
@@ -505,7 +505,7 @@ class Remediation(Run):
     """``remediate`` for named hosts: the operator's word that the console does not list their engines."""
 
     def __init__(self, world: World, witness: Witness, lines: list[Line], policy: dict[str, Any]) -> None:
-        word = {"unrecorded": "replace", "unlisted": True, "installs": False}
+        word = {"unverified_container": "replace", "unlisted": True, "installs": False}
         super().__init__(world, witness, lines, {**policy, **word})
 
     def steps(self) -> Generator[float, None, None]:

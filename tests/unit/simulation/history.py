@@ -26,7 +26,7 @@ from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, Worl
 
 _DAY = 86_400.0
 _MOST_SECONDS = 20_000.0
-_DEFAULTS: dict[str, Any] = {"allow_established": False, "remove_leftovers": False, "unrecorded": "fail"}
+_DEFAULTS: dict[str, Any] = {"allow_established": False, "remove_leftovers": False, "unverified_container": "fail"}
 
 
 @dataclass
@@ -93,7 +93,7 @@ class History:
         chance = self.chance
         for line in self.world.lines:
             if chance.random() < 0.6:
-                kinds = ["confirmed"] * 17 + ["none"] * 2 + ["damaged"]
+                kinds = ["verified"] * 17 + ["none"] * 2 + ["damaged"]
                 self.world.make_healthy(line, chance.choice(kinds))
         self.oracle.tell(f"policy {self.policy}")
         self._tell()
@@ -116,7 +116,7 @@ class History:
         word = chance.choice(["fail"] * 8 + ["adopt", "replace"])
         policy = {
             **self.policy,
-            "unrecorded": word,
+            "unverified_container": word,
             "allow_established": chance.random() < 0.1,
             "remove_leftovers": chance.random() < 0.1,
         }
@@ -184,7 +184,7 @@ class History:
         """Lets runs proceed, interleaved; the first of them is killed at the given step, if it gets there."""
         chance = self.chance
         self.counts.runs += len(runs)
-        words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unrecorded", "allow_established"))
+        words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unverified_container", "allow_established"))
         self.oracle.tell(f"RUN {' and '.join(type(run).__name__ for run in runs)}: {words}")
         begin = self.world.clock.now
         under_way: list[_UnderWay] = [_UnderWay(run, run.steps(), begin) for run in runs]
@@ -259,7 +259,7 @@ class History:
         """Whether a few seconds change nothing: no wait for a request is about to be over, either."""
         records = [host.record for host in self.world.hosts]
         is_over = all(
-            not isinstance(record, dict) or record["state"] != "pending" or host.age() > self.policy["wait"]
+            not isinstance(record, dict) or record["state"] != "requested" or host.age() > self.policy["wait"]
             for host, record in zip(self.world.hosts, records, strict=True)
         )
         return is_over and self.world.is_quiet()

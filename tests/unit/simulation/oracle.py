@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import host_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.tests.unit.simulation.driver import Remediation, Run, Sight
 from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import ENGINE, Container, Host
@@ -22,8 +22,8 @@ _LATEST = 90.0
 by a controller that has slept; and of the wait that the record promises, half is left."""
 _FRESH = 100.0
 """Seconds that a reading may be old where a run acts or claims: 10 of its own, and what a step on a host may take."""
-_BEGAN_NOTHING = ("exists", "refused", "port_occupied")
-_DEPLOYS = ("add", "replace")
+_BEGAN_NOTHING = ("exists", "rejected", "port_in_use")
+_DEPLOYS = ("install", "replace")
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Note:
 def shown(reading: Any, line: Line) -> str:
     """What a reading says of this line's engine: nothing, unreadable, empty, elsewhere, not listed, or its state."""
     if reading is None:
-        return "nothing"
+        return "none"
     if isinstance(reading, str):
-        return "unreadable"
+        return "engine_list_unavailable"
     if not reading:
         return "empty"
     mine = [one["state"] for one in reading if one["name"] == line.name and one["address"] == line.address]
@@ -77,13 +77,13 @@ def differs(look: dict[str, Any], line: Line) -> list[str]:
 
 
 def holds(look: dict[str, Any], line: Line) -> bool:
-    return look["record"]["state"] == "confirmed" and not differs(look, line)
+    return look["record"]["state"] == "verified" and not differs(look, line)
 
 
 def is_own_request(look: dict[str, Any], line: Line) -> bool:
     record = look["record"]
     return bool(
-        record["state"] == "pending"
+        record["state"] == "requested"
         and record["name"] == line.name
         and record["manage_ip"] == line.address
         and record["base_url"] == line.url
@@ -140,10 +140,10 @@ class Oracle:
         run.book.setdefault("seen", set()).add(line)
         self._tell_decision(line, seen, decision, phase)
         says = shown(seen.reading, line)
-        if decision.verified_by == "console" and says != "running":
+        if decision.verified_by == "engine_list" and says != "running":
             self.broke("verified_by console only where the list that was read says running", says)
-        if (decision.action, decision.verified_by, phase) == ("nothing", "console", 3):
-            self._judge_fresh(seen, "verified by console is what the list says now")
+        if (decision.action, decision.verified_by, phase) == ("none", "engine_list", 3):
+            self._judge_fresh(seen, "verified in the engine list is what the list says now")
         judge = getattr(self, f"_judge_{decision.action}", None)
         if judge is None:
             self.broke(f"there is no action {decision.action}")
@@ -180,20 +180,20 @@ class Oracle:
             return  # there, it is that nothing is to be taken away
         if look["engine_container"]["state"] != "running":
             self.broke("where nothing is to be done, a container runs")
-        if look["record"]["state"] != "confirmed":
+        if look["record"]["state"] != "verified":
             self.broke("nothing is to be done only where the record is confirmed")
         elif differs(look, line):
             self.broke(
                 "what was true once is no proof: something that the record names differs", str(differs(look, line))
             )
-        if says not in ("nothing", "running", "deploying"):
+        if says not in ("none", "running", "deploying"):
             self.broke(f"nothing is to be done only where the described list says running: {says}")
 
     def _judge_confirm(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
         engine, policy = seen.look["engine_container"], run.policy_for(line)
         if engine["state"] != "running":
             self.broke("only an engine that runs is confirmed", engine["state"])
-        if decision.verified_by not in ("host", "console"):
+        if decision.verified_by not in ("host", "engine_list"):
             self.broke("a confirmation says who has verified it")
         if says == "running":
             return
@@ -212,9 +212,9 @@ class Oracle:
     def _judge_wait(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
         if not 0 < decision.wait_seconds <= run.policy["wait"] + 0.01:
             self.broke("a wait is bounded by the policy", f"{decision.wait_seconds}")
-        if decision.wait_for not in ("host", "console"):
+        if decision.wait_for not in ("host", "engine_list"):
             self.broke("a wait says what it waits for")
-        if decision.wait_for == "console" and says in ("nothing", "unreadable"):
+        if decision.wait_for == "engine_list" and says in ("none", "engine_list_unavailable"):
             self.broke("only a list that is read can be waited for", says)
 
     def _judge_add(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
@@ -252,7 +252,7 @@ class Oracle:
             self.broke("no container is taken away before the record can be written")
         by_word = policy.unlisted
         if not by_word and holds(look, line) and engine["state"] in ("running", "paused", "exited", "created"):
-            self.broke(f"what was proven before is not replaced, unless remediate is run for it: {says}")
+            self.broke(f"what was verified before is not replaced, unless remediate is run for it: {says}")
         if says == "elsewhere" and not by_word:
             self.broke("no container is taken away while the list shows its name or address elsewhere")
         if _runs(seen):
@@ -281,7 +281,7 @@ class Oracle:
             elif (
                 engine["after_request"]
                 and (engine["uptime"] or 0) >= policy.settle
-                and says in ("nothing", "unreadable")
+                and says in ("none", "engine_list_unavailable")
             ):
                 self.broke("our deployment that finished is confirmed, not replaced")
         else:
@@ -297,7 +297,7 @@ class Oracle:
                         self.broke("nothing is done where two hosts, of two nodes, want one address", other.label)
                 elif other.name == line.name or other.address == line.address:
                     self.broke("nothing is done where two hosts of the run want one name or one address", other.label)
-        if decision.action == "add" and isinstance(seen.reading, list):
+        if decision.action == "install" and isinstance(seen.reading, list):
             for one in seen.reading:
                 if (one["name"] == line.name) != (one["address"] == line.address):
                     self.broke("nothing is asked for while the list shows the name or the address elsewhere", str(one))
@@ -327,13 +327,13 @@ class Oracle:
         another = _shown_of_another(seen, line) if says == engine["state"] == "running" else None
         if another:
             # The list's word is about the container of which engine? If the other one has failed, of this one.
-            expected = {"running": ("fail",), "failed": ("confirm", "nothing")}.get(another, (*expected, "fail"))
+            expected = {"running": ("fail",), "failed": ("record", "none")}.get(another, (*expected, "fail"))
         if not self._world.node(line).is_up and any(action in _DEPLOYS for action in expected):
             # Nothing on a host is touched before everything that the whole act needs is known to be there.
             expected = (*expected, "fail")
         if expected and decision.action not in expected:
-            proven = "proven" if holds(seen.look, line) else f"record {record['state']}"
-            row = f"{engine['state']}, {proven}, list: {says}, {policy.unrecorded}"
+            verified = "healthy" if holds(seen.look, line) else f"record {record['state']}"
+            row = f"{engine['state']}, {verified}, list: {says}, {policy.unrecorded}"
             self.broke(f"the table says {' or '.join(expected)}, and not {decision.action}: {row}", decision.reason)
 
     # What must not matter.
@@ -343,7 +343,7 @@ class Oracle:
             engine = EngineIdentity(line.name, line.address, line.url)
             store = RunStore.in_memory()
             now = self._world.clock.now
-            return str(fate(line.label, look, engine, reading, run.policy_for(line), progress, store, now).action)
+            return str(host_plan(line.label, look, engine, reading, run.policy_for(line), progress, store, now).action)
 
         base = again(seen.look, seen.reading)
         look = deepcopy(seen.look)
@@ -357,7 +357,7 @@ class Oracle:
             look["set_aside"]["at"] += by
         if again(look, seen.reading) != base:
             self.broke("a clock that is set changes nothing", f"{base} becomes {again(look, seen.reading)}")
-        if seen.look["record"]["state"] == "confirmed":
+        if seen.look["record"]["state"] == "verified":
             look = deepcopy(seen.look)
             look["record"]["age"] = look["record"]["age"] * 100 + 1e7
             if (found := again(look, seen.reading)) != base:
@@ -429,12 +429,12 @@ class Oracle:
     def _judge_earlier_proof(self, line: Line, seen: Sight) -> None:
         """The record is of this container and names something else: the list's word is about another engine."""
         record = seen.look["record"]
-        if record["state"] != "confirmed" or record["container_id"] != seen.look["engine_container"]["id"]:
+        if record["state"] != "verified" or record["container_id"] != seen.look["engine_container"]["id"]:
             return
         if is_clone(seen.look, line):
             return
         if record["base_url"] != line.url:
-            self.broke("an engine that is proven on another management node is not stopped on this one's list")
+            self.broke("an engine that is verified on another management node is not stopped on this one's list")
         elif isinstance(seen.reading, list) and any(
             (one["name"], one["address"], one["state"]) == (record["name"], record["manage_ip"], "running")
             for one in seen.reading
@@ -500,7 +500,7 @@ class Oracle:
         before, wait = self._asked.get((host, line.name, host.forgotten), (-1e9, 0.0))
         # The wait is the record's, and who finds the record knows of its note alone.
         # A container that somebody started meanwhile may have been taken for what the request had brought.
-        was_taken_for_it = note.had_been == "confirmed"
+        was_taken_for_it = note.had_been == "verified"
         if is_under_way and not was_taken_for_it and note.at - before < min(wait, run.policy["wait"]):
             self.broke("an install is not asked for while one of ours may be running")
         note.outcome = outcome
@@ -516,7 +516,10 @@ class Oracle:
         if earlier is None or not isinstance(before, dict) or not is_own_request(seen.look, line):
             return
         is_known = (before["requested_at"], host.boot) == (earlier.requested_at, earlier.boot)
-        is_over = earlier.outcome in _BEGAN_NOTHING or shown(seen.reading, line) not in ("nothing", "unreadable")
+        is_over = earlier.outcome in _BEGAN_NOTHING or shown(seen.reading, line) not in (
+            "none",
+            "engine_list_unavailable",
+        )
         if is_known and not is_over and now - earlier.at < run.policy["wait"] - 0.01:
             self.broke("nothing is asked for before the wait of the record is over", f"{now - earlier.at:.0f} s")
 
@@ -604,7 +607,7 @@ class Oracle:
 
 
 def _expected(
-    engine: dict[str, Any], record: dict[str, Any], is_proven: bool, says: str, policy: Any
+    engine: dict[str, Any], record: dict[str, Any], is_verified: bool, says: str, policy: Any
 ) -> tuple[str, ...]:
     state = engine["state"]
     is_taken = engine["established"] and not policy.allow_established
@@ -613,26 +616,26 @@ def _expected(
         return ("fail",)
     if says == "running":
         if state == "running":
-            return ("nothing",) if is_proven else ("confirm", "nothing")
-        is_over = record["state"] != "pending" and state in ("absent", "exited", "created", "paused")
+            return ("none",) if is_verified else ("record", "none")
+        is_over = record["state"] != "requested" and state in ("absent", "exited", "created", "paused")
         return ("fail",) if is_over else ()
-    if is_proven:
+    if is_verified:
         if state == "running":
-            return {"nothing": ("nothing",), "not listed": ("fail",), "failed": ("fail",)}.get(says, ())
+            return {"none": ("none",), "not listed": ("fail",), "failed": ("fail",)}.get(says, ())
         if state in ("exited", "paused"):
-            return ("fail",) if says in ("nothing", "not listed", "failed") else ()
+            return ("fail",) if says in ("none", "not listed", "failed") else ()
     if says == "deploying":
-        return ("wait", "confirm", "nothing", "fail")
-    if record["state"] in ("pending", "confirmed", "invalid"):
+        return ("wait", "record", "none", "fail")
+    if record["state"] in ("requested", "verified", "invalid"):
         return ()
     if state == "absent":
-        return ("add",) if says in ("nothing", "not listed", "empty") else ()
-    if state == "exited" and says in ("nothing", "not listed", "failed", "empty"):
+        return ("install",) if says in ("none", "not listed", "empty") else ()
+    if state == "exited" and says in ("none", "not listed", "failed", "empty"):
         return ("replace",)
-    if state == "running" and says == "nothing":
+    if state == "running" and says == "none":
         if policy.unrecorded == "replace":
             return ("fail",) if is_taken or would_be_lost else ("replace",)
-        return ("confirm",) if policy.unrecorded == "adopt" else ("fail",)
+        return ("record",) if policy.unrecorded == "adopt" else ("fail",)
     if state == "running" and says == "not listed":
         is_left = policy.unrecorded == "adopt" or is_taken or would_be_lost
         return ("fail",) if is_left else ("replace", "fail")  # the budget may say no
@@ -664,7 +667,7 @@ def _shown_of_another(seen: Sight, line: Line) -> str | None:
     management node the record names does not matter: the list shows that engine at the recorded address.
     """
     record, own = seen.look["record"], seen.look["addresses"]
-    if record["state"] != "confirmed" or record["container_id"] != seen.look["engine_container"]["id"]:
+    if record["state"] != "verified" or record["container_id"] != seen.look["engine_container"]["id"]:
         return None
     recorded, is_here = (record["name"], record["manage_ip"]), own is not None and line.address in own
     if is_here or recorded == (line.name, line.address):

@@ -178,7 +178,7 @@ class Operator:
         if line.unrecorded != "adopt":
             return None
         line.unrecorded = ""
-        return "takes slb_unrecorded_engine: adopt back"
+        return "takes slb_unverified_engine: adopt back"
 
     def _correct(self, line: Line) -> str | None:
         world, node = self._world, self._node(line)
@@ -352,7 +352,7 @@ class Operator:
         if line.unrecorded == word:
             return None
         line.unrecorded = word
-        return f"sets slb_unrecorded_engine: {word}"
+        return f"sets slb_unverified_engine: {word}"
 
     def connections(self, line: Line) -> str | None:
         if self._is_live(line) or line.allow_established:
@@ -379,7 +379,7 @@ class Operator:
         if self._policy["may_be_empty"] or node.lie:
             return None
         self._policy["may_be_empty"] = True
-        return "sets slb_engine_listing_may_be_empty"
+        return "sets slb_engine_list_may_be_empty"
 
     def remove_failed(self, line: Line) -> str | None:
         """The entry that failed is in the way: it goes, and then the container, where it serves nobody."""
@@ -443,10 +443,10 @@ _REMEDIES: list[tuple[str, Remedy]] = [
     (r"\bstart (it|the|that)|docker start|unpause", Operator.start),
     (r"slb_allow_established|established", Operator.connections),
     (r"slb_remove_leftovers", Operator.leftovers),
-    (r"slb_engine_listing_may_be_empty", Operator.empty),
+    (r"slb_engine_list_may_be_empty", Operator.empty),
     (r"slb_max_replaced", Operator.more),
     (r"remediate", Operator.remediate),
     (r"take the word back", Operator.take_back),
-    (r"slb_unrecorded_engine", Operator.adopt),
+    (r"slb_unverified_engine", Operator.adopt),
     (r"remove the engine there|(remove|delete)\b.{0,60}console|console.{0,80}(remove|delete)", Operator.remove),
 ]

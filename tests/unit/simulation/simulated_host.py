@@ -307,7 +307,7 @@ class Host:
             return {"state": "invalid", "why": self.record, "unwritable": unwritable}
         seen = dict(self.record, age=self.age(), unwritable=unwritable)
         engine_id = self.engine.id if self.engine else None
-        if self.record["state"] == "confirmed" and engine_id != self.record["container_id"]:
+        if self.record["state"] == "verified" and engine_id != self.record["container_id"]:
             name = None if self.runtime_is_down else self.named(self.record["container_id"])
             seen["container_name"] = name if name and not name.startswith(ASIDE) else None
         return seen
@@ -434,7 +434,7 @@ class Host:
     def put_back(self, mistaken: bool, decided_about: float) -> Generator[str, None, None]:
         """engine_container state=restored: the name comes last. ``mistaken``: what took it out of the way was wrong."""
         current = self._usable()
-        is_pending = isinstance(self.record, dict) and self.record["state"] == "pending"
+        is_pending = isinstance(self.record, dict) and self.record["state"] == "requested"
         if is_pending and abs(self.record["requested_at"] - decided_about) >= 0.001:
             raise RefusedError("the record is of another request by now: somebody else deploys")
         if self.note is not None and not self.root:
@@ -453,7 +453,7 @@ class Host:
         if aside is None:
             raise RefusedError("the container that was put aside is gone")
         yield "begin"
-        if isinstance(self.record, dict) and self.record["state"] == "pending":
+        if isinstance(self.record, dict) and self.record["state"] == "requested":
             self.withdraw(self.record["requested_at"])
             yield "withdrawn"
         self.writes += 1
@@ -505,7 +505,7 @@ class Host:
         self._write(
             {
                 **self._fresh(name, address, base_url),
-                "state": "pending",
+                "state": "requested",
                 "attempt": attempt,
                 "container_id": None,
                 "verified_by": None,
@@ -517,7 +517,7 @@ class Host:
     ) -> Generator[str, None, None]:
         """engine_record state=confirmed. What was taken out of the way for this engine stays there."""
         proof = {
-            "state": "confirmed",
+            "state": "verified",
             "container_id": container_id,
             "verified_by": verified_by,
             "name": name,

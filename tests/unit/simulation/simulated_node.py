@@ -11,7 +11,7 @@ from ansible_collections.slb.fleet.tests.unit.simulation.simulated_host import C
 
 _DEPLOY_SECONDS = 6.0
 LIES = (
-    "empty", "some hidden", "all hidden", "stale", "foreign", "words", "paged", "unreadable", "doubled", "names",
+    "empty", "some hidden", "all hidden", "stale", "foreign", "words", "paged", "unavailable", "doubled", "names",
     "twice", "old rows", "shifts",
 )  # fmt: skip
 _OPPOSITE = {"running": "failed", "failed": "running", "deploying": "running"}
@@ -121,7 +121,7 @@ class Node:
         if not self.is_described:
             return None
         self.calls += 1
-        if not self.is_up or self.lie == "unreadable":
+        if not self.is_up or self.lie == "engine_list_unavailable":
             return "https://node.example does not answer: timed out. Look whether the management node is up."
         if self.lie in ("empty", "all hidden"):
             return []
@@ -180,7 +180,7 @@ class Node:
         self.requests += 1
         faults = self.faults if line else Faults()
         if not self.is_up or faults.refused:
-            return "refused"
+            return "rejected"
         if faults.answer_lost == "before":
             return "unknown"
         answer = self._install(name, address, faults, line)
@@ -194,9 +194,9 @@ class Node:
         host = self.at(address)
         if host and not faults.late_check and not host.runtime_is_down and not host.cut_off:
             if host.engine:
-                return "port_occupied" if host.state == "running" and self.page else "exists"
+                return "port_in_use" if host.state == "running" and self.page else "exists"
             if host.foreign_port:
-                return "port_occupied"
+                return "port_in_use"
         entry = Entry(name, address, "deploying", host=host)
         self.entries.append(entry)
         start_at = self.clock.now + _DEPLOY_SECONDS / 2 + faults.slow_start

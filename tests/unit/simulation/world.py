@@ -79,7 +79,7 @@ class World:
         self.lines.append(line)
         return line
 
-    def make_healthy(self, line: Line, record: str = "confirmed") -> None:
+    def make_healthy(self, line: Line, record: str = "verified") -> None:
         """An engine that was deployed long ago. ``record``: confirmed, none or damaged."""
         host = line.host
         age = self.chance.choice([400.0, 40_000.0, 4_000_000.0])
@@ -93,7 +93,7 @@ class World:
         entry = Entry(line.name, line.address, "running", container, host)
         container.entry = entry
         self.node(line).entries.append(entry)
-        if record == "confirmed":
+        if record == "verified":
             host.note_pending(line.name, line.address, line.url, 1, 0, absent=False)
             verified_by = "console" if self.node(line).is_described else "host"
             for _ in host.note_confirmed(line.name, line.address, line.url, container.id, verified_by):

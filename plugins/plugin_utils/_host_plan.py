@@ -29,7 +29,7 @@ Reading = Callable[[str, str], Excerpt | str] | Iterable[Mapping[str, str]] | st
 is described."""
 
 
-def fate(
+def host_plan(
     host: str,
     look: Mapping[str, Any],
     engine: EngineIdentity,
@@ -44,7 +44,7 @@ def fate(
     containers that the list's word alone would stop are counted, not refused.
     """
     record = look["record"]
-    recorded = (record["name"], record["manage_ip"]) if record["state"] == "confirmed" else None
+    recorded = (record["name"], record["manage_ip"]) if record["state"] == "verified" else None
     evidence = evidence_from(
         look,
         engine,
@@ -56,7 +56,7 @@ def fate(
         distrusted=store.distrusted(engine.base_url),
     )
     decision = decide(evidence, policy)
-    if proves_the_list_wrong({"fate": {"console": evidence.console}}, progress.answer):
+    if proves_the_list_wrong({"plan": {"console": evidence.console}}, progress.answer):
         store.distrust(engine.base_url, host)
     return _within_the_budget(host, decision, evidence, policy, store, counts_only)
 
@@ -72,16 +72,16 @@ def _says(reading: Reading, name: str, manage_ip: str) -> Listed:
         return Listed("undescribed")
     seen = reading(name, manage_ip) if callable(reading) else reading
     if isinstance(seen, str):
-        return Listed("unreadable", seen)
+        return Listed("unavailable", seen)
     return listed(seen if isinstance(seen, Excerpt) else excerpt(seen, name, manage_ip), name, manage_ip)
 
 
 def proves_the_list_wrong(decided: Mapping[str, Any], answer: str) -> bool:
     """The management node has an engine that its list does not show.
 
-    ``decided``: the result of M(slb.fleet.host_fate) from before the install was asked for.
+    ``decided``: the result of M(slb.fleet.engine_plan) from before the install was asked for.
     """
-    return answer == "exists" and decided["fate"]["console"] in ("not_listed", "elsewhere", "empty")
+    return answer == "exists" and decided["plan"]["console"] in ("not_listed", "elsewhere", "empty")
 
 
 def _within_the_budget(
@@ -104,7 +104,7 @@ def _within_the_budget(
     return replace(
         decision,
         action="fail",
-        code="too_many_replaced",
+        code="replace_limit_exceeded",
         reason=f"{decision.reason} But that would be {len(refused.hosts)} running containers on the list's word alone, "
         f"and slb_max_replaced allows {refused.most} of {policy.fleet} hosts: {', '.join(refused.hosts)}. "
         f"{touched}. Is the list right (path, rights, filter), and are slb_engine_name and slb_manage_ip? If so, raise "

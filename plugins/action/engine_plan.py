@@ -25,9 +25,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_a
 from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy, quoted
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import host_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
@@ -47,10 +47,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "measure_motd": {"type": "bool", "default": False},
     "max_reading_age": {"type": "float"},
     "wait": {"type": "bool", "default": False},
-    "confirm": {"type": "bool", "default": False},
+    "record": {"type": "bool", "default": False},
     "unlisted": {"type": "bool", "default": False},
     "report_only": {"type": "bool", "default": False},
-    "must_be_proven": {"type": "bool", "default": False},
+    "must_be_healthy": {"type": "bool", "default": False},
     "begins": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
@@ -107,7 +107,7 @@ class _Door:
         self._params = connection_params(task_vars, action._templar, action._task)
         patience = self._settings["outage_timeout"]
         self._store, self._sessions = RunStore.of_run(folder), RunSession(folder, patience)
-        listing = self._settings["engine_listing"]
+        listing = self._settings["engine_list"]
         self._engine = self._identity()
         self._list = SharedList(self._params, listing, folder, patience) if listing is not None else None
         self._telling = Telling(
@@ -120,10 +120,10 @@ class _Door:
 
     def result(self) -> dict[str, Any]:
         before = self._asked["so_far"]
-        if before and self._asked["wait"] and before["fate"]["action"] == "nothing":
+        if before and self._asked["wait"] and before["plan"]["action"] == "none":
             return {**before, "changed": False}
-        if before and self._asked["confirm"] and before["fate"]["action"] == "confirm":
-            trouble = self._confirm(before["fate"]["verified_by"], before["slb_host"])
+        if before and self._asked["record"] and before["plan"]["action"] == "record":
+            trouble = self._record(before["plan"]["verified_by"], before["slb_host"])
             if trouble:
                 return {"failed": True, "msg": trouble}
         if before and self._is_check and self._asked["look"]:
@@ -135,23 +135,23 @@ class _Door:
         while True:
             slb_host = self._look() if self._asked["look"] else before["slb_host"]
             decision = self._decide(slb_host, progress)
-            is_here = decision.action in ("wait", "confirm") and self._asked[decision.action]
+            is_here = decision.action in ("wait", "record") and self._asked[decision.action]
             if not is_here or self._is_check:
                 return self._telling.told(decision, slb_host, progress, self._work(decision, slb_host))
             if decision.action == "wait":
                 progress = self._wait(decision, slb_host, progress)
                 continue
             self._telling.say(decision, progress)
-            trouble = self._confirm(decision.verified_by, slb_host)
+            trouble = self._record(decision.verified_by, slb_host)
             if trouble:
                 return {"failed": True, "msg": trouble}
-            progress = progress.after("confirm", {}, awake_or_asleep())
+            progress = progress.after("record", {}, awake_or_asleep())
 
-    def _confirm(self, verified_by: str | None, slb_host: Mapping[str, Any]) -> str:
+    def _record(self, verified_by: str | None, slb_host: Mapping[str, Any]) -> str:
         """Notes in the host's record that the engine runs. Says why that has failed; empty where it has not."""
         engine = self._engine
         arguments = {
-            "state": "confirmed",
+            "state": "verified",
             "name": engine.name,
             "manage_ip": engine.manage_ip,
             "base_url": engine.base_url,
@@ -162,7 +162,7 @@ class _Door:
         if answer.get("failed"):
             return str(answer.get("msg") or f"The host says {_NO_WORD}.")
         if answer.get("changed"):
-            self._noted.update(changed=True, confirmed=True)
+            self._noted.update(changed=True, has_recorded=True)
         if "diff" in answer:
             self._noted["diff"] = answer["diff"]
         return ""
@@ -183,10 +183,10 @@ class _Door:
             return Progress()
         progress = Progress.from_result(before["progress"])
         # A wait was counted where it was made.
-        if not self._asked["look"] or before["fate"]["action"] in ("wait", "nothing"):
+        if not self._asked["look"] or before["plan"]["action"] in ("wait", "none"):
             return progress
-        done = {**self._asked["done"], "reason": before["fate"]["reason"]}
-        return progress.after(before["fate"]["action"], done, awake_or_asleep())
+        done = {**self._asked["done"], "reason": before["plan"]["reason"]}
+        return progress.after(before["plan"]["action"], done, awake_or_asleep())
 
     def _look(self) -> dict[str, Any]:
         subset = ["engine_container", "record", "ports"] + (["motd"] if self._asked["measure_motd"] else [])
@@ -210,9 +210,9 @@ class _Door:
         is_alarm = decision.action == "fail" and decision.console == "not_listed"
         if (is_act or is_alarm) and self._list is not None and self._list.is_paged:
             decision = self._fate(slb_host, progress, 0.0)
-        if decision.console == "unreadable":
+        if decision.console == "unavailable":
             return self._telling.said_once(decision, decision.console_words)
-        if decision.action in ("add", "replace") and not self._asked["unlisted"]:
+        if decision.action in ("install", "replace") and not self._asked["unlisted"]:
             decision = self._with_a_session(decision)
         # What a run has begun it ends: only the begin is approved.
         return decision if progress.rounds else self._approved(decision, slb_host)
@@ -221,13 +221,13 @@ class _Door:
         """Where a plan was approved, nothing else is done."""
         wants = self._work(decision, slb_host)
         self._store.note_work(self._host, wants)
-        plan = self._settings["plan"]
+        plan = self._settings["approved_plan"]
         if plan is None or not wants:
             return decision
         objection = ApprovedPlan(plan, self._store).objection(self._host, wants, begins=self._asked["begins"])
         if not objection:
             return decision
-        return replace(decision, action="fail", code="not_approved", reason=f"{decision.reason} {objection}")
+        return replace(decision, action="fail", code="not_in_approved_plan", reason=f"{decision.reason} {objection}")
 
     def _work(self, decision: Decision, slb_host: Mapping[str, Any]) -> str:
         return work_of(decision.action, self._engine, slb_host["engine_container"], self._settings)
@@ -239,7 +239,7 @@ class _Door:
         except FleetError as error:
             trouble = in_variables(error)
             words = f"{decision.reason} The install was not begun: {trouble}"
-            told = replace(decision, action="fail", code="management_node", reason=words)
+            told = replace(decision, action="fail", code="management_node_unavailable", reason=words)
             return self._telling.said_once(told, trouble)
         return decision
 
@@ -247,7 +247,7 @@ class _Door:
         def excerpt(name: str, manage_ip: str) -> Excerpt | str:
             return self._list.shows(name, manage_ip, max_age) if self._list else ""
 
-        return fate(
+        return host_plan(
             self._host,
             slb_host,
             self._engine,
@@ -262,14 +262,14 @@ class _Door:
         settings, is_named = self._settings, self._asked["unlisted"]
         size = len(self._task_vars.get("ansible_play_hosts_all", ()))
         return Policy(
-            unrecorded="replace" if is_named else settings["unrecorded_engine"],
+            unrecorded="replace" if is_named else settings["unverified_engine"],
             wait=settings["wait_timeout"],
             settle=settings["settle"],
             attempts=settings["attempts"],
             allow_established=settings["allow_established"],
             remove_leftovers=settings["remove_leftovers"],
             unlisted=is_named,
-            may_be_empty=settings["engine_listing_may_be_empty"],
+            may_be_empty=settings["engine_list_may_be_empty"],
             max_replaced=settings["max_replaced"],
             fleet=self._store.fleet(size),
             installs=not is_named,
@@ -277,9 +277,9 @@ class _Door:
         )
 
     def _wait(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress) -> Progress:
-        if decision.wait_for == "console":
+        if decision.wait_for == "engine_list":
             return self._wait_for_the_console(progress, decision.wait_seconds)
-        is_pending = slb_host["record"]["state"] == "pending"
+        is_pending = slb_host["record"]["state"] == "requested"
         return self._wait_for_the_host(progress, decision.wait_seconds, after_request=is_pending)
 
     def _wait_for_the_host(self, progress: Progress, seconds: float, *, after_request: bool) -> Progress:

@@ -5,15 +5,15 @@
 # Implemented by the action plugin of the same name, which runs M(slb.fleet.host_info) on the host.
 
 DOCUMENTATION = r"""
-module: host_fate
+module: engine_plan
 short_description: Decide what is to be done about the engine of a host, and say why
 version_added: 1.0.0
 description:
   - Looks at the engine host, in one round trip, compares it with the console's list of engines where that is described,
-    and decides. It changes nothing, unless O(confirm) asks it to note what is proven.
+    and decides. It changes nothing, unless O(record) asks it to note what is verified.
   - The list is read once a run and management node, and shared by all hosts. Before a container is stopped or an install
     is asked for, a reading is not older than O(max_reading_age).
-  - Before it says V(add) or V(replace), it is known that the install can be asked for. The request is valid, the login
+  - Before it says V(install) or V(replace), it is known that the install can be asked for. The request is valid, the login
     succeeds, and the record can be written on the host.
   - Fails where nothing safe can be done, for that host alone, and says what to do.
   - What is wanted comes from the host's variables C(slb_*), see the roles P(slb.fleet.host_preparation#role) and
@@ -29,7 +29,7 @@ attributes:
     details: With O(so_far) and O(look), check mode returns O(so_far) as it is, because nothing was done since.
   diff_mode:
     support: full
-    details: Of the record, with O(confirm).
+    details: Of the record, with O(record).
   where:
     description: Looks at the engine host by M(slb.fleet.host_info); decides in the controller's own process.
     support: full
@@ -38,7 +38,7 @@ options:
     description: The result of the task of this module that went before, in the same run and for the same host.
     type: dict
   done:
-    description: The result of the task that did what RV(fate.action) of O(so_far) says.
+    description: The result of the task that did what RV(plan.action) of O(so_far) says.
     type: dict
     default: {}
   look:
@@ -60,9 +60,9 @@ options:
       - Where O(so_far) is held back, or there was nothing to do, it is returned as it is.
     type: bool
     default: false
-  confirm:
+  record:
     description:
-      - Where the decision is V(confirm), note in the host's record that the engine runs, as M(slb.fleet.engine_record) does,
+      - Where the decision is V(record), note in the host's record that the engine runs, as M(slb.fleet.engine_record) does,
         look again and decide again. Also where O(so_far) says so.
     type: bool
     default: false
@@ -76,14 +76,14 @@ options:
     description: Do not fail where nothing safe can be done.
     type: bool
     default: false
-  must_be_proven:
+  must_be_healthy:
     description:
-      - Fail unless the engine is proven, whatever would be done about it; and tell which engines the console's list shows
+      - Fail unless the engine is verified, whatever would be done about it; and tell which engines the console's list shows
         that no host of the run wants, where the run is not limited.
     type: bool
     default: false
   begins:
-    description: What is decided is about to be done, and all hosts of the run have been looked at; for C(slb_plan).
+    description: What is decided is about to be done, and all hosts of the run have been looked at; for C(slb_approved_plan).
     type: bool
     default: false
   group:
@@ -100,30 +100,30 @@ seealso:
 
 EXAMPLES = r"""
 - name: Look at the host and decide
-  slb.fleet.host_fate:
-  register: slb_fate
+  slb.fleet.engine_plan:
+  register: slb_plan
 
 - name: Say what would be done
   ansible.builtin.debug:
-    msg: "{{ slb_fate.fate.action }}: {{ slb_fate.fate.reason }}"
+    msg: "{{ slb_plan.plan.action }}: {{ slb_plan.plan.reason }}"
 """
 
 RETURN = r"""
-fate:
+plan:
   description: What is to be done, and why.
   returned: where the variables of the host can be used, also where the task fails
   type: dict
   contains:
     action:
       description:
-        - V(nothing), the engine is proven to run. V(confirm), note that in the record. V(wait). V(add), ask for an
-          install. V(replace), take the container out of the way, then ask. V(put_back), undo that. V(fail).
+        - V(none), the engine is verified to run. V(record), note that in the record. V(wait). V(install), ask for an
+          install. V(replace), take the container out of the way, then ask. V(restore), undo that. V(fail).
       type: str
     reason:
       description: Why, in a sentence or two.
       type: str
     code:
-      description: The same in one word, such as V(proven), V(absent) or V(unrecorded), of those that docs/report.md lists.
+      description: The same in one word, such as V(healthy), V(not_installed) or V(unverified_container), of those that docs/report.md lists.
       type: str
     evidence:
       description: What was seen, a phrase each.
@@ -131,13 +131,13 @@ fate:
       elements: str
     verified_by:
       description:
-        - V(console), the list that this run has read shows the engine as running. V(host), the host alone proves it. Null otherwise.
+        - V(engine_list), the list that this run has read shows the engine as running. V(host), the host alone proves it. Null otherwise.
       type: str
     wait_seconds:
       description: With V(wait), how long at most.
       type: float
     wait_for:
-      description: With V(wait), V(host), for the engine to come up, or V(console), for its list to be up to date.
+      description: With V(wait), V(host), for the engine to come up, or V(engine_list), for its list to be up to date.
       type: str
     because:
       description: With V(replace), on whose word, V(list), V(operator), V(record) or V(ended).
@@ -148,7 +148,7 @@ fate:
   sample:
     action: nothing
     reason: The engine runs in the container that the record names, and the console lists it as running.
-    evidence: ["container slb: running for 86400 s", "record: confirmed, of this engine and container", "console's list: running"]
+    evidence: ["container slb: running for 86400 s", "record: verified, of this engine and container", "console's list: running"]
     verified_by: console
 slb_host:
   description: What was seen of the host, as RV(slb.fleet.host_info#module:slb_host).
@@ -160,25 +160,25 @@ engine:
   type: dict
 recorded:
   description:
-    - What the host's record said, C(state), C(name), C(manage_ip), C(base_url) and C(proven_before), as far as there is one.
+    - What the host's record said, C(state), C(name), C(manage_ip), C(base_url) and C(verified_before), as far as there is one.
     - C(set_aside) is whether the container that it proves is gone because it was taken out of the way on the operator's word.
   returned: where the variables of the host can be used, also where the task fails
   type: dict
 work:
   description:
     - The same in one line, with the engine, its address and management node, the container that is there, the credential,
-      and what else was asked for. A plan (C(slb_plan)) is of these.
+      and what else was asked for. A plan (C(slb_approved_plan)) is of these.
   returned: where something is to be done
   type: str
-confirmed:
+has_recorded:
   description: It was noted in the host's record that the engine runs.
-  returned: with O(confirm), where the record said something else before
+  returned: with O(record), where the record said something else before
   type: bool
 unknown_engines:
   description: >-
     The engines that the console's list shows and no host of its management node wants, told for one of these hosts. Of
     one at whose address another management node has a host, that one is named.
-  returned: with O(must_be_proven=true)
+  returned: with O(must_be_healthy=true)
   type: list
   elements: str
 settings:

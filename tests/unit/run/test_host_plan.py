@@ -1,4 +1,4 @@
-"""One host's fate in the light of the others: what two want, how many may be stopped, and a list that was wrong."""
+"""One plan of a host in the light of the others: what two want, how many may be stopped, and a list that was wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy
-from ansible_collections.slb.fleet.plugins.plugin_utils._fate import fate
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import host_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
@@ -37,7 +37,9 @@ class Run:
         wanted = other.get("engine", engine(host))
         reading = other.get("reading", [OTHER])
         counts_only = other.get("counts_only", False)
-        return fate(host, seen, wanted, reading, self.policy, progress or Progress(), self.store, None, counts_only)
+        return host_plan(
+            host, seen, wanted, reading, self.policy, progress or Progress(), self.store, None, counts_only
+        )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_running_containers_beyond_the_budget_are_all_left_alone_and_named_toget
 @pytest.mark.parametrize(("runtime", "command"), [("podman", "podman"), ("docker", "docker"), (None, "docker")])
 def test_the_operator_is_told_the_command_that_the_host_has(runtime: str | None, command: str) -> None:
     record = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE, "container_id": "c0"}
-    renamed = look({**FRESH, **record, "state": "confirmed", "container_name": "slb-x"}, state="absent", id=None)
+    renamed = look({**FRESH, **record, "state": "verified", "container_name": "slb-x"}, state="absent", id=None)
     renamed["engine_container"]["runtime"] = runtime
     decided = Run().decide("edge-1", renamed, reading=None)
     assert f"`{command} rename slb-x slb`" in decided.reason
@@ -81,13 +83,13 @@ def test_a_host_that_was_healed_meanwhile_does_not_count() -> None:
     for host in ("edge-1", "edge-2"):
         run.decide(host, look(), counts_only=True)
     listed = {"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "up"}
-    assert run.decide("edge-1", look(), reading=[OTHER, listed]).action == "confirm"
+    assert run.decide("edge-1", look(), reading=[OTHER, listed]).action == "record"
     assert run.decide("edge-2", look()).action == "replace"
 
 
 def pending(age: float) -> dict[str, Any]:
     engine_of = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE}
-    return {"state": "pending", "age": age, "unwritable": None, "requested_at": 1.0, **engine_of}
+    return {"state": "requested", "age": age, "unwritable": None, "requested_at": 1.0, **engine_of}
 
 
 def test_those_that_are_waited_for_count_before_the_first_wait_ends() -> None:
@@ -113,7 +115,7 @@ def test_what_this_run_has_asked_for_itself_is_expected_to_be_listed() -> None:
 def test_a_second_container_on_one_host_is_not_stopped_on_the_first_ones_account() -> None:
     run = Run(max_replaced=1, fleet=30)
     assert run.decide("edge-1", look()).action == "replace"
-    again = run.decide("edge-1", look(id="c2"), Progress(asked=1, answer="port_occupied", has_replaced=True))
+    again = run.decide("edge-1", look(id="c2"), Progress(asked=1, answer="port_in_use", has_replaced=True))
     assert again.action == "fail"
     assert "edge-1 had their turn; nothing was touched on the others" in again.reason
 
@@ -123,7 +125,7 @@ def test_a_list_that_has_proven_wrong_stops_no_other() -> None:
     aside = {"id": "c0", "name": "slb-leftover-1", "state": "running", "because": "list", "exists": True}
     gone = {**look(state="absent", id=None, uptime=None), "set_aside": aside}
     exists = Progress(asked=1, answer="exists", answer_words="It exists.", has_replaced=True)
-    assert run.decide("edge-1", gone, exists).action == "put_back"
+    assert run.decide("edge-1", gone, exists).action == "restore"
     decided = run.decide("edge-2", look())
     assert (decided.action, "edge-1" in decided.reason) == ("fail", True)
 
@@ -144,7 +146,7 @@ def test_a_list_that_could_not_be_read_is_not_an_empty_one() -> None:
 
 def test_a_clone_is_told_from_a_host_whose_line_was_mistyped() -> None:
     """Both have a record of an engine that the list shows as running: only one of them has that engine's address."""
-    record = {"state": "confirmed", "name": "edge-9", "manage_ip": "192.0.2.9", "base_url": NODE, "container_id": "c1"}
+    record = {"state": "verified", "name": "edge-9", "manage_ip": "192.0.2.9", "base_url": NODE, "container_id": "c1"}
     listed = {"name": "edge-9", "address": "192.0.2.9", "state": "running", "console_state": "up"}
     for addresses, action in ((["192.0.2.1"], "replace"), (["192.0.2.9"], "fail"), (None, "fail")):
         seen = {**look(record), "addresses": addresses}
@@ -162,12 +164,12 @@ def test_a_clone_is_told_from_a_host_whose_line_was_mistyped() -> None:
 )
 def test_a_record_proves_only_what_it_names(change: dict[str, Any], words: str) -> None:
     record = {
-        **{"state": "confirmed", "name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE},
-        **{"container_id": "c1", "verified_by": "console"},
+        **{"state": "verified", "name": "edge-1", "manage_ip": "192.0.2.1", "base_url": NODE},
+        **{"container_id": "c1", "verified_by": "engine_list"},
     }
     silent = {"reading": None}
     assert Run().decide("edge-1", look(record), **silent).verified_by == "host", "this run has seen no list"
     decided = Run().decide("edge-1", look({**record, **change}), **silent)
     assert (decided.action, words in decided.reason) == ("fail", True), decided
     listed = {"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "up"}
-    assert Run().decide("edge-1", look({**record, **change}), reading=[listed]).action == "confirm"
+    assert Run().decide("edge-1", look({**record, **change}), reading=[listed]).action == "record"
