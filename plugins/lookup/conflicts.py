@@ -13,8 +13,8 @@ short_description: Whether hosts of this run want what cannot be had together
 description:
   - What M(slb.fleet.engine_plan) has decided about a host may be another thing in the light of the hosts that were
     looked at after it. That is so where two hosts want one name or one address, and where more running containers
-    would be taken away on the list's word alone than C(slb_max_replaced) allows. Where neither is so, no host needs to be asked
-    again.
+    would be taken away on the list's word alone than C(slb_max_replaced) allows. Where neither is so, no host needs
+    to be asked again.
 options:
   _terms:
     description: None.

@@ -66,7 +66,7 @@ def answers(template: str, is_answered: bool, **more: Any) -> dict[str, Any]:
 
 
 def test_what_pip_has_installed_has_checksums(jobs: Jobs) -> None:
-    pins = (ROOT / "requirements" / "ee-image.txt").read_text().lower()
+    pins = (ROOT / "requirements" / "ee.txt").read_text().lower()
     listed = subprocess.run(
         ["docker", "run", "--rm", IMAGE, "pip3", "list", "--format", "freeze", "--path", PACKAGES],
         capture_output=True, text=True, check=True,

@@ -11,7 +11,7 @@ from typed import ROOT, block, type_in
 
 PLACE = Path(".ansible", "collections", "ansible_collections", "slb", "fleet")
 # What is installed beside the collection comes with its checksums, before the lines of a page ask for it.
-PINNED = f"pip install -qq --require-hashes --requirement {ROOT}/requirements/runtime.txt; export PIP_NO_INDEX=1"
+PINNED = f"pip install -qq --require-hashes --requirement {ROOT}/requirements/ee.txt; export PIP_NO_INDEX=1"
 
 
 @pytest.fixture(scope="module")

@@ -411,15 +411,6 @@ def test_what_a_killed_run_was_writing_beside_a_license_is_named(
     assert left.match(named)
 
 
-def test_what_the_matrix_was_seen_to_say_is_said_of_each_ansible_core_and_in_one_place() -> None:
-    words = "What the matrix has been seen to say"
-    assert f"{words} is in `docs/operations.md`" in (ROOT / "CONTRIBUTING.md").read_text()
-    told = (ROOT / "docs" / "operations.md").read_text().partition(f"{words}, ")[2].partition("\n## ")[0]
-    cores = re.findall(r'^    "(2\.\d+)": ', (ROOT / "tests" / "tools" / "matrix").read_text(), re.MULTILINE)
-    assert len(cores) > 5
-    assert [core for core in cores if core not in told] == []
-
-
 def changes() -> Iterator[tuple[str, str]]:
     page = (ROOT / "docs" / "architecture.md").read_text()
     for line in page.split("## Changes, and where each is made")[1].split("\n## ")[0].splitlines():
