@@ -1,7 +1,7 @@
-"""Runs the project's tests, stage by stage: a line for each as it starts and ends, its output where it fails.
+"""Run the project's tests stage by stage: one line when a stage starts and ends, its whole output if it fails.
 
-All stages, or those named: `python tests/run.py ruff unit`. With --thorough, also what is marked as long: the stage
-chaos, and tests with the marker "long". Each stage's output is kept in .cache/test-logs.
+All stages of `make test`, or those named: `python tests/run.py ruff unit`. With --thorough, the stages and tests that
+`make test` leaves out as well. Each stage's output is kept in .cache/test-logs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -23,12 +22,14 @@ LOGS = ROOT / ".cache" / "test-logs"
 
 
 class Stage(NamedTuple):
+    """``thorough``: only `make thorough` runs it, unless it is named."""
+
     name: str
     command: str
-    is_long: bool = False
+    thorough: bool = False
 
 
-# The lanes go on side by side: what works on the code keeps the processor busy, what works on labs mostly waits.
+# Lanes run side by side: the code lane keeps the processor busy, the others mostly wait for labs.
 CODE = (
     Stage("ruff", "ruff check . && ruff format --check ."),
     Stage("mypy", "tests/tools/mypy"),
@@ -36,48 +37,39 @@ CODE = (
     Stage("yamllint", "yamllint --strict ."),
     Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
     Stage("changelog", "antsibull-changelog lint"),
-    Stage("licences", "tests/tools/licences"),
     Stage("docs", "tests/tools/docsite"),
-    Stage("unit", "pytest tests/unit"),
-    Stage("page", "pytest tests/page"),
-    Stage("client", "pytest --numprocesses 2 --dist loadfile tests/hostile"),
-    Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx"),
+    Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
+    Stage("client", "pytest --numprocesses 2 --dist loadfile tests/hostile/test_scenarios.py tests/hostile/test_one_login.py"),
     Stage("sanity", "tests/tools/sanity"),
-    Stage("release", "pytest tests/release"),
+    Stage("licences", "tests/tools/licences", thorough=True),
+    Stage("page", "pytest tests/page", thorough=True),
+    Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),
+    Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx", thorough=True),
+    Stage("release", "pytest tests/release", thorough=True),
 )
 LABS = (
+    Stage("integration", "pytest tests/integration/essentials"),
     Stage("molecule", "tests/tools/molecule"),
-    Stage("lab", "pytest tests/lab/tests"),
-    Stage("host", "pytest tests/integration/host"),
-    Stage("examples", "pytest tests/integration/test_examples.py"),
-    Stage("interfaces", "pytest tests/integration/interfaces"),
+    Stage("lab", "pytest tests/lab/tests", thorough=True),
+    Stage("host", "pytest tests/integration/host", thorough=True),
+    Stage("examples", "pytest tests/integration/test_examples.py", thorough=True),
+    Stage("interfaces", "pytest tests/integration/interfaces", thorough=True),
 )
 FLEETS = (
-    Stage("deployment", "pytest tests/integration/deployment"),
-    Stage("report", "pytest tests/integration/report"),
-    Stage("foretold", "pytest tests/integration/foretold"),
-    Stage("histories", "pytest tests/integration/histories"),
-    Stage("chaos", "tests/tools/python tests/chaos/run.py --seconds 120 --seed 1", is_long=True),
+    Stage("deployment", "pytest tests/integration/deployment", thorough=True),
+    Stage("report", "pytest tests/integration/report", thorough=True),
+    Stage("foretold", "pytest tests/integration/foretold", thorough=True),
+    Stage("histories", "pytest tests/integration/histories", thorough=True),
+    Stage("chaos", "tests/tools/python tests/chaos/run.py --seconds 120 --seed 1", thorough=True),
 )
-# One measures the processor's time; in the other galaxy-importer gives ansible-lint a bounded one.
+# One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.
 ALONE = (
-    Stage("scale", "tests/tools/python tests/bench/scale.py --gate"),
-    Stage("artifact", "tests/tools/candidate"),
+    Stage("scale", "tests/tools/python tests/bench/scale.py --gate", thorough=True),
+    Stage("artifact", "tests/tools/candidate --import", thorough=True),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
 LANES = (CODE, LABS, FLEETS)
 STAGES = (*ALONE, DOCKER, *CODE, *LABS, *FLEETS)
-
-
-def environment(*, is_thorough: bool) -> dict[str, str]:
-    return dict(
-        os.environ,
-        PATH=f"{BIN}:{os.environ['PATH']}",
-        ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".cache" / "dev"),
-        ANSIBLE_FORCE_COLOR="0",
-        NO_COLOR="1",
-        PYTEST_ADDOPTS="" if is_thorough else "-m 'not long'",
-    )
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:
@@ -100,7 +92,7 @@ def run(stage: Stage, variables: dict[str, str]) -> bool:
         last = text.splitlines()[-1][:120] if text else ""
         print(f"    {stage.name} passed in {seconds:.0f} s  {last}", flush=True)
         return True
-    print(f"{text}\n    {stage.name} FAILED in {seconds:.0f} s (status {status}); all of its output: {log}", flush=True)
+    print(f"{text}\n    {stage.name} FAILED in {seconds:.0f} s (status {status}); its whole output: {log}", flush=True)
     return False
 
 
@@ -111,13 +103,18 @@ def main(names: list[str], *, is_thorough: bool) -> int:
         return 2
     LOGS.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    variables = environment(is_thorough=is_thorough)
-
-    def wanted(stages: Iterable[Stage]) -> list[Stage]:
-        return [each for each in stages if each.name in names or (not names and (is_thorough or not each.is_long))]
-
-    lanes = [wanted(lane) for lane in LANES]
-    first = [*wanted(ALONE), *([DOCKER] if any(lanes[1:]) else wanted([DOCKER]))]
+    variables = dict(
+        os.environ,
+        PATH=f"{BIN}:{os.environ['PATH']}",
+        ANSIBLE_COLLECTIONS_PATH=str(ROOT / ".cache" / "dev"),
+        ANSIBLE_FORCE_COLOR="0",
+        NO_COLOR="1",
+        PYTEST_ADDOPTS="" if is_thorough else "-m 'not long'",
+    )
+    wanted = {stage for stage in STAGES if stage.name in names or (not names and (is_thorough or not stage.thorough))}
+    lanes = [[stage for stage in lane if stage in wanted] for lane in LANES]
+    needs_docker = DOCKER in wanted or any(lanes[1:])
+    first = [*(stage for stage in ALONE if stage in wanted), *([DOCKER] if needs_docker else [])]
     results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor() as side_by_side:
         for passed in side_by_side.map(lambda lane: [run(stage, variables) for stage in lane], lanes):
