@@ -10,11 +10,11 @@ demo: environment
 demo-down: environment
 	@tests/demo/down
 
-# Some stages alone: make test STAGES="ruff unit"
+# Each promise once; some stages alone: make test STAGES="ruff unit"
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
 
-# The same stages with all that takes minutes a test: more than an hour
+# All stages and all tests: more than an hour
 thorough: environment
 	@.venv/bin/python tests/run.py --thorough $(STAGES)
 

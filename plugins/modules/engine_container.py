@@ -9,7 +9,7 @@ short_description: Take a leftover engine out of the way, put it back, or wait f
 version_added: 1.0.0
 description:
   - Acts on the container V(slb) of an engine host, through the command line of Docker or Podman.
-  - With O(state=stopped), a leftover of an earlier deployment goes out of the way. Its restart policy is switched off,
+  - With O(state=set_aside), a leftover of an earlier deployment goes out of the way. Its restart policy is switched off,
     it is stopped, then renamed to C(slb-leftover-<UTC time>).
   - Before it is touched, what it was is noted in C(/var/lib/slb-fleet/set-aside.json), and it is tried whether the record
     (see M(slb.fleet.engine_record)) can be written. A full or read-only disk thus stops nothing.
@@ -35,28 +35,28 @@ options:
         fails if that container is gone, or if another one has the name C(slb) by now.
       - V(running) waits for it.
     type: str
-    choices: [stopped, restored, running]
+    choices: [set_aside, restored, running]
     required: true
   container_id:
     description:
-      - With O(state=stopped), the identifier of the container that was decided about.
+      - With O(state=set_aside), the identifier of the container that was decided about.
       - If the container V(slb) is another one by now, nothing is stopped and the task fails.
     type: str
   container_state:
     description:
-      - With O(state=stopped), the state of the container when it was decided about.
+      - With O(state=set_aside), the state of the container when it was decided about.
       - If it had ended, or was never started, and runs by now, nothing is stopped and the task fails.
     type: str
     choices: [absent, created, running, restarting, paused, exited]
   decided:
     description:
       - The result of M(slb.fleet.engine_plan) that this is done for.
-      - With O(state=stopped), where that rests on the console's list alone, the list is read again unless it was within the
+      - With O(state=set_aside), where that rests on the console's list alone, the list is read again unless it was within the
         last 10 seconds. If it says something else by now, nothing is stopped, and RV(overtaken) says why.
     type: dict
   because:
     description:
-      - With O(state=stopped), why it was decided to stop the container. It is noted, and nothing else follows from it here.
+      - With O(state=set_aside), why it was decided to stop the container. It is noted, and nothing else follows from it here.
       - V(list), the console's list does not show the engine. V(operator), the operator said so. V(record), the record of
         the collection's own request said so. V(ended), the container had ended.
     type: str
@@ -85,7 +85,7 @@ options:
     type: float
   remove:
     description:
-      - With O(state=stopped), delete the container instead of renaming it. It cannot be put back then.
+      - With O(state=set_aside), delete the container instead of renaming it. It cannot be put back then.
       - A container that deletes itself when it stops (C(--rm)), and runs, is stopped only with this.
     type: bool
     default: false
@@ -143,14 +143,14 @@ after:
   sample: {state: absent}
 set_aside_as:
   description: The new name of the container that was taken out of the way; null if there was none, or it was removed.
-  returned: O(state=stopped)
+  returned: O(state=set_aside)
   type: str
   sample: slb-leftover-20261120T131400Z
 starts_at_boot:
   description:
     - That the container under its new name still has the restart policy V(always), since its Podman cannot change it. The unit
       C(podman-restart.service) starts it at the next boot where it is enabled, as Debian 12 has it.
-  returned: O(state=stopped)
+  returned: O(state=set_aside)
   type: bool
   sample: false
 restored:
@@ -207,7 +207,7 @@ _LOCK = "/run/slb-fleet"  # its folder is there on every host, and whoever may d
 _LOCK_SECONDS = 60
 
 ARGUMENTS = {
-    "state": dict(type="str", choices=["stopped", "restored", "running"], required=True),
+    "state": dict(type="str", choices=["set_aside", "restored", "running"], required=True),
     "container_id": dict(type="str"),
     "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
     "decided": dict(type="dict"),
@@ -235,7 +235,7 @@ def operation(params: Dict[str, Any], check_mode: bool) -> Result:
 
 
 def _operation(params: Dict[str, Any], check_mode: bool) -> Result:
-    if params["state"] == "stopped":
+    if params["state"] == "set_aside":
         return engine_container.stopped(
             params["container_id"],
             params["container_state"],

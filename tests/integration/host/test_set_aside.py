@@ -52,7 +52,7 @@ def seen(shell: Callable[[str], str], identity: str) -> tuple[str, str, str]:
 
 
 def stop(fleet: Fleet, **options: Any) -> dict[str, Any]:
-    return fleet.module(HOST, "engine_container", state="stopped", stop_timeout=1, **options)
+    return fleet.module(HOST, "engine_container", state="set_aside", stop_timeout=1, **options)
 
 
 def restore(fleet: Fleet, **options: Any) -> dict[str, Any]:

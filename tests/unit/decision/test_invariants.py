@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import fields
 from itertools import chain
 
+import pytest
+
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.objections import BESIDE_THE_ROWS
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.rules import RULES
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Evidence, Policy, SetAside
@@ -23,6 +25,7 @@ ALWAYS_THE_SAME = {
 KINDS = (Evidence, EngineIdentity, SetAside, Progress, Policy)
 
 
+@pytest.mark.long
 def test_every_promise_holds_for_every_evidence() -> None:
     assert tried().broken == ""
     assert tried().number > 100_000

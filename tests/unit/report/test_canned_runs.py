@@ -18,6 +18,8 @@ import pytest
 from ansible_collections.slb.fleet.tests.tools.runs import output_of, started, wait_until
 from ansible_collections.slb.fleet.tests.unit.report.canned import ROOT, Canned
 
+pytestmark = pytest.mark.long
+
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 

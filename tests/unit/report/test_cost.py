@@ -8,6 +8,7 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import pytest
 import yaml
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
@@ -69,11 +70,13 @@ def share_of_the_report(folder: Path) -> float:
     return (gathering + 2 * ending) / run_seconds + 1 / SHARE + min(progress, 1 / SHARE)
 
 
+@pytest.mark.long
 def test_it_takes_at_most_one_twentieth_of_the_runs_time(tmp_path: Path) -> None:
     shares = [share_of_the_report(tmp_path / str(number)) for number in range(5)]
     assert statistics.median(shares) < 1 / 20, shares
 
 
+@pytest.mark.long
 def test_it_takes_at_most_60_megabytes(tmp_path: Path) -> None:
     tracemalloc.start()
     try:

@@ -132,7 +132,7 @@ class Run:
     def policy_for(self, line: Line) -> Policy:
         own: dict[str, Any] = {}
         if line.unrecorded and not self.policy.get("unlisted"):
-            own["unverified_container"] = line.unrecorded
+            own["unrecorded"] = line.unrecorded
         if line.allow_established:
             own["allow_established"] = True
         if line.remove_leftovers:
@@ -505,7 +505,7 @@ class Remediation(Run):
     """``remediate`` for named hosts: the operator's word that the console does not list their engines."""
 
     def __init__(self, world: World, witness: Witness, lines: list[Line], policy: dict[str, Any]) -> None:
-        word = {"unverified_container": "replace", "unlisted": True, "installs": False}
+        word = {"unrecorded": "replace", "unlisted": True, "installs": False}
         super().__init__(world, witness, lines, {**policy, **word})
 
     def steps(self) -> Generator[float, None, None]:

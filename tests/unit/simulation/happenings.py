@@ -414,12 +414,12 @@ def stuck(world: World) -> str | None:
 def set_variable(world: World) -> str | None:
     """What somebody sets for one host who did not like what the last run was about to do."""
     line, chance = _line(world), world.chance
-    what = chance.choice(["name", "address", "unverified_container", "established", "leftovers", "back"])
+    what = chance.choice(["name", "address", "unrecorded", "established", "leftovers", "back"])
     if what == "name":
         line.name = chance.choice([one.name for one in world.lines] + [f"x{chance.randrange(100)}"])
     elif what == "address":
         line.address = chance.choice([one.address for one in world.lines] + [line.host.address, "10.7.7.7"])
-    elif what == "unverified_container":
+    elif what == "unrecorded":
         line.unrecorded = chance.choice(["adopt", "replace"])
     elif what == "established":
         line.allow_established = True

@@ -26,7 +26,7 @@ from ansible_collections.slb.fleet.tests.unit.simulation.world import Line, Worl
 
 _DAY = 86_400.0
 _MOST_SECONDS = 20_000.0
-_DEFAULTS: dict[str, Any] = {"allow_established": False, "remove_leftovers": False, "unverified_container": "fail"}
+_DEFAULTS: dict[str, Any] = {"allow_established": False, "remove_leftovers": False, "unrecorded": "fail"}
 
 
 @dataclass
@@ -116,7 +116,7 @@ class History:
         word = chance.choice(["fail"] * 8 + ["adopt", "replace"])
         policy = {
             **self.policy,
-            "unverified_container": word,
+            "unrecorded": word,
             "allow_established": chance.random() < 0.1,
             "remove_leftovers": chance.random() < 0.1,
         }
@@ -184,7 +184,7 @@ class History:
         """Lets runs proceed, interleaved; the first of them is killed at the given step, if it gets there."""
         chance = self.chance
         self.counts.runs += len(runs)
-        words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unverified_container", "allow_established"))
+        words = ", ".join(f"{key} {runs[0].policy[key]}" for key in ("unrecorded", "allow_established"))
         self.oracle.tell(f"RUN {' and '.join(type(run).__name__ for run in runs)}: {words}")
         begin = self.world.clock.now
         under_way: list[_UnderWay] = [_UnderWay(run, run.steps(), begin) for run in runs]

@@ -174,7 +174,7 @@ class Oracle:
             f"list: {says} -> {_act(decision)}: {decision.reason}"
         )
 
-    def _judge_nothing(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
+    def _judge_none(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
         look = seen.look
         if isinstance(run, Remediation):
             return  # there, it is that nothing is to be taken away
@@ -189,7 +189,7 @@ class Oracle:
         if says not in ("none", "running", "deploying"):
             self.broke(f"nothing is to be done only where the described list says running: {says}")
 
-    def _judge_confirm(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
+    def _judge_record(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
         engine, policy = seen.look["engine_container"], run.policy_for(line)
         if engine["state"] != "running":
             self.broke("only an engine that runs is confirmed", engine["state"])
@@ -217,13 +217,13 @@ class Oracle:
         if decision.wait_for == "engine_list" and says in ("none", "engine_list_unavailable"):
             self.broke("only a list that is read can be waited for", says)
 
-    def _judge_add(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
+    def _judge_install(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
         if seen.look["engine_container"]["state"] != "absent":
             self.broke("an engine is added only where there is no container", seen.look["engine_container"]["state"])
         if says in ("running", "deploying"):
             self.broke(f"nothing is asked for that the list shows as {says}")
 
-    def _judge_put_back(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
+    def _judge_restore(self, run: Run, line: Line, seen: Sight, progress: Any, decision: Any, says: str) -> None:
         aside, engine = seen.look["set_aside"], seen.look["engine_container"]
         if not aside or not aside["exists"]:
             self.broke("only what was put aside can be put back")

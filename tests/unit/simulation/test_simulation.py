@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from ansible_collections.slb.fleet.tests.unit.simulation.history import live_through
 
+pytestmark = pytest.mark.long
 SEED, HISTORIES = 1, 5_000
 
 
