@@ -15,6 +15,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progres
 from ansible_collections.slb.fleet.tests.unit.decision.space import everything, seldom
 from ansible_collections.slb.fleet.tests.unit.decision.tried import tried
 
+pytestmark = pytest.mark.long
+
 ALWAYS_THE_SAME = {
     (EngineIdentity, "name"): "it is shown, and nothing hangs on it",
     (Progress, "asked_at"): "the age of the record is made of it before anything is decided",
@@ -25,7 +27,6 @@ ALWAYS_THE_SAME = {
 KINDS = (Evidence, EngineIdentity, SetAside, Progress, Policy)
 
 
-@pytest.mark.long
 def test_every_promise_holds_for_every_evidence() -> None:
     assert tried().broken == ""
     assert tried().number > 100_000
