@@ -21,6 +21,7 @@ PROGRAMS = ("docker", "podman")
 # Of those that have a daemon: where it is, a container may be, also where the command to look at it is not installed.
 _SOCKETS = {"docker": ("/run/docker.sock", "/var/run/docker.sock")}
 _ANSWER_SECONDS = 20
+_MOMENT_SECONDS = 0.5
 # A container that is made between the two questions of a look is listed, and was not there to be inspected.
 _LOOKS = 3
 # Why a state is unknown, where the runtime answers: what there is to be done is another matter then.
@@ -103,7 +104,16 @@ class Container(NamedTuple):
 
 
 def look(name: str = ENGINE) -> Container:
-    """Looks at the container ``name``. Never raises: what cannot be found out is the state ``unknown``."""
+    """Return the container ``name``. Never raises: a state that cannot be found out is ``unknown``."""
+    seen = _look_once(name)
+    if seen.state == "exited" and seen.restart_policy not in (None, "", "no"):
+        # Docker calls a container in a crash loop exited for a moment between two starts.
+        time.sleep(_MOMENT_SECONDS)
+        return _look_once(name)
+    return seen
+
+
+def _look_once(name: str) -> Container:
     programs = installed()
     if not programs:
         unseen = next((program for program in PROGRAMS if _sockets(program)), None)

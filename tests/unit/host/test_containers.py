@@ -54,6 +54,18 @@ def test_without_a_runtime_there_is_no_container(programs: Path) -> None:
     assert containers.look().state == "absent"
 
 
+def test_look_exited_between_two_starts_is_restarting(programs: Path) -> None:
+    exited, restarting = (ITEM.replace('"running"', f'"{state}"') for state in ("exited", "restarting"))
+    seen = programs / "seen"
+    program(
+        programs,
+        "docker",
+        f"[ $2 = inspect ] || {{ echo c1; exit; }}\n"
+        f"if [ -e {seen} ]; then echo '[{restarting}]'; else : >{seen}; echo '[{exited}]'; fi",
+    )
+    assert containers.look().state == "restarting"
+
+
 def test_a_daemon_that_does_not_answer_is_unknown_not_absent(programs: Path) -> None:
     program(programs, "docker", "echo 'Cannot connect to the Docker daemon' >&2; exit 1")
     seen = containers.look()
