@@ -1,4 +1,4 @@
-"""slb_max_fail_hosts: once more hosts of the whole run have failed, no further one is begun."""
+"""slb_max_fail_percentage: too many failed hosts of a batch end the run after the batch."""
 
 from __future__ import annotations
 
