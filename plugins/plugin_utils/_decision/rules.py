@@ -40,7 +40,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "duplicate_engine",
-        "another host of the run wants this name or this address",
+        "another host of the run has this name or this address",
         identity_rows.is_disputed,
         identity_rows.disputed,
     ),
@@ -52,24 +52,24 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "invalid_variable",
-        "no engine can be asked for with the host's variables",
+        "a variable of the host is invalid for an install request",
         identity_rows.is_unaskable,
         identity_rows.unaskable,
     ),
     Rule(
         "set_aside_wrongly",
-        "absent, because this collection took it out of the way on the list's or the operator's word; and the list "
+        "absent, because this collection set it aside on the list's or the operator's word; and the list "
         "shows it as running, or the management node says that the engine exists, or has begun nothing although it "
         "had been running",
         way_back_rows.is_wrongly_set_aside,
         way_back_rows.wrongly_set_aside,
     ),
     Rule(
-        "restored", "put back, and the console does not say running", way_back_rows.is_put_back, way_back_rows.put_back
+        "restored", "restored, and the engine list does not say running", way_back_rows.is_put_back, way_back_rows.put_back
     ),
     Rule(
         "engine_list_unavailable",
-        "the console's list is described and cannot be read",
+        "the engine list is configured and unavailable",
         console_rows.is_unreadable,
         console_rows.unreadable,
     ),
@@ -81,13 +81,13 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "verified_in_engine_list",
-        "running; this run has confirmed the record on the host's word, and now the console says running",
+        "running; this run has verified the engine on the host's word, and now the engine list says running",
         console_rows.is_noted_for_less,
         console_rows.listed_since,
     ),
     Rule(
         "healthy",
-        "running; the record is confirmed, and the engine, address, management node and container that it names are "
+        "running; the record is verified, and the engine, address, management node and container that it names are "
         "these; and the list, where it is described, says running",
         host_rows.is_verified,
         host_rows.verified,
@@ -100,7 +100,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "running_in_engine_list",
-        "running, and the console says running",
+        "running, and the engine list says running",
         console_rows.is_listed_running,
         console_rows.listed_running,
     ),
@@ -110,15 +110,15 @@ RULES: tuple[Rule, ...] = (
         request_rows.is_turned_down,
         request_rows.turned_down,
     ),
-    Rule("deployment_in_progress", "pending record, wait not over", request_rows.is_deploying, request_rows.deploying),
+    Rule("deployment_in_progress", "own request, wait not over", request_rows.is_deploying, request_rows.deploying),
     Rule(
         "deploying_in_engine_list",
-        "the console says deploying",
+        "the engine list says deploying",
         console_rows.is_listed_deploying,
         console_rows.listed_deploying,
     ),
     Rule(
-        "listed_but_not_running", "not running, and the console says running", console_rows.is_drift, console_rows.drift
+        "listed_but_not_running", "not running, and the engine list says running", console_rows.is_drift, console_rows.drift
     ),
     Rule(
         "exists_elsewhere",
@@ -146,19 +146,19 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "deployment_finished",
-        "our pending record, wait over, started after the request, up, no list",
+        "own request, wait over, started after the request, up, no list",
         request_rows.is_finished,
         request_rows.finished,
     ),
     Rule(
         "deployment_unstable",
-        "our pending record, wait over, started after the request, restarting or only just up, not yet waited for",
+        "own request, wait over, started after the request, restarting or only just up, not yet waited for",
         request_rows.is_own_in_doubt,
         request_rows.own_in_doubt,
     ),
     Rule(
         "deployment_failed",
-        "our pending record, wait over, dead or not healthy",
+        "own request, wait over, dead or not healthy",
         request_rows.is_own_leftover,
         request_rows.own_leftover,
     ),
@@ -166,13 +166,13 @@ RULES: tuple[Rule, ...] = (
     Rule("container_exited", "exited, or created and never started", host_rows.is_dead, host_rows.dead),
     Rule(
         "replace_requested",
-        "running, restarting or paused; the operator says replace",
+        "running, restarting or paused; slb_unverified_engine is replace",
         host_rows.operator_calls_it_a_leftover,
         host_rows.leftover_by_word,
     ),
     Rule(
         "leftover",
-        "running, restarting or paused; the console says failed or not listed",
+        "running, restarting or paused; the engine list says failed, or does not list it",
         console_rows.is_unlisted,
         console_rows.left_unlisted,
     ),
