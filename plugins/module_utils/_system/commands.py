@@ -7,13 +7,15 @@ import os
 import shutil
 import signal
 import subprocess
-from typing import List, NamedTuple, Optional
+from typing import Dict, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandError
 
 _SEARCH_PATH = os.pathsep.join(
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin", "/snap/bin"]
 )
+# Outranks the Docker context of the configuration.
+_DOCKER_SOCKET = "unix:///var/run/docker.sock"
 
 
 class Completed(NamedTuple):
@@ -47,7 +49,7 @@ def run(argv: List[str], timeout: float, given: str = "") -> Completed:
             stdin=subprocess.PIPE if given else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=dict(os.environ, PATH=_path(), LC_ALL="C", LANGUAGE="C"),
+            env=_environment(),
             start_new_session=True,
         )
     except OSError as error:
@@ -76,6 +78,12 @@ def check(argv: List[str], timeout: float) -> Completed:
             "Run it on the engine host to see more.",
         )
     return completed
+
+
+def _environment() -> Dict[str, str]:
+    """Return the environment without what leads Docker or Podman to another machine, such as root's Docker context."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DOCKER_", "CONTAINER_"))}
+    return dict(kept, PATH=_path(), LC_ALL="C", LANGUAGE="C", DOCKER_HOST=_DOCKER_SOCKET)
 
 
 def _path() -> str:

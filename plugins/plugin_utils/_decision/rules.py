@@ -65,7 +65,10 @@ RULES: tuple[Rule, ...] = (
         way_back_rows.wrongly_set_aside,
     ),
     Rule(
-        "restored", "restored, and the engine list does not say running", way_back_rows.is_put_back, way_back_rows.put_back
+        "restored",
+        "restored, and the engine list does not say running",
+        way_back_rows.is_put_back,
+        way_back_rows.put_back,
     ),
     Rule(
         "engine_list_unavailable",
@@ -118,7 +121,10 @@ RULES: tuple[Rule, ...] = (
         console_rows.listed_deploying,
     ),
     Rule(
-        "listed_but_not_running", "not running, and the engine list says running", console_rows.is_drift, console_rows.drift
+        "listed_but_not_running",
+        "not running, and the engine list says running",
+        console_rows.is_drift,
+        console_rows.drift,
     ),
     Rule(
         "exists_elsewhere",

@@ -54,6 +54,18 @@ def test_without_a_runtime_there_is_no_container(programs: Path) -> None:
     assert containers.look().state == "absent"
 
 
+def test_look_asks_only_the_runtime_of_this_machine(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"):
+        monkeypatch.setenv(name, "tcp://198.51.100.7:2375")
+    program(
+        programs,
+        "docker",
+        'case "$DOCKER_HOST$DOCKER_CONTEXT$CONTAINER_HOST" in unix:///var/run/docker.sock) ;; *) exit 1 ;; esac\n'
+        f"[ $2 = inspect ] && echo '[{ITEM}]'",
+    )
+    assert containers.look().state == "running"
+
+
 def test_look_exited_between_two_starts_is_restarting(programs: Path) -> None:
     exited, restarting = (ITEM.replace('"running"', f'"{state}"') for state in ("exited", "restarting"))
     seen = programs / "seen"
