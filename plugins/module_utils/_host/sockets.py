@@ -12,8 +12,8 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._host.containers import Container
 
-_ESTABLISHED = 1
-_LISTEN = 10
+_TIME_WAIT, _LISTEN = 6, 10
+_LOCAL_PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
 _MOST_PORTS = 500
 
 
@@ -81,9 +81,11 @@ def listening(engine: Container) -> List[Dict[str, Any]]:
 
 
 def served(engine: Container) -> Optional[List[str]]:
-    """The remote ends of the established connections that come in on ports of the engine's container.
+    """Return the remote ends of the connections that come in to the engine's container; None if they cannot be seen.
 
-    None where they cannot be seen, as without root: an engine of which nothing can be seen is not an idle one.
+    A connection is a TCP socket that neither listens nor is in TIME_WAIT: also a half-closed one, over which data may
+    still be sent, and one whose listener is gone. Its local port is listened on now, or is not one that the kernel
+    chooses for outbound connections.
     """
     if engine.pid is None:
         return []
@@ -94,7 +96,21 @@ def served(engine: Container) -> Optional[List[str]]:
     except PermissionError:
         return None
     ports = {entry.port for entry in sockets if entry.state == _LISTEN and entry.inode in own}
-    return sorted(entry.remote for entry in sockets if entry.state == _ESTABLISHED and entry.port in ports)
+    lowest, highest = _local_ports()
+    return sorted(
+        entry.remote
+        for entry in sockets
+        if entry.state not in (_LISTEN, _TIME_WAIT)
+        and (entry.port in ports or (entry.inode in own and not lowest <= entry.port <= highest))
+    )
+
+
+def _local_ports() -> List[int]:
+    try:
+        with open(_LOCAL_PORTS) as stream:
+            return [int(word) for word in stream.read().split()]
+    except (OSError, ValueError):
+        return [32768, 60999]
 
 
 def _see(pid: int) -> None:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -62,6 +63,28 @@ def test_a_connection_in_is_served_and_a_connection_out_is_not() -> None:
                 peers = sockets.served(engine)
                 assert "{}:{}".format(*client.getsockname()) in peers
                 assert f"127.0.0.1:{port}" not in peers
+
+
+def test_served_half_closed_by_the_client_is_in_use() -> None:
+    engine = Container("running", pid=os.getpid(), network_mode="host")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+        server.accept()[0],
+    ):
+        client.shutdown(socket.SHUT_WR)
+        assert "{}:{}".format(*client.getsockname()) in (sockets.served(engine) or [])
+
+
+def test_served_without_its_listener_is_in_use(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "range").write_text("61000\t61001\n")
+    monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
+    engine = Container("running", pid=os.getpid(), network_mode="host")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        client = socket.create_connection(server.getsockname())
+        connection = server.accept()[0]
+    with client, connection:
+        assert "{}:{}".format(*client.getsockname()) in (sockets.served(engine) or [])
 
 
 def served_as_another_user(engine: Container) -> list[str] | None:
