@@ -1,0 +1,83 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The words by which answers are recognized, in English and Chinese. The API documents none of them."""
+
+from __future__ import annotations
+
+import re
+
+# fmt: off
+PATTERNS: dict[str, tuple[str, ...]] = {
+    # The engine exists already. Users can replace these (option exists_patterns of the module engine).
+    "exists": (
+        r"already\s+(been\s+)?(exist|added|installed|registered|deployed)",
+        r"exists\s+already",
+        r"duplicate[ds]?\b",
+        r"已经?(存在|被?添加|被?安装|被?部署)",
+        r"重复(添加|安装|部署)|(名称|引擎|地址|IP)重复",
+    ),
+    # A port of the host is in use. Users can replace these (option port_in_use_patterns of the module engine).
+    "port_in_use": (
+        r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken|busy|being\s+used|already\s+used|unavailable)\b",
+        r"\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b",
+        r"address\s+already\s+in\s+use",
+        r"端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)",
+        r"(?<!未)(?<!没有)占用[^\n;。]{0,10}端口",
+    ),
+    "failure": (
+        r"\b(?:error|fail(?:ed|ure|s)?|invalid|denied|refused|rejected|forbidden|not\s+(?:allowed|permitted|found|valid)"
+        r"|does\s+not\s+exist|unable|cannot|can't|could\s+not|exception|traceback)\b",
+        r"失败|错误|无效|非法|拒绝|不能|无法|不存在|异常|不合法|不正确|失敗|錯誤",
+    ),
+    "success": (
+        r"\b(?:ok|success(?:ful(?:ly)?)?|succeeded|accepted|started|starting|queued|created|submitted|in\s+progress)\b",
+        r"成功|已开始|开始(?:安装|部署)|已提交|正在(?:安装|部署)|已受理",
+    ),
+    # The session has ended.
+    "login_required": (
+        r"not\s+logged\s+in",
+        r"log\s?-?in\s+(?:is\s+)?(?:required|again|first|expired)",
+        r"(?:please|must|need\s+to)\s+(?:log|sign)\s?-?in\b(?!\s+(?:in)?to\s+(?:\w+\s+){0,2}(?:host|server|machine)\b)",
+        r"session\s+(?:is\s+|has\s+)?(?:expired|invalid|timed?\s?-?out|not\s+found)",
+        r"(?:expired|invalid)\s+session",
+        r"authentication\s+(?:is\s+)?required",
+        r"authentication\s+credentials\s+were\s+not",
+        r"not\s+authenticated",
+        r"未登录|未登陆|没有登录",
+        r"请(?:您)?(?:先|重新)?(?:登录|登陆)(?!到?(?:该|目标|此|引擎)?(?:主机|服务器|机器))",
+        r"登[录陆](?:状态)?(?:已经?)?(?:过期|失效|超时)",
+        r"会话(?:已经?)?(?:过期|失效|超时|无效)",
+        r"身份(?:认证|验证)(?:信息)?(?:已经?)?(?:过期|失效|未提供)",
+        r"未登入|請(?:先|重新)?登入",
+    ),
+    # The user name or password is wrong, or the account is locked.
+    "bad_credentials": (
+        r"(?:wrong|incorrect|invalid|bad)\s+(?:user\s?name|password|credential|login|account)",
+        r"(?:user\s?name|password|credentials?)\s+(?:(?:is|are|was|were)\s+)?"
+        r"(?:wrong|incorrect|invalid|not\s+(?:correct|valid))",
+        r"account\s+(?:\w+\s+){0,2}(?:locked|disabled|suspended)",
+        r"too\s+many\s+(?:failed\s+)?(?:log\s?-?in|sign\s?-?in|password)",
+        r"(?:log\s?-?in|authentication)\s+failed",
+        r"(?:密码|口令|用户名?|账号|帐号|账户)(?:错误|有误|不正确|不存在|(?:已经?)?(?:被)?锁定)",
+        r"(?:已经?|被)锁定",
+    ),
+}
+# Values of a code or status member in JSON.
+GOOD_WORDS = frozenset({"ok", "success", "succeed", "succeeded", "successful", "accepted", "started", "成功"})
+BAD_WORDS = frozenset({
+    "error", "err", "fail", "failed", "failure", "denied", "invalid", "rejected", "unauthorized", "forbidden",
+    "失败", "错误",
+})
+# fmt: on
+
+# Compiled once, in the process that forks the workers.
+_COMPILED = {
+    name: re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+    for name, patterns in PATTERNS.items()
+}
+
+
+def is_found(name: str, text: str) -> bool:
+    """Return whether one of the patterns ``name`` is found in ``text``."""
+    return bool(_COMPILED[name].search(text))
