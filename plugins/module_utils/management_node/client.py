@@ -471,7 +471,7 @@ def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _R
         except BaseException as error:
             outcome.append(error)
 
-    thread = threading.Thread(target=run, daemon=True)
+    thread = threading.Thread(target=run, name="slb.fleet", daemon=True)
     thread.start()
     try:
         thread.join(max(0.0, seconds))

@@ -55,6 +55,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 _MOST_PAGES = 1000
 _CALLS = 5  # in whose time all pages have to be read
+_LARGE = 1024 * 1024  # bytes
 _LONGEST_VALUE = 500  # characters
 # Members beside the list that report its extent; keys as ``bare`` returns them. None of them is documented.
 # fmt: off
@@ -226,15 +227,16 @@ def _get_json(client: Client, path: str) -> Any:
     answer = client.call(Request("GET", path, limit=LIST_LIMIT))
     if answer.parsed and answer.is_success and answer.verdict is not False:
         return answer.parsed[0]
-    fix = "Check the path in slb_engine_list, the rights of the user, and the web console."
-    if len(answer.body) >= LIST_LIMIT or (answer.is_success and not answer.parsed and len(answer.body) > 2**20):
-        fix = "Configure smaller pages in slb_engine_list: page_parameter, and the page size in path."
+    shown, fix = client.describe(answer), "Check the path in slb_engine_list, and the rights of the user."
+    if answer.is_success and not answer.parsed:
+        is_large = len(answer.body) > _LARGE
+        shown = f"HTTP {answer.status} with {'too many values or bytes' if is_large else 'no JSON'}"
+        fix = "Configure smaller pages in slb_engine_list." if is_large else fix
     raise FleetError(
         "engine_list_unavailable",
-        f"Engine list unavailable: {client.connection.base_url}{path[:60]} answered {client.describe(answer)}.",
+        f"Engine list unavailable: {client.connection.base_url}{path[:60]} answered {shown}.",
         fix,
         status_code=answer.status,
-        answer=client.message(answer),
     )
 
 
