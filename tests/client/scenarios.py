@@ -1,0 +1,396 @@
+"""What a management node may do to the client, and the expected result: one entry for each behavior."""
+
+from __future__ import annotations
+
+import datetime
+import email.utils
+import gzip
+import json
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from fake_node import (
+    INSTALL,
+    LICENSE,
+    LICENSE_TEXT,
+    LOGIN,
+    answer,
+    chunked,
+    cut,
+    drip,
+    expiring,
+    flood,
+    for_session,
+    message,
+    new_session,
+    raw,
+    reset,
+    silence,
+)
+
+LIST = "/console/engines"
+ENGINE_LIST = {
+    "path": LIST, "items": "items", "name": "n", "address": "ip", "state": "st", "running": ["up"],
+}  # fmt: skip
+LOGIN_PAGE = (
+    "<!DOCTYPE html><html><head><title>Console</title></head><body>"
+    '<form action="/account/login/" method="post"><input name="username">'
+    '<input type="password" name="password"></form></body></html>'
+)
+START_PAGE = '<!doctype html><html><head><title>Console</title></head><body><div id="app"></div></body></html>'
+OK = answer(200, '{"code":0,"msg":"installation started"}')
+ENDED = {
+    "401": answer(401, ""),
+    "redirect to login": answer(302, "", "Location: /account/login/?next=/"),
+}
+ENDED_FOR_GET = {
+    **ENDED,
+    "login page": answer(200, LOGIN_PAGE, kind="text/html"),
+    "start page": answer(200, START_PAGE, kind="text/html"),
+    "JSON code 401": answer(200, '{"code":401,"msg":"no"}'),
+    "Chinese message": answer(200, '{"code":-1,"msg":"登录已过期 请重新登录"}'),
+}
+NO_ANSWER = {"timeout": 1, "retries": 0}
+UNAVAILABLE = "management_node_unavailable"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """``call``: login, engine, license or list. ``replies``: to the path of the call; ``login``: to the login.
+
+    ``code``: of the expected error, empty if the call succeeds. ``outcome``: of an install. ``seen``: number of logins
+    and of calls that the node sees. ``served``: start with a session that has served. ``node``: options of the fake
+    node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
+    """
+
+    name: str
+    call: str
+    replies: list[Any] = field(default_factory=list)
+    code: str = ""
+    outcome: str = ""
+    seen: tuple[int, int] = (1, 1)
+    login: list[Any] = field(default_factory=lambda: [new_session()])
+    options: dict[str, Any] = field(default_factory=dict)
+    served: bool = False
+    node: dict[str, Any] = field(default_factory=dict)
+    certificate: str = "valid"
+    proxy: dict[str, Any] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+def _date(seconds: float) -> str:
+    date = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=seconds)
+    return email.utils.format_datetime(date, usegmt=True)
+
+
+def _cookie_back(*pairs: str) -> Any:
+    """Accept a request that has all these cookies."""
+
+    def reply(exchange: Any) -> None:
+        sent = exchange.request.headers.get("cookie", "").split("; ")
+        (OK if set(pairs) <= set(sent) else answer(400, f"cookies: {len(sent)}"))(exchange)
+
+    return reply
+
+
+def _without_cookie(name: str) -> Any:
+    return lambda exchange: answer(400 if exchange.cookie(name) else 200, '{"items":[]}')(exchange)
+
+
+def _with_csrf(exchange: Any) -> None:
+    headers = exchange.request.headers
+    is_right = headers.get("x-csrftoken") == exchange.cookie("csrftoken") == "t0ken"
+    (OK if is_right and headers.get("referer") == f"{exchange.server.base_url}/" else answer(400))(exchange)
+
+
+def _login_with_csrf(exchange: Any) -> None:
+    if exchange.request.method == "GET":
+        answer(200, LOGIN_PAGE, "Set-Cookie: csrftoken=t0ken; Path=/account")(exchange)
+    else:
+        is_right = exchange.request.headers.get("x-csrftoken") == "t0ken"
+        (new_session() if is_right else answer(403, "CSRF verification failed."))(exchange)
+
+
+def _greet(data: bytes) -> Any:
+    return lambda raw_socket: raw_socket.sendall(data)
+
+
+def _drip_handshake(raw_socket: Any) -> None:
+    for _ in range(300):
+        raw_socket.sendall(b"\x16")
+        time.sleep(0.1)
+
+
+WRONG_PIN = {"tls_fingerprint": "0" * 64}
+NO_PIN = {"tls_fingerprint": None}
+CA = {"tls_fingerprint": None, "ca_path": "{ca}"}
+TLS = [
+    Scenario("pin", "engine", outcome="requested"),
+    Scenario("pin with colons", "engine", outcome="requested", options={"tls_fingerprint": "{colons}"}),
+    Scenario("wrong pin", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0), options=WRONG_PIN),
+    Scenario(
+        "wrong pin, no validation", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),
+        options={**WRONG_PIN, "validate_certs": False},
+    ),
+    Scenario(
+        "wrong pin behind a proxy", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),
+        options=WRONG_PIN, proxy={}, environment={"https_proxy": "{proxy}"},
+    ),
+    Scenario(
+        "wrong pin behind a proxy with TLS", "engine", code="tls_pin_mismatch", outcome="rejected", seen=(0, 0),
+        options=WRONG_PIN, proxy={"tls": True}, environment={"https_proxy": "{proxy}"},
+    ),
+    Scenario(
+        "wrong pin, leading blank", "login", code="tls_pin_mismatch", seen=(0, 0),
+        options={**WRONG_PIN, "base_url": " {url}/"},
+    ),
+    Scenario(
+        "wrong pin, IDNA host", "login", code="tls_pin_mismatch", seen=(0, 0),
+        options={**WRONG_PIN, "base_url": "https://bücher.example:{port}"},
+    ),
+    Scenario("IDNA host", "login", seen=(1, 0), options={"base_url": "https://bücher.example:{port}"}),
+    Scenario("CA", "engine", outcome="requested", options=CA),
+    Scenario("no validation", "engine", outcome="requested", options={**NO_PIN, "validate_certs": False}),
+    Scenario("unknown CA", "engine", code="tls_untrusted", outcome="rejected", seen=(0, 0), options=NO_PIN),
+    Scenario("expired", "login", code="tls_untrusted", seen=(0, 0), options=CA, certificate="expired"),
+    Scenario("other name", "login", code="tls_untrusted", seen=(0, 0), options=CA, certificate="other name"),
+    Scenario("expired and pinned", "login", seen=(1, 0), certificate="expired"),
+    Scenario(
+        "unknown CA behind a proxy", "login", code="tls_untrusted", seen=(0, 0), options=NO_PIN,
+        proxy={}, environment={"https_proxy": "{proxy}"},
+    ),
+    Scenario(
+        "CA bundle of the environment", "login", code="tls_untrusted", seen=(0, 0), options=NO_PIN,
+        environment={"REQUESTS_CA_BUNDLE": "{ca}", "CURL_CA_BUNDLE": "{ca}"},
+    ),
+    Scenario(
+        "missing CA bundle of the environment", "login", seen=(1, 0), options=CA,
+        environment={"REQUESTS_CA_BUNDLE": "/nonexistent.pem"},
+    ),
+]  # fmt: skip
+
+CONNECTIONS = [
+    Scenario("path prefix", "engine", outcome="requested", node={"prefix": "/console/v2"}),
+    Scenario("IPv6", "engine", outcome="requested", node={"host": "::1"}),
+    Scenario("plain HTTP", "login", code=UNAVAILABLE, seen=(0, 0), node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}),
+    Scenario(
+        "handshake cut once", "engine", outcome="requested", served=True, seen=(0, 1),
+        node={"greetings": [lambda raw_socket: raw_socket.close()]},
+    ),
+    Scenario(
+        "handshake without end", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), options=NO_ANSWER,
+        node={"greetings": [lambda raw_socket: [*iter(lambda: raw_socket.recv(65536), b"")]]},
+    ),
+    Scenario(
+        "handshake that drips", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), options=NO_ANSWER,
+        node={"greetings": [_drip_handshake]},
+    ),
+    Scenario("unknown host", "login", code=UNAVAILABLE, seen=(0, 0), options={"base_url": "https://no-such-host.invalid"}),
+    Scenario("proxy", "engine", outcome="requested", proxy={}, environment={"https_proxy": "{proxy}"}),
+    Scenario("proxy with TLS", "engine", outcome="requested", proxy={"tls": True}, environment={"HTTPS_PROXY": "{proxy}"}),
+    Scenario(
+        "no_proxy", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"},
+    ),
+    Scenario(
+        "proxy that answers 407", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), proxy={"refuses": True},
+        environment={"https_proxy": "{proxy}"},
+    ),
+    *(
+        Scenario(f"proxy {address}", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), environment={"https_proxy": address})
+        for address in ("socks5://user:pr0xy-pass@127.0.0.1:9", "ftp://127.0.0.1:9", "http://[pr0xy-pass", ":::")
+    ),
+]  # fmt: skip
+
+COOKIES = [
+    *(
+        Scenario(f"cookie with {attributes}", "engine", outcome="requested", login=[new_session(extra=attributes)])
+        for attributes in ("; Path=/account", "; Domain=other.example", "; Max-Age=600; SameSite=Strict", "; Expires=x")
+    ),
+    Scenario(
+        "cookie of a load balancer", "engine", [_cookie_back("node=b7", "lang=zh")], outcome="requested",
+        login=[new_session("Set-Cookie: node=b7; Path=/account/login", "Set-Cookie: lang=zh")],
+    ),
+    Scenario(
+        "cookie set and removed", "engine", outcome="requested",
+        login=[new_session("Set-Cookie: sessionid=; Path=/old; Max-Age=0")],
+    ),
+    Scenario(
+        "cookie removed", "login", code="unexpected_answer", seen=(1, 0),
+        login=[answer(200, "", 'Set-Cookie: sessionid=""; expires=Thu, 01 Jan 1970 00:00:00 GMT')],
+    ),
+    Scenario(
+        "cookie removed by a later answer", "list",
+        [answer(503, "", "Set-Cookie: node=; Path=/"), _without_cookie("node")], seen=(1, 2),
+        login=[new_session("Set-Cookie: node=b7")],
+    ),
+    Scenario("CSRF token", "engine", [_with_csrf], outcome="requested", login=[new_session("Set-Cookie: csrftoken=t0ken")]),
+    Scenario("CSRF token for the login", "login", seen=(3, 0), login=[_login_with_csrf]),
+]  # fmt: skip
+
+LOGINS = [
+    Scenario("redirect after login", "login", seen=(1, 0), login=[new_session("Location: /console/", status=302)]),
+    Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
+    Scenario("no cookie", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"code":0}')]),
+    Scenario("no login page", "login", code="unexpected_answer", seen=(1, 0), login=[answer(404, START_PAGE)]),
+    *(
+        Scenario(f"wrong password, {name}", "engine", code="login_rejected", outcome="rejected", seen=(1, 0), login=[reply])
+        for name, reply in {
+            "401": answer(401, '{"msg":"bad password"}'),
+            "403": answer(403, ""),
+            "400 in Chinese": answer(400, "密码错误".encode("gb18030"), kind="text/plain"),
+            "200": new_session(body='{"code":1,"msg":"密码错误"}'),
+            "500": answer(500, '{"error":"wrong password"}'),
+            "locked, 429": answer(429, '{"error":"account locked"}'),
+            "login page": new_session(body=LOGIN_PAGE),
+            "redirect": answer(302, "", "Location: /login"),
+        }.items()
+    ),
+    *(
+        Scenario(
+            f"wrong password, {name}, then {ended}", "list", [reply], code="login_rejected", seen=(1, 1),
+            login=[new_session(body=body)],
+        )
+        for name, body in {"200 and a start page": START_PAGE, "200 and JSON": '{"code": 0, "data": {}}'}.items()
+        for ended, reply in ENDED_FOR_GET.items()
+    ),
+    Scenario(
+        "wrong password, 200 and a start page, install", "engine", [answer(401)], code="login_rejected",
+        outcome="rejected", login=[new_session(body=START_PAGE)],
+    ),
+    Scenario("busy login", "engine", outcome="requested", seen=(2, 1), login=[answer(503), new_session()]),
+    Scenario("busy login without end", "engine", code=UNAVAILABLE, outcome="rejected", seen=(2, 0), login=[answer(503)]),
+    Scenario("login cut", "engine", code=UNAVAILABLE, outcome="rejected", seen=(1, 0), login=[cut()]),
+    Scenario(
+        "given session", "engine", code="session_rejected", outcome="rejected", seen=(0, 1),
+        options={"sessionid": "ended", "username": None, "password": None},
+    ),
+]  # fmt: skip
+
+RETRIES = [
+    Scenario(
+        "Retry-After of 1 s", "list", [answer(503, "", "Retry-After: 1"), answer(200, '{"items":[]}')], seen=(1, 2),
+    ),
+    Scenario(
+        "Retry-After as a date", "list", [answer(429, "", f"Retry-After: {_date(-5)}"), answer(200, '{"items":[]}')], seen=(1, 2),
+    ),
+    *(
+        Scenario(f"Retry-After: {value[:20]}", "list", [answer(503, "", f"Retry-After: {value}")], code="engine_list_unavailable")
+        for value in ("31536000", "9" * 400, _date(86400))
+    ),
+    *(
+        Scenario(f"Retry-After: {value[:30]}", "list", [answer(503, "", f"Retry-After: {value}")], code="engine_list_unavailable", seen=(1, 2))
+        for value in ("soon", "-1", "1e3", "Mon, 01 Jan 99999 00:00:00 GMT")
+    ),
+    Scenario("list cut", "list", [cut(message(200, b'{"items"', length=99)), answer(200, '{"items":[]}')], seen=(1, 2)),
+    Scenario("list without answer", "list", [reset(), answer(200, '{"items":[]}')], seen=(1, 2)),
+    Scenario("no HTTP", "list", [raw(b"SSH-2.0-OpenSSH_9.2\r\n")], code=UNAVAILABLE, seen=(1, 2)),
+    Scenario("list with 500", "list", [answer(500, "{}")], code="engine_list_unavailable"),
+]  # fmt: skip
+
+_STALLS = {
+    "silence": silence(),
+    "headers that drip": drip(b"HTTP/1.1 200 OK\r\n", 0.1, b"X: y\r\n"),
+    "headers cut by the deadline": drip(b"HTTP/1.1 200 OK\r\nX:", 0.01, b"y"),
+    "body that drips": drip(b"", 0.1, b"x", message(200, b"", length=9999)),
+    "body without length that drips": drip(b"", 0.1, b"x", message(200, b"", length=-1)),
+    "chunk that drips": drip(b"", 0.1, b"x", message(200, b"9999\r\n", ["Transfer-Encoding: chunked"], length=-1)),
+    "chunk header that drips": drip(b"", 0.1, b"0", message(200, b"", ["Transfer-Encoding: chunked"], length=-1)),
+    "100 Continue without end": flood(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+}
+STALLS = [
+    *(
+        Scenario(f"install: {name}", "engine", [reply], code=UNAVAILABLE, outcome="unknown", served=True, seen=(0, 1), options=NO_ANSWER)
+        for name, reply in _STALLS.items()
+    ),
+    Scenario("login: silence", "login", code=UNAVAILABLE, seen=(1, 0), login=[silence()], options={"timeout": 1, "retries": 2}),
+    Scenario("list: body that drips", "list", [_STALLS["body that drips"]], code=UNAVAILABLE, served=True, seen=(0, 1), options=NO_ANSWER),
+]  # fmt: skip
+
+
+def _install(
+    name: str, outcome: str, *replies: Any, code: str = "", seen: tuple[int, int] = (0, 1), **more: Any
+) -> Scenario:
+    codes = {"rejected": "install_rejected", "unknown": "install_not_confirmed", "port_in_use": "port_in_use"}
+    code = code or codes.get(outcome, "")
+    return Scenario(f"install: {name}", "engine", list(replies), code, outcome, seen, served=True, **more)
+
+
+INSTALLS = [
+    *(_install(f"session ended, {name}", "requested", expiring(reply), for_session(OK), seen=(1, 2)) for name, reply in ENDED.items()),
+    *(_install(f"never accepted, {name}", "rejected", reply, code="login_rejected", seen=(1, 2)) for name, reply in ENDED.items()),
+    _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
+    _install("403, login required", "rejected", answer(403, '{"detail":"Authentication credentials were not provided."}')),
+    _install("200 and a login page", "unknown", answer(200, LOGIN_PAGE, kind="text/html")),
+    _install("200, login required", "unknown", answer(200, '{"code":0,"msg":"please log in first"}')),
+    _install("503", "unknown", answer(503, "")),
+    _install("429", "rejected", answer(429, "")),
+    _install("408", "unknown", answer(408, "")),
+    _install("no answer", "unknown", cut(), code=UNAVAILABLE),
+    _install("connection reset", "unknown", reset(), code=UNAVAILABLE),
+    _install("cut in the headers", "unknown", cut(b"HTTP/1.1 200 OK\r\nContent-")),
+    _install("cut in the body", "unknown", cut(message(200, b'{"code":', length=99))),
+    _install("200 without length and body", "unknown", cut(message(200, b"", length=-1))),
+    _install("200 with an empty body", "requested", answer(200, "")),
+    _install("204", "requested", raw(b"HTTP/1.1 204 No Content\r\n\r\n")),
+    _install("redirect elsewhere", "unknown", answer(307, "", "Location: https://other.example/")),
+    _install("GB 18030 without a charset", "exists", answer(200, "引擎已存在".encode("gb18030"), kind="text/html")),
+    _install("GBK with a charset", "port_in_use", answer(400, "端口已被占用".encode("gbk"), kind="text/html; charset=gbk")),
+    _install("gzip", "exists", answer(200, gzip.compress(b'{"code":1,"msg":"already exists"}'), "Content-Encoding: gzip")),
+    _install("endless body", "unknown", flood(message(200, b"", length=-1), b"x" * 65536)),
+    _install("gzip bomb", "unknown", answer(200, gzip.compress(b"0" * 50_000_000), "Content-Encoding: gzip")),
+    _install("nested JSON", "unknown", answer(200, "[" * 100_000)),
+    _install("number of a million digits", "unknown", answer(200, '{"code":' + "1" * 900_000 + "}")),
+    _install("password in the answer", "rejected", answer(400, json.dumps({"msg": 'got pa"ss<w>örd &1, sorry'}))),
+]  # fmt: skip
+
+
+def _license(
+    name: str, *replies: Any, code: str = "license_unusable", seen: tuple[int, int] = (1, 1), **more: Any
+) -> Scenario:
+    return Scenario(f"license: {name}", "license", list(replies), code, "", seen, **more)
+
+
+_CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+LICENSES = [
+    _license("complete", answer(200, LICENSE_TEXT), code=""),
+    _license("called HTML", answer(200, LICENSE_TEXT, kind="text/html"), code=""),
+    _license("in chunks", raw(_CHUNKED + chunked(LICENSE_TEXT[:9], LICENSE_TEXT[9:])), code=""),
+    _license("without length", answer(200, LICENSE_TEXT, length=-1), code=""),
+    _license("binary", answer(200, bytes(range(256))), code=""),
+    _license("JSON", answer(200, '{"license":"abc","status":1}'), code=""),
+    _license("busy, then complete", answer(503), answer(200, LICENSE_TEXT), code="", seen=(1, 2)),
+    *(
+        _license(f"session ended, {name}", expiring(reply), for_session(answer(200, LICENSE_TEXT)), code="", seen=(1, 2), served=True)
+        for name, reply in ENDED_FOR_GET.items()
+    ),
+    _license("empty", answer(200, "")),
+    _license("blank", answer(200, " \r\n")),
+    _license("204", raw(b"HTTP/1.1 204 No Content\r\n\r\n")),
+    _license("206", answer(206, LICENSE_TEXT[:9])),
+    _license("error in JSON", answer(200, '{"code":500,"msg":"no license"}')),
+    _license("404 page", answer(404, "<h1>Not Found</h1>", kind="text/html")),
+    _license("redirect elsewhere", answer(302, "", "Location: https://other.example/license")),
+    _license("shorter than its length", answer(200, LICENSE_TEXT[:9], length=len(LICENSE_TEXT)), seen=(1, 2)),
+    _license("chunks without end", cut(_CHUNKED + chunked(LICENSE_TEXT, end=False)), seen=(1, 2)),
+    _license("broken chunk", raw(_CHUNKED + b"zz\r\nnonsense"), seen=(1, 2)),
+    _license("larger than max_size", answer(200, b"x" * 5000), options={"max_size": 4999}),
+    _license("endless", flood(message(200, b"", length=-1), b"x" * 65536), options={"max_size": 1_000_000}),
+]  # fmt: skip
+
+LISTS = [
+    Scenario("list", "list", [answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}')]),
+    Scenario("list in GBK", "list", [answer(200, '{"items":[{"n":"边缘","ip":"192.0.2.1","st":"up"}]}'.encode("gbk"))]),
+    Scenario("list: session ended", "list", [expiring(answer(401)), for_session(answer(200, '{"items":[]}'))], served=True, seen=(1, 2)),
+    Scenario("list: 404", "list", [answer(404, "none")], code="engine_list_unavailable"),
+    Scenario("list: 403", "list", [answer(403, '{"detail":"no permission"}')], code="engine_list_unavailable"),
+    Scenario("list: error in JSON", "list", [answer(200, '{"code":500,"msg":"out of order"}')], code="engine_list_unavailable"),
+    Scenario("list: text", "list", [answer(200, "up and running", kind="text/plain")], code="engine_list_unavailable"),
+    Scenario("list: other JSON", "list", [answer(200, '{"data":[]}')], code="engine_list_not_as_configured"),
+    Scenario("list: one page of several", "list", [answer(200, '{"items":[],"total":7}')], code="engine_list_unreliable"),
+    Scenario("list: 17 MiB", "list", [answer(200, json.dumps({"items": ["x" * 2**20] * 17}))], code="engine_list_unavailable"),
+    Scenario("list: a million values", "list", [answer(200, b"[" + b"0," * 2**20 + b"0]")], code="engine_list_unavailable"),
+]  # fmt: skip
+
+SCENARIOS = [*TLS, *CONNECTIONS, *COOKIES, *LOGINS, *RETRIES, *STALLS, *INSTALLS, *LICENSES, *LISTS]
+PATHS = {"engine": INSTALL, "license": LICENSE, "list": LIST, "login": LOGIN}

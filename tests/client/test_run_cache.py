@@ -1,0 +1,150 @@
+"""One login and one fetch per run: worker processes that share a session, an engine list, and failures."""
+
+from __future__ import annotations
+
+import multiprocessing
+import stat
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fake_node import INSTALL, LOGIN, answer, for_session, new_session
+from scenarios import ENGINE_LIST, LIST, START_PAGE
+from test_scenarios import PASSWORD, run
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList
+from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fake_node import FakeNode
+
+WORKERS = 8
+GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Callable[..., list[Any]]:
+    """Make a call in several processes at once, and return their results."""
+
+    def one(options: dict[str, Any], call: str, max_age: float | None, results: Any) -> None:
+        cache = RunCache(Connection.from_options(options), tmp_path)
+        if call != "list":
+            results.put(run(call, options, cache))
+            return
+        try:
+            results.put({"engines": cache.engines(EngineList.from_option(ENGINE_LIST), max_age)})
+        except FleetError as error:
+            results.put(error.as_result())
+
+    def all_at_once(node: FakeNode, call: str = "engine", max_age: float | None = None, **more: Any) -> list[Any]:
+        pin = node.certificate.fingerprint
+        options = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
+        context = multiprocessing.get_context("fork")
+        results = context.SimpleQueue()
+        workers = [context.Process(target=one, args=(options, call, max_age, results)) for _ in range(WORKERS)]
+        for worker in workers:
+            worker.start()
+        found = [results.get() for _ in workers]
+        for worker in workers:
+            worker.join()
+        return found
+
+    return all_at_once
+
+
+def codes(results: list[Any]) -> set[str]:
+    return {result.get("code", "") for result in results}
+
+
+def test_workers_share_one_login(
+    start: Callable[..., FakeNode], work: Callable[..., list[Any]], tmp_path: Path
+) -> None:
+    node = start()
+    assert codes(work(node) + work(node)) == {""}
+    assert node.seen == {LOGIN: 1, INSTALL: 2 * WORKERS}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o600}
+    assert PASSWORD not in "".join(path.read_text() for path in tmp_path.iterdir())
+
+
+def test_workers_share_a_renewed_session(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+    node = start()
+    work(node)
+    node.sessions.clear()
+    assert codes(work(node)) == {""}
+    assert node.seen[LOGIN] == 2
+
+
+def test_session_that_ends_again_and_again_is_an_error(
+    start: Callable[..., FakeNode], work: Callable[..., list[Any]]
+) -> None:
+    node = start()
+    for _ in range(4):
+        assert codes(work(node)) == {""}
+        node.sessions.clear()
+    assert codes(work(node)) == {"session_replaced"}
+    assert node.seen[LOGIN] == 4
+
+
+@pytest.mark.parametrize("reply", [answer(401), new_session(body='{"code":1,"msg":"wrong password"}')])
+def test_rejected_login_is_tried_once(
+    start: Callable[..., FakeNode], work: Callable[..., list[Any]], reply: Any
+) -> None:
+    node = start({LOGIN: [reply]})
+    assert codes(work(node) + work(node)) == {"login_rejected"}
+    assert node.seen == {LOGIN: 1}
+
+
+def test_session_that_never_serves_is_one_login(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+    node = start({LOGIN: [new_session(body=START_PAGE)], INSTALL: [answer(401)]})
+    assert codes(work(node) + work(node)) == {"login_rejected"}
+    assert node.seen[LOGIN] == 1
+
+
+def test_workers_share_a_failed_login(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+    def slow(exchange: Any) -> None:
+        exchange.server.wait_for_the_end(2)
+        answer(500, "")(exchange)
+
+    node = start({LOGIN: [slow]})
+    assert codes(work(node, retries=0)) == {"management_node_unavailable"}
+    assert node.seen[LOGIN] < WORKERS
+
+
+def test_other_password_is_another_login(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+    node = start()
+    work(node)
+    work(node, password="another")
+    assert node.seen[LOGIN] == 2
+
+
+def test_workers_share_one_fetch(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+    node = start({LIST: [GOOD_LIST]})
+    results = work(node, "list") + work(node, "list")
+    assert {len(result["engines"]) for result in results} == {1}
+    assert node.seen == {LOGIN: 1, LIST: 1}
+
+
+def test_older_fetch_than_max_age_is_repeated(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+    node = start({LIST: [GOOD_LIST]})
+    work(node, "list")
+    work(node, "list", max_age=1000)
+    assert node.seen[LIST] == 1
+    work(node, "list", max_age=0)
+    assert node.seen[LIST] >= 2
+
+
+def test_lock_that_is_held_too_long_means_no_sharing(
+    start: Callable[..., FakeNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = start()
+    pin = node.certificate.fingerprint
+    connection = Connection(node.base_url, "admin", PASSWORD, tls_fingerprint=pin, timeout=1, retries=0)
+    cache = RunCache(connection, tmp_path)
+    with cache._locked(cache._session_file):
+        options = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
+        result = run("engine", {**options, "timeout": 1, "retries": 0}, RunCache(connection, tmp_path))
+    assert result["outcome"] == "requested"
