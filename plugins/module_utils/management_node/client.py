@@ -40,6 +40,8 @@ except ImportError as error:
 else:
     _IMPORT_ERROR = ""
 
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
@@ -245,7 +247,7 @@ class Client:
             "Check username and password, then the rights of this user.",
             status_code=answer.status,
         )
-        if not session.has_served:
+        if not session.has_served and not session.renewals:
             self._store.reject(error)
         return error
 
@@ -352,6 +354,16 @@ class Client:
             f"If you know of the change, set tls_fingerprint: {seen}",
             tls_fingerprint=seen,
         )
+
+
+def run_client_module(
+    argument_spec: dict[str, Any], operation: Callable[[Client, dict[str, Any], bool], Result]
+) -> None:
+    """Run ``operation`` as an Ansible module, on a delegated host; in the controller's process, an action runs it."""
+    run_module(
+        argument_spec,
+        lambda options, check_mode: operation(Client(Connection.from_options(options)), options, check_mode),
+    )
 
 
 class _PinMismatchError(Exception):

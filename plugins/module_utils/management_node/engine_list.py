@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import ipaddress
 import json
 import math
 import re
@@ -141,7 +142,7 @@ class EngineList:
         name, address, word = (self._read_text(item, key) for key in (self.name, self.address, self.state))
         return {
             "name": show(name, _LONGEST_VALUE),
-            "address": show(address, _LONGEST_VALUE),
+            "address": comparable(show(address, _LONGEST_VALUE)),
             "state": self.words.get(word, UNMAPPED),
             "console_state": show(word, _LONGEST_VALUE),
         }
@@ -167,6 +168,15 @@ class EngineList:
             f"Engine list at {self.path[:60]} not as configured: {cause[:60]}; present: {there}.",
             "Correct slb_engine_list, then run slb.fleet.show_engine_list.",
         )
+
+
+def comparable(address: str) -> str:
+    """Return an IP address in its short form, without the length of a prefix; any other text as it is."""
+    try:
+        found = ipaddress.ip_interface(address.strip()).ip
+    except ValueError:
+        return address
+    return str(getattr(found, "ipv4_mapped", None) or found)
 
 
 def fetch_engines(client: Client, engine_list: EngineList) -> list[dict[str, str]]:
