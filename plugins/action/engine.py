@@ -5,32 +5,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ansible import constants
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.answers import PORT_OCCUPIED, REFUSED
-from ansible_collections.slb.fleet.plugins.module_utils._console.engine import ARGUMENTS, engine
-from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import PORT_IN_USE, REJECTED
+from ansible_collections.slb.fleet.plugins.modules.engine import ARGUMENTS, operation
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import proves_the_list_wrong
-from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InProcessAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-
-if TYPE_CHECKING:
-    from ansible_collections.slb.fleet.plugins.module_utils._console.session import SessionStore
-    from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.plugin_utils.management_node_action import ManagementNodeAction
 
 
-class ActionModule(InProcessAction):
+class ActionModule(ManagementNodeAction):
     argument_spec = ARGUMENTS
-    operation = staticmethod(engine)
-    # By the clock of this controller, when whoever finds the note of the request may take it for over.
-    _wanted_until = math.inf
+    operation = staticmethod(operation)
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         decided = self._task.args.get("decided")
@@ -48,22 +40,17 @@ class ActionModule(InProcessAction):
 
     def _noted(self, decided: Mapping[str, Any], tmp: str | None, task_vars: dict[str, Any] | None) -> dict[str, Any]:
         """The note is made right before the request, or whoever finds it would count its wait too short."""
-        begin = awake_or_asleep()
         note = self._note(_of_the_request(decided, is_check=bool(self._task.check_mode)), task_vars)
         if note.get("failed"):
             return note
-        self._wanted_until = begin + min(STEP_SECONDS, decided["settings"]["wait_timeout"])
         result = super().run(tmp, task_vars)
-        is_over = result.get("skipped") or result.get("outcome", REFUSED) in (PORT_OCCUPIED, REFUSED)
+        is_over = result.get("outcome", REJECTED) in (PORT_IN_USE, REJECTED)
         if is_over and not self._task.check_mode:
             withdrawn = self._withdrawn(note["record"]["requested_at"], task_vars)
             if withdrawn.get("failed"):
                 # Without an outcome: what is left to do is on the host.
                 return {**withdrawn, "msg": f"{result.get('msg', '')} {withdrawn.get('msg', '')}".strip()}
         return result
-
-    def _operate(self, params: dict[str, Any], store: SessionStore) -> Result:
-        return engine(params, bool(self._task.check_mode), store, lambda: awake_or_asleep() <= self._wanted_until)
 
     def _withdrawn(self, requested_at: float, task_vars: dict[str, Any] | None) -> dict[str, Any]:
         try:

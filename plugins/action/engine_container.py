@@ -11,15 +11,15 @@ from typing import Any, get_args
 
 from ansible import constants
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import LEFTOVER, EngineIdentity, Runtime
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import console_says
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ListedEngines
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options, in_variables
 
 _MODULE = "slb.fleet.engine_container"
 _DEFAULT_WAIT, _DEFAULT_STOP = 180, 10
@@ -55,9 +55,9 @@ class ActionModule(OnHostAction):
         engine = EngineIdentity(**decided["engine"])
         if wrong := RunStore.of_run(folder).distrusted(engine.base_url):
             return f"the console's list was wrong about {wrong}."
-        params = connection_params(task_vars, self._templar, self._task)
+        options = connection_options(task_vars, self._templar)
         settings = settings_of(task_vars, self._templar, self._task)
-        shared = SharedList(params, settings["engine_list"], folder, settings["outage_timeout"])
+        shared = ListedEngines(options, settings["engine_list"], RunStore.of_run(folder))
         says = console_says(
             lambda name, ip: shared.shows(name, ip, _FRESH_SECONDS), engine, settings["engine_list_may_be_empty"]
         )

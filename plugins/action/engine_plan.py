@@ -14,31 +14,29 @@ from typing import Any
 from ansible import constants
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.engine import Engine
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._console.session import Console
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection, normalize_base_url
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import ApprovedPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import task_environment
 from ansible_collections.slb.fleet.plugins.plugin_utils._clock import awake_or_asleep
-from ansible_collections.slb.fleet.plugins.plugin_utils._connection import connection_params, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity, Policy, quoted
 from ansible_collections.slb.fleet.plugins.plugin_utils._heartbeat import Heartbeat
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import shape_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_plan import host_plan
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, ListedEngines
 from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
-from ansible_collections.slb.fleet.plugins.plugin_utils._run_session import RunSession
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import settings_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 from ansible_collections.slb.fleet.plugins.plugin_utils._telling import Telling
 from ansible_collections.slb.fleet.plugins.plugin_utils._work import work_of
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options, in_variables, refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "so_far": {"type": "dict"},
@@ -104,17 +102,16 @@ class _Door:
         self._is_check = bool(action._task.check_mode)
         self._host = str(task_vars.get("inventory_hostname"))
         self._settings = settings_of(task_vars, action._templar, action._task)
-        self._params = connection_params(task_vars, action._templar, action._task)
-        patience = self._settings["outage_timeout"]
-        self._store, self._sessions = RunStore.of_run(folder), RunSession(folder, patience)
-        listing = self._settings["engine_list"]
+        self._options = connection_options(task_vars, action._templar)
+        self._store = RunStore.of_run(folder)
+        engine_list = self._settings["engine_list"]
         self._engine = self._identity()
-        self._list = SharedList(self._params, listing, folder, patience) if listing is not None else None
+        self._list = ListedEngines(self._options, engine_list, self._store) if engine_list is not None else None
         self._telling = Telling(
             action, asked, task_vars, self._host, self._settings, self._engine, self._store, self._list
         )
         say_unknown_variables(task_vars, self._host, self._store)
-        if asked["report_only"] and listing is not None:
+        if asked["report_only"] and engine_list is not None:
             # Before the look: a host that cannot be reached is in the inventory, too.
             self._store.want(self._engine.base_url, self._host, self._engine.name, self._engine.manage_ip)
 
@@ -172,11 +169,11 @@ class _Door:
         wanted = {"name" if key == "engine_name" else key: settings[key] for key in _ENGINE}
         trouble = ""
         try:
-            wanted["manage_ip"] = Engine.from_params(wanted).manage_ip
+            wanted["manage_ip"] = Engine.from_options(wanted).manage_ip
         except FleetError as error:
             trouble = in_variables(error)
-        base_url = Connection.stated(self._params).base_url
-        return EngineIdentity(wanted["name"], wanted["manage_ip"], base_url, trouble)
+        base_url = self._options["base_url"] and normalize_base_url(self._options["base_url"])
+        return EngineIdentity(wanted["name"], wanted["manage_ip"], base_url or "", trouble)
 
     def _progress(self, before: Mapping[str, Any] | None) -> Progress:
         if not before:
@@ -194,6 +191,7 @@ class _Door:
         if answer.get("failed") or "slb_host" not in answer:
             words = quoted(answer["msg"], _LONGEST_WORDS) if answer.get("msg") else _NO_WORD
             raise FleetError(
+                "host_not_checked",
                 f"The host could not be looked at. It says: {words}.",
                 "See whether it has Python 3.6 or later, which ansible_python_interpreter names where it is not found.",
             )
@@ -235,7 +233,8 @@ class _Door:
     def _with_a_session(self, decision: Decision) -> Decision:
         """Before anything on a host is touched, it is known that the management node can be asked."""
         try:
-            Console(Connection.from_params(self._params), self._sessions).ready()
+            connection = Connection.from_options(self._options)
+            Client(connection, RunCache(connection)).log_in()
         except FleetError as error:
             trouble = in_variables(error)
             words = f"{decision.reason} The install was not begun: {trouble}"

@@ -18,8 +18,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import names_for
 
 display = Display()
 
@@ -85,7 +85,7 @@ class ActionModule(OnHostAction):
 
     def _in_words(self, value: Any) -> Any:
         if isinstance(value, str):
-            return in_words(value, names_for(self._task, {}), options_of("interface"))
+            return in_words(value, names_for(self._task), options_of("interface"))
         if isinstance(value, list):
             return [self._in_words(each) for each in value]
         if isinstance(value, dict):

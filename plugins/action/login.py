@@ -1,15 +1,16 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``slb.fleet.login`` in the controller's own process."""
+"""Run ``slb.fleet.login`` in the controller's process."""
 
 from __future__ import annotations
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.login import ARGUMENTS, login
-from ansible_collections.slb.fleet.plugins.plugin_utils._in_process import InProcessAction
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.modules.login import operation
+from ansible_collections.slb.fleet.plugins.plugin_utils.management_node_action import ManagementNodeAction
 
 
-class ActionModule(InProcessAction):
-    argument_spec = ARGUMENTS
-    operation = staticmethod(login)
-    result_is_secret = True
+class ActionModule(ManagementNodeAction):
+    argument_spec = CONNECTION_ARGUMENTS
+    operation = staticmethod(operation)
+    is_secret = True

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engines of the console's list, as hosts of the inventory."""
+"""Inventory plugin: the engines of the engine list as hosts."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ DOCUMENTATION = r"""
 name: engines
 author: slb.fleet contributors (@slb-fleet)
 version_added: 1.0.0
-short_description: The engines that the console lists, as hosts
+short_description: Make a host of each engine in the engine list
 description:
-  - Reads the console's list of engines, by the same description as M(slb.fleet.engine_info), and makes a host of each.
-  - A host has the engine's name, and the variables C(slb_engine_name), C(slb_manage_ip), C(ansible_host) and
-    C(slb_console_state), which is V(running), V(deploying), V(failed) or V(unknown). The console decides nothing else.
-  - The file's name ends in C(slb_engines.yml) or C(slb_engines.yaml).
-  - One run logs in once and reads the list once, its pages included. What is not clear is an error, and a list that
-    shows no engine at all is one, too. An engine that cannot be a host is named in a warning.
-  - Every option of the connection, O(listing), O(group) and O(may_be_empty) may be a template, and so may each value
-    in O(listing).
-  - There is no host yet whose variables could be looked at, so where an option of the connection falls back to one,
-    that is an extra variable (C(-e)) here.
+  - Reads the engine list of the management node, configured as for M(slb.fleet.engine_info), and adds a host for each
+    engine. The host has the name of the engine.
+  - Each host has the variables C(slb_engine_name), C(slb_manage_ip), C(ansible_host) and C(slb_console_state). The
+    state is V(running), V(deploying), V(failed) or V(unmapped).
+  - The name of the file must end in C(slb_engines.yml) or C(slb_engines.yaml).
+  - An engine that cannot be a host is skipped with a warning. An empty list is an error, unless O(may_be_empty) is set.
+  - The connection options, O(engine_list), O(group) and O(may_be_empty) may be templates. A connection option that is
+    not in the file is taken from the extra variable C(slb_<option>), then from the environment.
 extends_documentation_fragment:
   - slb.fleet.management_node
   - ansible.builtin.constructed
@@ -29,27 +27,23 @@ requirements:
   - requests
 options:
   plugin:
-    description: The name of this plugin.
+    description: Name of this plugin.
     type: str
     required: true
     choices: [slb.fleet.engines]
-  listing:
-    description:
-      - The description of the list, as O(slb.fleet.engine_info#module:listing) takes it. Needed.
+  engine_list:
+    description: Configuration of the engine list, as for O(slb.fleet.engine_info#module:engine_list). Required.
     type: dict
   group:
-    description: The group that all hosts are in.
+    description: Name of the group of all hosts.
     type: str
     default: engines
   may_be_empty:
-    description: A list that shows no engine at all may be right. Without this it is an error.
+    description: Whether an empty engine list is accepted.
     type: bool
     default: false
-  cache:
-    description:
-      - Whether the list is kept from one run to the next. What is kept has names, addresses and states, and no
-        credentials.
-      - What is kept for another O(base_url), O(username) or O(listing) is not used.
+  keyed_groups:
+    description: Each entry needs a C(prefix), so that an engine cannot join a group of another meaning.
 seealso:
   - module: slb.fleet.engine_info
 """
@@ -59,7 +53,7 @@ EXAMPLES = r"""
 plugin: slb.fleet.engines
 base_url: https://console.example
 tls_fingerprint: "{{ lookup('ansible.builtin.env', 'SLB_TLS_FINGERPRINT') }}"
-listing:
+engine_list:
   path: /console/engines
   items: data.items
   name: engine_name
@@ -69,7 +63,7 @@ listing:
   deploying: [deploying]
   failed: [failed]
 
-# Groups by what the console says of the state, by the network and by the name, and a variable of your own.
+# Groups by state and network, and a variable of your own.
 strict: true
 compose:
   slb_user_credential_id: 2 if slb_engine_name is match('lab-') else 1
@@ -79,15 +73,195 @@ keyed_groups:
   - prefix: net
     key: slb_manage_ip.rpartition('.')[0]
 groups:
-  to_look_at: slb_console_state != 'running'
+  to_check: slb_console_state != 'running'
 cache: true
 cache_plugin: ansible.builtin.jsonfile
 cache_connection: /var/lib/slb/inventory
 cache_timeout: 60
 """
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._console_inventory import ConsoleInventory
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ansible import constants
+from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable, to_safe_group_name
+
+try:
+    from ansible.template import trust_as_template
+except ImportError:  # before ansible-core 2.19
+    trust_as_template = str
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import show
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import (
+    ARGUMENTS,
+    STATES,
+    UNMAPPED,
+    EngineList,
+    fetch_engines,
+)
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import read_address
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import given_options, with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+
+_SPEC: dict[str, dict[str, Any]] = {
+    **ARGUMENTS,
+    "group": {"type": "str", "default": "engines"},
+    "may_be_empty": {"type": "bool", "default": False},
+}
+# Neither a template, a pattern of hosts, a path nor a range.
+_HOST_NAME = re.compile(r"\w[\w.-]{0,127}")
+_MOST_SHOWN = 20
+_KEYS = ("name", "address", "console_state")
 
 
-class InventoryModule(ConsoleInventory):
+class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: ignore[misc]
     NAME = "slb.fleet.engines"
+
+    def verify_file(self, path: str) -> bool:
+        return path.endswith(("slb_engines.yml", "slb_engines.yaml")) and bool(super().verify_file(path))
+
+    def set_options(self, task_keys: Any = None, var_options: Any = None, direct: Any = None) -> None:
+        """Set the options of Ansible's own fragments: its messages would quote a password that is no text."""
+        super().set_options(task_keys, var_options, {k: v for k, v in (direct or {}).items() if k not in _SPEC})
+
+    def parse(self, inventory: Any, loader: Any, path: str, cache: bool = True) -> None:
+        super().parse(inventory, loader, path, cache)
+        config = self._read_config_data(path)
+        try:
+            options = self._read_options(config)
+            engines = self._read_engines(options, path, cache)
+            self._add_hosts(engines, options["group"])
+        except FleetError as error:
+            raise AnsibleParserError(str(error)) from None
+
+    def _read_options(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        for key in config:
+            if key not in self.option_definitions and key not in _SPEC:
+                raise invalid(show(str(key), 40), "it is unknown", "See ansible-doc -t inventory slb.fleet.engines.")
+        self.templar.available_variables = self._vars or {}
+        stated = {key: value for key, value in config.items() if key in _SPEC}
+        try:
+            arguments = {key: self.templar.template(value) for key, value in stated.items()}
+        except AnsibleError as error:
+            raise invalid("template", show(str(error), 100), "Correct the template.") from None
+        given = given_options(_SPEC, arguments, stated, self._vars or {}, self.templar)
+        options = with_defaults(_SPEC, given)
+        group = options["group"]
+        if not group.isidentifier() or group in ("all", "ungrouped", *constants.LOCALHOST):
+            raise invalid("group", f"{group[:40]!r} is not the name of a group", "Use letters, digits and underscores.")
+        keyed = self.get_option("keyed_groups") or []
+        if any(not (isinstance(each, Mapping) and each.get("prefix")) for each in keyed):
+            raise invalid("keyed_groups", "an entry has no prefix", "Set a prefix: engines could choose any group.")
+        return options
+
+    def _read_engines(self, options: dict[str, Any], path: str, cache: bool) -> list[dict[str, str]]:
+        """Return the engines of the cache or, if it has none, of the management node."""
+        connection, engine_list = Connection.from_options(options), EngineList.from_option(options["engine_list"])
+        what = json.dumps([connection.base_url, connection.username, repr(engine_list)])
+        key = f"{self.get_cache_key(path)}_{hashlib.sha256(what.encode()).hexdigest()[:16]}"
+        is_cached = bool(self.get_option("cache"))
+        if is_cached and cache:
+            kept = self._cache.get(key)
+            if kept and _is_engines(kept):
+                return list(kept)
+        # The session serves the tasks of this run, too.
+        engines = fetch_engines(Client(connection, RunCache(connection)), engine_list)
+        if not engines and not options["may_be_empty"]:
+            raise FleetError(
+                "engine_list_empty",
+                f"Engine list of {connection.base_url} empty.",
+                "Check its path and the rights of the user. If no engine exists yet, set may_be_empty: true.",
+            )
+        if is_cached:
+            self._cache[key] = engines
+        return engines
+
+    def _add_hosts(self, engines: list[dict[str, str]], group: str) -> None:
+        hosts = {name: entries[0] for name, entries in self._usable(engines, group).items()}
+        if engines and not hosts:
+            raise FleetError("engine_list_unreliable", "Engine list unusable: no engine is a host.", "See warnings.")
+        self._warn("unmapped: add them to running, deploying or failed", _unmapped(engines), "Engine list states")
+        self.inventory.add_group(group)
+        strict = self.get_option("strict")
+        for name, engine in hosts.items():
+            self.inventory.add_host(name, group=group)
+            address, state = engine["address"], engine["state"]
+            for variable, value in {
+                "slb_engine_name": name,
+                "slb_manage_ip": address,
+                "ansible_host": address,
+                "slb_console_state": state,
+            }.items():
+                # No value can be a template. AWX accepts no address that is not trusted.
+                self.inventory.set_variable(name, variable, trust_as_template(value))
+        for name in hosts:
+            variables = self.inventory.hosts[name].get_vars()
+            self._set_composite_vars(self.get_option("compose"), variables, name, strict)
+            self._add_host_to_composed_groups(self.get_option("groups"), {}, name, strict)
+            self._add_host_to_keyed_groups(self.get_option("keyed_groups"), {}, name, strict)
+
+    def _usable(self, engines: list[dict[str, str]], group: str) -> dict[str, list[dict[str, str]]]:
+        """Return the engines that can be hosts, by name; warn of the others."""
+        named: dict[str, list[dict[str, str]]] = {}
+        for engine in engines:
+            named.setdefault(engine["name"], []).append(engine)
+        groups = {group, *map(to_safe_group_name, self.get_option("groups") or ()), *self.inventory.groups}
+        checks: dict[str, Callable[[str, list[dict[str, str]]], bool]] = {
+            "invalid as the name of a host": lambda name, _: not _HOST_NAME.fullmatch(name),
+            "reserved for the controller": lambda name, _: name in constants.LOCALHOST,
+            "the name of a group": lambda name, _: name in groups,
+            "a host of another inventory source": lambda name, _: name in self.inventory.hosts,
+            "at several addresses, or in several states": lambda _, entries: (
+                len({(each["address"], each["state"]) for each in entries}) > 1
+            ),
+            "without an address of an engine host": lambda _, entries: not _is_usable(entries[0]["address"]),
+        }
+        for cause, is_true in checks.items():
+            skipped = [name for name, entries in named.items() if is_true(name, entries)]
+            self._warn(f"skipped: {cause}", skipped, "Engines")
+            named = {name: entries for name, entries in named.items() if name not in set(skipped)}
+        return named
+
+    def _warn(self, state: str, names: Iterable[str], what: str) -> None:
+        shown = [show(name, 60) for name in names]
+        if shown:
+            more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
+            self.display.warning(f"{what} {', '.join(shown[:_MOST_SHOWN])}{more} {state}.")
+
+    @staticmethod
+    def _sanitize_group_name(name: str) -> str:
+        """Return a name that no pattern of hosts takes for anything else."""
+        return re.sub(r"\W", "_", str(name))
+
+
+def _is_engines(value: Any) -> bool:
+    """Return whether ``value`` is a list of engines: a cache may contain anything."""
+    return isinstance(value, list) and all(
+        isinstance(each, Mapping)
+        and all(isinstance(each.get(key), str) for key in _KEYS)
+        and each.get("state") in (*STATES, UNMAPPED)
+        for each in value
+    )
+
+
+def _is_usable(address: str) -> bool:
+    try:
+        read_address("address", address)
+    except FleetError:
+        return False
+    return True
+
+
+def _unmapped(engines: list[dict[str, str]]) -> list[str]:
+    return sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
+
+
+def _places(entries: list[dict[str, str]]) -> set[tuple[str, str]]:
+    return {(each["address"], each["state"]) for each in entries}

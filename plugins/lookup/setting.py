@@ -46,7 +46,6 @@ from ansible.errors import AnsibleError
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import (
     OF_A_HOST,
     OF_A_PLAY,
@@ -55,6 +54,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._settings import (
     stated_setting,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import with_facts_below, without_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import refuse_facts
 
 _BASE_URL = "base_url"
 

@@ -6,6 +6,8 @@
 import re
 from typing import Any, Container, Dict, Mapping, Match, Optional
 
+from ansible_collections.slb.fleet.plugins.module_utils import errors
+
 _MARK = re.compile(r"(?<![A-Za-z0-9_])(option )?O\(([a-z][a-z0-9_]*)((?:\.[a-z0-9_]+)*)\)(?=(: )?)")
 _LONGEST_VALUE = 400
 
@@ -29,19 +31,13 @@ def in_words(text: str, names: Optional[Mapping[str, str]] = None, known: Option
     return _MARK.sub(named, text)
 
 
-class FleetError(Exception):
-    """Something that an operator has to know about; raised anywhere, caught at the boundary alone.
-
-    ``what``: one sentence, what happened and where. ``remedy``: one sentence, what to do next. Both name an option as
-    ``O(option)``, because only the boundary knows whether the reader has set it in a task or by a variable.
-    ``values``: further keys of the task's result, evidence for whoever reads it.
-    """
+class FleetError(errors.FleetError):
+    """A failure without a code of its own. ``what`` and ``remedy`` name an option as ``O(option)``."""
 
     def __init__(self, what: str, remedy: str, **values: Any) -> None:
-        super().__init__(what)
+        super().__init__("failed", what, remedy, **values)
         self.what = what
         self.remedy = remedy
-        self.values: Dict[str, Any] = values
 
     def __str__(self) -> str:
         return self.in_words()
@@ -61,35 +57,6 @@ class OptionError(FleetError):
 
     def __init__(self, option: str, value: object, why: str, remedy: str) -> None:
         super().__init__(f"The option O({option}) has the value {_shown(value)}: {why}.", remedy)
-
-
-class MissingOptionError(FleetError):
-    """An option has no value, and needs one. ``variable``, ``environment``, ``instead``: where else it may be set.
-
-    ``instead``: another option, which does without this one.
-    """
-
-    def __init__(self, option: str, variable: str = "", environment: str = "", instead: str = "") -> None:
-        super().__init__(f"The option O({option}) is missing.", f"Set O({option}).")
-        self._option = option
-        self._elsewhere = [
-            f"the variable {variable}" if variable else "",
-            f"the environment variable {environment}" if environment else "",
-            f"O({instead})" if instead else "",
-        ]
-
-    def in_words(self, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
-        variable, environment, instead = self._elsewhere
-        if names and self._option in names:
-            # The variable is what is named already, and whoever sets variables gives no other options.
-            variable = instead = ""
-        ways = [way for way in (f"O({self._option})", variable, environment, instead) if way]
-        listed = f"{', '.join(ways[:-1])} or {ways[-1]}" if ways[1:] else ways[0]
-        return in_words(f"{self.what} Set {listed}.", names, known)
-
-
-class ConsoleError(FleetError):
-    """The management node could not be reached, or its answer cannot be used."""
 
 
 class HostError(FleetError):

@@ -7,8 +7,9 @@ from typing import Any, Callable, Dict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError as MarkedError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 Operation = Callable[[Dict[str, Any], bool], Result]
 """Takes the validated options and whether this is check mode; raises FleetError."""
@@ -21,5 +22,5 @@ def run_module(argument_spec: Dict[str, Any], operation: Operation, **rules: Any
         result = operation(module.params, module.check_mode)
     except FleetError as error:
         # The marks of the options stay: by which names the reader has set them, the controller knows (_on_host.py).
-        module.fail_json(**error.as_result(known=()))
+        module.fail_json(**(error.as_result(known=()) if isinstance(error, MarkedError) else error.as_result()))
     module.exit_json(**result.as_task_result(module._diff))

@@ -5,14 +5,15 @@
 
 DOCUMENTATION = r"""
 module: engine
-short_description: Ask the management node to install a forwarding engine
+short_description: Request the installation of a forwarding engine
 version_added: 1.0.0
 description:
-  - Asks for the install of one engine on one host. The install itself then runs on the management node; this task does
-    not wait for its end.
-  - The interface documents neither the status nor the body of the answer. The module judges by what the answer says and
-    returns RV(outcome); where the evidence does not suffice, that is V(unknown).
-  - A request that may have been sent is never sent again.
+  - Requests the installation of one engine on one host. The management node installs the engine after the answer; this
+    task does not wait for the end of the installation.
+  - The API documents neither status codes nor bodies. The module evaluates the answer and returns RV(outcome). If the
+    answer does not suffice, RV(outcome) is V(unknown).
+  - The request is sent at most once. After the answer 401, or a redirect to the login page, it is sent a second time in
+    a new session.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -23,10 +24,10 @@ requirements:
 attributes:
   check_mode:
     support: full
-    details: Logs in, and does not ask for the install. RV(outcome) is not returned then.
+    details: Logs in and sends no install request. RV(outcome) is not returned.
   diff_mode:
     support: none
-    details: The management node does not tell what there is.
+    details: The management node does not report the present state.
 options:
   name:
     description: The name of the engine.
@@ -54,9 +55,8 @@ options:
     type: dict
   exists_patterns:
     description:
-      - Regular expressions. An answer in which one is found says that the engine exists already.
-      - They are looked for without regard to case, in the answer's messages; an O(name) in which one is found is taken
-        out of them before. A list that is given replaces the default one.
+      - Regular expressions that identify an "engine already exists" answer. Case is ignored.
+      - The messages of the answer are searched. A list replaces the default list.
     type: list
     elements: str
     default:
@@ -67,7 +67,7 @@ options:
       - '重复(添加|安装|部署)|(名称|引擎|地址|IP)重复'
   port_in_use_patterns:
     description:
-      - The same for answers that say that a port of the host is occupied. They are looked for first.
+      - Regular expressions that identify a "port in use" answer. They are searched first.
     type: list
     elements: str
     default:
@@ -112,13 +112,12 @@ EXAMPLES = r"""
 RETURN = r"""
 outcome:
   description:
-    - V(requested), the management node took the request.
-    - V(exists), it says that the engine exists already. The task is ok and unchanged.
-    - V(port_in_use), it says that a port is occupied. The task fails.
-    - V(unknown), the request may have been carried out or not. The task fails; look at the host before asking again.
-    - V(rejected), nothing was begun, because the management node turned the request down for another reason, or because
-      the request could not be sent. The task fails.
-  returned: always, except in check mode and for options that cannot be used
+    - V(requested) - the management node accepted the request.
+    - V(exists) - the engine exists already. The task is ok and unchanged.
+    - V(port_in_use) - a port is in use. The task fails.
+    - V(rejected) - no installation was started, or the request could not be sent. The task fails.
+    - V(unknown) - the request may have been accepted. The task fails. Check the host before you repeat the task.
+  returned: always, except in check mode and for invalid options
   type: str
   sample: requested
 status_code:
@@ -127,10 +126,15 @@ status_code:
   type: int
   sample: 200
 answer:
-  description: An excerpt of the answer, without secrets.
+  description: The message of the answer, without secrets, at most 300 characters.
   returned: if there was an answer
   type: str
   sample: The engine already exists
+code:
+  description: The code of the failure, such as V(install_rejected).
+  returned: failure
+  type: str
+  sample: install_rejected
 overtaken:
   description: Whether somebody else deploys on the host since it was decided to do this. Then nothing was asked for.
   returned: with O(decided), where the request cannot be noted because of that
@@ -138,12 +142,40 @@ overtaken:
   sample: true
 """
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.engine import ARGUMENTS, engine
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from typing import Any, Dict
+
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import (
+    Client,
+    run_client_module,
+)
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import (
+    ARGUMENTS as INSTALL_ARGUMENTS,
+)
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import (
+    EXISTS,
+    Engine,
+    request_install,
+)
+
+ARGUMENTS = dict(INSTALL_ARGUMENTS, decided=dict(type="dict"))
+
+
+def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
+    """Request the installation; in check mode, log in only."""
+    engine = Engine.from_options(options)
+    if check_mode:
+        client.log_in()
+        return Result(True, {"msg": "Would request the installation of %s on %s." % (engine.name, engine.manage_ip)})
+    install = request_install(client, engine, options)
+    state = "already installed" if install.outcome == EXISTS else "requested"
+    values = dict(outcome=install.outcome, status_code=install.status_code, answer=install.answer)
+    msg = "Installation of %s on %s %s." % (engine.name, engine.manage_ip, state)
+    return Result(install.outcome != EXISTS, dict(values, msg=msg))
 
 
 def main() -> None:
-    run_module(ARGUMENTS, engine)
+    run_client_module(ARGUMENTS, operation)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,11 @@
 
 DOCUMENTATION = r"""
 module: engine_info
-short_description: Read the console's list of engines, where it has been described
+short_description: Read the engine list of the management node
 version_added: 1.0.0
 description:
-  - The interface of the management node documents no list of engines, but its web console shows one. This module reads
-    it by the user's own description, which a browser's developer tools give in two minutes.
-  - The list is the only evidence that tells a running leftover from a running engine.
-  - A list in pages is read whole, where the description says how a page is chosen. An answer that is not as described,
-    or is one page of several, is an error; nothing is taken from a part.
+  - Reads the engine list that the web console shows. The API documents no such call, so O(engine_list) configures it.
+  - All pages of the list are read. A list that is incomplete, or not as configured, is an error.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -25,21 +22,21 @@ attributes:
     support: full
   diff_mode:
     support: none
-    details: Nothing is ever changed.
+    details: The module changes nothing.
 options:
-  listing:
-    description: The description of the list. Keys that lie deeper are joined by dots.
+  engine_list:
+    description: The configuration of the engine list. Nested keys are joined by dots.
     type: dict
     required: true
     suboptions:
       path:
         description:
           - The path of the request below O(base_url), with its query.
-          - It must give all engines in one answer, unless O(listing.page_parameter) is set.
+          - It must give all engines in one answer, unless O(engine_list.page_parameter) is set.
         type: str
         required: true
       items:
-        description: Where in the JSON answer the list is. Leave it out where the answer itself is the list.
+        description: The keys that lead to the list in the JSON answer. Leave it out if the answer is the list.
         type: str
         default: ""
       name:
@@ -55,35 +52,34 @@ options:
         type: str
         required: true
       running:
-        description: The console's words, or numbers, for a running engine.
+        description: The words of the management node for a running engine. Quote numbers and booleans.
         type: list
         elements: str
         required: true
       deploying:
-        description: The console's words for an engine that is being deployed.
+        description: The words for an engine whose deployment is in progress.
         type: list
         elements: str
         default: []
       failed:
-        description: The console's words for an engine whose deployment failed.
+        description: The words for an engine whose deployment failed.
         type: list
         elements: str
         default: []
       page_parameter:
         description:
-          - The parameter of the query that chooses the page, such as V(page) or V(offset).
-          - With it the pages are read one after another, until the answer says that these are all, or a page is empty.
-            What does not fit together, because the list changes meanwhile, is read once more, and then an error.
+          - The parameter of the query that selects the page, such as V(page) or V(offset).
+          - With it, pages are read until the answer reports the end, or a page is empty. If the list changes meanwhile,
+            it is read once more.
         type: str
         default: ""
       first_page:
-        description: What O(listing.page_parameter) is for the first page. Some consoles count from V(0).
+        description: The value of O(engine_list.page_parameter) for the first page, V(0) or more.
         type: int
         default: 1
       page_step:
         description: >-
-          By how much it grows from page to page. For a console that counts engines instead of pages, that is the size
-          of a page.
+          How much the parameter grows from page to page, 1 or more. If it counts engines, set the page size.
         type: int
         default: 1
 seealso:
@@ -91,13 +87,13 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Read the console's list of engines
+- name: Read the engine list
   slb.fleet.engine_info:
     base_url: https://console.example
     username: admin
     password: "{{ vault_slb_password }}"
     tls_fingerprint: "{{ slb_tls_fingerprint }}"
-    listing:
+    engine_list:
       path: /console/engines
       items: data.items
       name: engine_name
@@ -106,11 +102,11 @@ EXAMPLES = r"""
       running: [running]
       deploying: [deploying]
       failed: [failed]
-  register: console
+  register: result
 
-- name: Read a list in pages, of a console that counts engines from 0, the connection being stated in the inventory
+- name: Read an engine list in pages of 50, counted in engines
   slb.fleet.engine_info:
-    listing:
+    engine_list:
       path: /console/engines?limit=50
       items: data.items
       name: engine_name
@@ -122,12 +118,12 @@ EXAMPLES = r"""
       page_parameter: offset
       first_page: 0
       page_step: 50
-  register: console
+  register: result
 """
 
 RETURN = r"""
 engines:
-  description: The engines that the console lists.
+  description: The engines in the list.
   returned: success
   type: list
   elements: dict
@@ -139,27 +135,50 @@ engines:
       description: The address of its host.
       type: str
     state:
-      description: V(running), V(deploying), V(failed), or V(unknown) for a word that is not described.
+      description: V(running), V(deploying), V(failed), or V(unmapped) for a word without a meaning in O(engine_list).
       type: str
     console_state:
-      description: The console's own word.
+      description: The management node's own word.
       type: str
   sample:
     - {name: edge-1, address: 192.0.2.11, state: running, console_state: running}
-undescribed:
-  description: The console's words in the list that O(listing) gives no meaning, sorted.
+unmapped:
+  description: The words in the list that have no meaning in O(engine_list), sorted.
   returned: success
   type: list
   elements: str
   sample: [upgrading]
+code:
+  description: The code of the failure, such as V(engine_list_unavailable).
+  returned: failure
+  type: str
+  sample: engine_list_unavailable
 """
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.engine_info import ARGUMENTS, engine_info
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from typing import Any, Dict
+
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import (
+    Client,
+    run_client_module,
+)
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import (
+    ARGUMENTS,
+    UNMAPPED,
+    EngineList,
+    fetch_engines,
+)
+
+
+def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
+    """Read the engine list."""
+    engines = fetch_engines(client, EngineList.from_option(options["engine_list"]))
+    unmapped = sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
+    return Result(False, {"engines": engines, "unmapped": unmapped})
 
 
 def main() -> None:
-    run_module(ARGUMENTS, engine_info)
+    run_client_module(ARGUMENTS, operation)
 
 
 if __name__ == "__main__":

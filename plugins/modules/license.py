@@ -5,27 +5,58 @@
 
 DOCUMENTATION = r"""
 module: license
-short_description: Download the license from the management node
+short_description: Download the license
 version_added: 1.0.0
 description:
-  - Downloads the license and writes it to O(dest), whole or not at all.
-  - What is empty, cut off, an HTML page, an error message or larger than O(max_size) is refused, and the file that
-    was there stays as it was. So it does when the disk is full, or when the run is killed at any moment.
+  - Downloads the license from the management node and writes it to O(dest) with M(ansible.builtin.copy).
+  - The download runs in the controller's process. The file is written on the controller, or on the host that
+    C(delegate_to) names. That host gets no credentials.
+  - An empty or incomplete answer, a web page, an error message, or an answer larger than O(max_size) is an error. The
+    present file is unchanged.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
   - slb.fleet.attributes.controller
   - slb.fleet.management_node
-  - slb.fleet.license_file
 requirements:
   - requests
+attributes:
+  check_mode:
+    support: full
+    details: Downloads and compares the license, and writes no file.
+  diff_mode:
+    support: none
+    details: The license is not shown.
+options:
+  dest:
+    description: Path of the file. Its folder must exist.
+    type: path
+    required: true
+  owner:
+    description: Name of the user that owns the file.
+    type: str
+  group:
+    description: Name of the group that owns the file.
+    type: str
+  mode:
+    description: Permissions of the file, such as V('0640') or V(u=rw,g=r).
+    type: raw
+    default: '0600'
+  backup:
+    description: Whether to keep a copy of the file that is replaced.
+    type: bool
+    default: false
+  max_size:
+    description: Maximum size of the license in bytes.
+    type: int
+    default: 10485760
 seealso:
   - module: slb.fleet.login
   - module: ansible.builtin.copy
 """
 
 EXAMPLES = r"""
-- name: Keep the license up to date on the controller
+- name: Download the license to the controller
   slb.fleet.license:
     base_url: https://console.example
     username: admin
@@ -34,47 +65,51 @@ EXAMPLES = r"""
     dest: /var/lib/slb/license
     backup: true
   run_once: true
+
+- name: Download the license to a host of the inventory
+  slb.fleet.license:
+    dest: /var/lib/slb/license
+    owner: slb
+  delegate_to: license-server
+  run_once: true
 """
 
 RETURN = r"""
 dest:
-  description: The path of the file.
+  description: Path of the file.
   returned: success
   type: str
   sample: /var/lib/slb/license
 checksum:
-  description: The SHA-256 checksum of the license.
+  description: SHA-256 checksum of the license.
   returned: success
   type: str
   sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 size:
-  description: The size of the license in bytes.
+  description: Size of the license in bytes.
   returned: success
   type: int
   sample: 2048
 backup_file:
-  description: The copy of the file that was replaced.
+  description: Path of the copy of the file that was replaced.
   returned: changed, with O(backup)
   type: str
   sample: /var/lib/slb/license.1234.2026-01-31@12:00:00~
-status_code:
-  description: The HTTP status of an answer that is no license.
-  returned: failure, if there was an answer
-  type: int
-  sample: 200
-answer:
-  description: An excerpt of that answer, without secrets.
-  returned: failure, if there was an answer
+code:
+  description: The code of the failure, such as V(license_unusable).
+  returned: failure
   type: str
-  sample: Please log in
+  sample: license_unusable
 """
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.license import ARGUMENTS, license
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.license import ARGUMENTS
 
 
 def main() -> None:
-    run_module(ARGUMENTS, license)
+    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
+    module.fail_json(msg="Module slb.fleet.license runs as an action plugin only. Call it in a task of a play.")
 
 
 if __name__ == "__main__":

@@ -59,24 +59,36 @@ tls_fingerprint:
   returned: success
   type: str
   sample: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-status_code:
-  description: The HTTP status of an answer that is a refusal.
-  returned: failure, if there was an answer
-  type: int
-  sample: 401
-answer:
-  description: An excerpt of that answer, without secrets.
-  returned: failure, if there was an answer
+code:
+  description: The code of the failure, such as V(login_rejected).
+  returned: failure
   type: str
-  sample: Wrong user name or password
+  sample: login_rejected
 """
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.login import ARGUMENTS, login
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from typing import Any, Dict
+
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import (
+    CONNECTION_ARGUMENTS as ARGUMENTS,
+)
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import invalid
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import (
+    Client,
+    run_client_module,
+)
+
+
+def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
+    """Return the session of the run; log in if there is none."""
+    if options["sessionid"]:
+        raise invalid("sessionid", "a login makes a session of its own", "Remove sessionid from this task.")
+    session = client.log_in()
+    return Result(False, {"sessionid": session.id, "tls_fingerprint": session.tls_fingerprint})
 
 
 def main() -> None:
-    run_module(ARGUMENTS, login)
+    run_client_module(ARGUMENTS, operation)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from ansible.errors import AnsibleError
 from ansible.parsing.mod_args import ModuleArgsParser
 from ansible.utils.sentinel import Sentinel
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_same, may_know_facts, without_facts
 
@@ -32,7 +32,7 @@ except ImportError:  # before ansible-core 2.19, where what is left out has a va
         """Never raised."""
 
 
-STATED = frozenset({*CONNECTION_ARGUMENTS, "dest", "owner", "group", "mode", "backup", "max_size", "listing"})
+STATED = frozenset({*CONNECTION_ARGUMENTS, "dest", "owner", "group", "mode", "backup", "max_size", "engine_list"})
 """The options of which a host decides none. A play may well make an engine's name or address of facts."""
 
 _REMEDY = "Make it of variables of the inventory or of the play, which no fact has the name of."

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState, Listed, comparable
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import comparable
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ConsoleState, Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]

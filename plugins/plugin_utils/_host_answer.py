@@ -35,6 +35,9 @@ _ALWAYS: dict[str, Any] = {
     "changed": {"type": "bool"},
     "failed": {"type": "bool"},
     "msg": {"type": "str"},
+    "code": {"type": "str"},
+    "summary": {"type": "str"},
+    "fix": {"type": "str"},
     "rc": {"type": "int"},
 }
 _STATES = {"engine_container": get_args(ContainerState), "record": get_args(RecordState)}

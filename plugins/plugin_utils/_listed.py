@@ -5,11 +5,25 @@
 
 from __future__ import annotations
 
-import functools
-import ipaddress
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from ansible.utils.display import Display
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import (
+    UNMAPPED,
+    EngineList,
+    comparable,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
+from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+
+_ADDRESS = re.compile(r"[0-9.]{7,15}|[0-9a-f:.]*:[0-9a-f:.]*")  # of what ``comparable`` returns
+_MOST_WORDS = 20
 
 ConsoleState = Literal[
     "running",
@@ -50,10 +64,10 @@ class Listed:
 
 
 def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str) -> Excerpt:
-    listed = list(engines)
+    listed, address = list(engines), comparable(manage_ip)
     return Excerpt(
         len(listed),
-        tuple(engine for engine in listed if comparable(engine["address"]) == comparable(manage_ip)),
+        tuple(engine for engine in listed if engine["address"] == address),
         tuple(engine for engine in listed if engine["name"] == name),
         next((engine["address"] for engine in listed if not is_address(engine["address"])), ""),
     )
@@ -86,7 +100,7 @@ def _listed_here(seen: Excerpt, names: list[str]) -> Listed:
     if len(names) > 1 or len(states) > 1:
         return Listed("unknown", f"it lists several engines at this address: {', '.join(names)}", is_about_it=True)
     state = states.pop()
-    if state == "unknown":
+    if state == UNMAPPED:
         word = seen.here[0].get("console_state", "")
         return Listed("unknown", f"it calls the engine's state {word!r}, a word that is not described", True)
     return Listed(state, is_about_it=True)  # type: ignore[arg-type]
@@ -107,20 +121,40 @@ def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
     return bool(known) and is_address(manage_ip) and comparable(manage_ip) not in known
 
 
-@functools.lru_cache(maxsize=65_536)
 def is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_interface(str(text).strip())
-    except ValueError:
-        return False
-    return True
+    return bool(_ADDRESS.fullmatch(comparable(text)))
 
 
-@functools.lru_cache(maxsize=65_536)
-def comparable(text: str) -> str:
-    """The same for every way of writing one address, with or without the length of a prefix."""
-    try:
-        address = ipaddress.ip_interface(str(text).strip()).ip
-    except ValueError:
-        return str(text)
-    return str(getattr(address, "ipv4_mapped", None) or address)
+class ListedEngines:
+    """The engine list of a run. ``options``: of the connection; ``engine_list``: the variable slb_engine_list."""
+
+    def __init__(self, options: Mapping[str, Any], engine_list: Any, store: RunStore) -> None:
+        self._options, self._engine_list, self._store = options, engine_list, store
+
+    @property
+    def is_paged(self) -> bool:
+        return isinstance(self._engine_list, Mapping) and bool(self._engine_list.get("page_parameter"))
+
+    def engines(self, max_age: float | None = None) -> list[dict[str, str]]:
+        """Return all engines, of a fetch that is at most ``max_age`` seconds old. Raises FleetError."""
+        engine_list = EngineList.from_option(self._engine_list)
+        engines = RunCache(Connection.from_options(self._options)).engines(engine_list, max_age)
+        for word in sorted({each["console_state"] for each in engines if each["state"] == UNMAPPED})[:_MOST_WORDS]:
+            words = f"Engine list state {word!r} unmapped: add it to running, deploying or failed of slb_engine_list."
+            if self._store.is_news(words, ""):
+                Display().warning(words)
+        return engines
+
+    def shows(self, name: str, manage_ip: str, max_age: float | None) -> Excerpt | str:
+        """Return what the list shows of one engine, or why it is unavailable."""
+        try:
+            return excerpt(self.engines(max_age), name, manage_ip)
+        except FleetError as error:
+            return str(error)
+
+    def unwanted(self, base_url: str) -> list[str]:
+        """Return the engines that no host of the run is for."""
+        try:
+            return self._store.unwanted(self.engines(), base_url)
+        except FleetError:
+            return []

@@ -24,8 +24,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._bounded import NoAnswer, bounded, heard_in_bounds
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of, taken
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import names_for, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, without_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import names_for, refuse_facts
 
 try:
     from ansible.module_utils.common.json import Direction, get_module_decoder, get_module_encoder
@@ -99,7 +99,7 @@ class OnHostAction(ActionBase):  # type: ignore[misc]
         name = module.rpartition(".")[2]
         result = taken(name, _answer(given), arguments)
         if result.get("failed") and result.get("msg"):
-            result["msg"] = in_words(result["msg"], names_for(self._task, {}), options_of(name))
+            result["msg"] = in_words(result["msg"], names_for(self._task), options_of(name))
         if self._discovered_interpreter_key:
             # The controller's own finding, without which each task would look for the host's Python anew.
             result["ansible_facts"] = {self._discovered_interpreter_key: _python(self._discovered_interpreter)}

@@ -10,18 +10,15 @@ when the run ends. What one host costs does not grow with the number of the othe
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt, comparable, is_address
-from ansible_collections.slb.fleet.plugins.plugin_utils._node_state import NodeState
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import comparable
 
 _BUSY_SECONDS = 60
 _SCHEMA = """
@@ -30,17 +27,11 @@ CREATE TABLE IF NOT EXISTS wanted (host PRIMARY KEY, node, name, address);
 CREATE INDEX IF NOT EXISTS wanted_at ON wanted (address);
 CREATE TABLE IF NOT EXISTS wishes (host, container, most, granted DEFAULT 0, PRIMARY KEY (host, container));
 CREATE TABLE IF NOT EXISTS distrust (node PRIMARY KEY, host);
-CREATE TABLE IF NOT EXISTS nodes (node PRIMARY KEY, state);
 CREATE TABLE IF NOT EXISTS batch (host PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS said (text PRIMARY KEY, host);
 CREATE TABLE IF NOT EXISTS fleet (size);
 CREATE TABLE IF NOT EXISTS work (host PRIMARY KEY, wants);
 CREATE TABLE IF NOT EXISTS approved (source, host, wants, PRIMARY KEY (source, host));
-CREATE TABLE IF NOT EXISTS licenses (host PRIMARY KEY, node, place, path);
-CREATE TABLE IF NOT EXISTS readings (list PRIMARY KEY, number, taken_at, size, uncomparable, trouble);
-CREATE TABLE IF NOT EXISTS engines (list, name, address, comparable, state, console_state);
-CREATE INDEX IF NOT EXISTS by_name ON engines (list, name);
-CREATE INDEX IF NOT EXISTS by_address ON engines (list, comparable);
 """
 
 
@@ -131,21 +122,6 @@ class RunStore:
             wished, most = database.execute("SELECT count(*), min(most) FROM wishes").fetchone()
         return disputed is not None or bool(wished and wished > most)
 
-    def node(self, base_url: str) -> NodeState:
-        """What the run knows of that management node."""
-        with self._open() as database:
-            found = database.execute("SELECT state FROM nodes WHERE node = ?", (base_url,)).fetchone()
-        return NodeState(**json.loads(found[0])) if found else NodeState()
-
-    def change_node(self, base_url: str, before: NodeState, after: NodeState) -> bool:
-        """False, and nothing is changed, where it is no longer as ``before``."""
-        with self._open() as database:
-            old, new = (json.dumps(asdict(state)) for state in (before, after))
-            fresh = json.dumps(asdict(NodeState()))
-            database.execute("INSERT OR IGNORE INTO nodes VALUES (?, ?)", (base_url, fresh))
-            done = database.execute("UPDATE nodes SET state = ? WHERE node = ? AND state = ?", (new, base_url, old))
-            return done.rowcount == 1
-
     def distrust(self, node: str, host: str) -> None:
         """The list of ``node`` was wrong about ``host``."""
         with self._open() as database:
@@ -208,34 +184,19 @@ class RunStore:
             )
         return found.get(host, "") if found else None
 
-    def note_license(self, host: str, node: str, place: str, path: str) -> None:
-        """``node``: the management node whose license goes to ``path``. ``place``: tells that file from any other."""
-        with self._open() as database:
-            database.execute("REPLACE INTO licenses VALUES (?, ?, ?, ?)", (host, node, place, path))
-
-    def same_license_file(self, host: str) -> list[str]:
-        """The hosts of other nodes, and the paths, whose licenses would go into the same file as that of ``host``."""
-        with self._open() as database:
-            rows = database.execute(
-                "SELECT other.host, other.path FROM licenses mine JOIN licenses other ON other.place = mine.place "
-                "AND other.node != mine.node WHERE mine.host = ? ORDER BY other.host",
-                (host,),
-            ).fetchall()
-        return [f"{other} ({path})" for other, path in rows]
-
-    def unwanted(self, which: str, node: str) -> list[str]:
-        """The engines of that list of which no host of this node wants the name or the address; where a host of another
-        node wants the address, with that one: it may have been moved there, or both be names of one management node.
+    def unwanted(self, engines: Iterable[Mapping[str, str]], node: str) -> list[str]:
+        """The engines of which no host of this node wants the name or the address; where a host of another node wants
+        the address, with that one: it may have been moved there, or both be names of one management node.
         """
         with self._open() as database:
-            rows = database.execute(
-                "SELECT name, address, (SELECT min(node) FROM wanted WHERE wanted.address = comparable) FROM engines "
-                "WHERE list = ? AND name NOT IN (SELECT name FROM wanted WHERE node = ?) "
-                "AND comparable NOT IN (SELECT address FROM wanted WHERE node = ?) ORDER BY name",
-                (which, node, node),
-            ).fetchall()
+            rows = database.execute("SELECT node, name, address FROM wanted ORDER BY node DESC").fetchall()
+        here = {text for wanted, name, address in rows if wanted == node for text in (name, address)}
+        elsewhere = {address: wanted for wanted, _name, address in rows if wanted != node}
         return [
-            f"{name} ({address}{f', in the inventory of {other}' if other else ''})" for name, address, other in rows
+            f"{each['name']} ({each['address']}"
+            f"{', in the inventory of ' + elsewhere[each['address']] if each['address'] in elsewhere else ''})"
+            for each in sorted(engines, key=lambda each: each["name"])
+            if not here & {each["name"], each["address"]}
         ]
 
     def fleet(self, size: int) -> int:
@@ -245,55 +206,6 @@ class RunStore:
             if size > found:
                 database.execute("INSERT INTO fleet VALUES (?)", (size,))
         return max(size, found)
-
-    def keep_reading(self, which: str, engines: Sequence[Mapping[str, str]], trouble: str, at: float) -> None:
-        """``which``: the list; ``at``: when it was asked for, by ``_clock``; ``trouble``: why it is unread."""
-        uncomparable = next((engine["address"] for engine in engines if not is_address(engine["address"])), "")
-        rows = [
-            (which, each["name"], each["address"], comparable(each["address"]), each["state"], each["console_state"])
-            for each in engines
-        ]
-        with self._open() as database:
-            database.execute("BEGIN IMMEDIATE")
-            database.execute("DELETE FROM engines WHERE list = ?", (which,))
-            database.executemany("INSERT INTO engines VALUES (?, ?, ?, ?, ?, ?)", rows)
-            number = (database.execute("SELECT number FROM readings WHERE list = ?", (which,)).fetchone() or (0,))[
-                0
-            ] + 1
-            database.execute(
-                "REPLACE INTO readings VALUES (?, ?, ?, ?, ?, ?)",
-                (which, number, at, len(rows), uncomparable, trouble),
-            )
-            database.execute("COMMIT")
-
-    def last_reading(self, which: str) -> float | None:
-        """When that list was asked for last, by ``_clock``."""
-        with self._open() as database:
-            found = database.execute("SELECT taken_at FROM readings WHERE list = ?", (which,)).fetchone()
-        return float(found[0]) if found else None
-
-    def reading(self, which: str, name: str, manage_ip: str, not_before: float) -> Excerpt | str | None:
-        """What the list shows of one engine, or why it cannot be read; None where it was not read since then."""
-        with self._open() as database:
-            database.execute("BEGIN")
-            found = database.execute(
-                "SELECT size, uncomparable, trouble FROM readings WHERE list = ? AND taken_at >= ?", (which, not_before)
-            ).fetchone()
-            here = self._engines(database, "comparable", which, comparable(manage_ip))
-            named = self._engines(database, "name", which, name)
-            database.execute("COMMIT")
-        if found is None:
-            return None
-        size, uncomparable, trouble = found
-        return str(trouble) if trouble else Excerpt(size, here, named, uncomparable)
-
-    @staticmethod
-    def _engines(database: sqlite3.Connection, column: str, which: str, value: str) -> tuple[dict[str, str], ...]:
-        rows = database.execute(
-            f"SELECT name, address, state, console_state FROM engines WHERE list = ? AND {column} = ?",  # noqa: S608
-            (which, value),
-        )
-        return tuple(dict(zip(("name", "address", "state", "console_state"), row, strict=True)) for row in rows)
 
 
 class _Database:

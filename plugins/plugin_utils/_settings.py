@@ -17,13 +17,13 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
 from ansible_collections.slb.fleet.plugins.plugin_utils._numerals import plain
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import CONNECTION_VARIABLES
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     is_empty,
     value_of,
     with_facts_below,
     without_facts,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import CONNECTION_VARIABLES
 
 _HOUR = 3600
 _MANY = 1_000_000
@@ -46,8 +46,8 @@ class Variable:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, (str, int)) or isinstance(value, bool):
-        raise ValueError("a text")
+    if not isinstance(value, str):
+        raise ValueError("a text: quote it in YAML")
     return str(value)
 
 
@@ -164,7 +164,6 @@ OF_A_HOST: Mapping[str, Variable] = {
     "motd_max_bytes": Variable(_whole(0, _MANY), 512),
     "motd_after": Variable(one_of("aside", "restored"), "aside"),
     "throttle": Variable(_whole(0, _MANY), 10),
-    "outage_timeout": Variable(_seconds(0, 24 * _HOUR), 300),
     "approved_plan": Variable(_plan),
     "license_dest": Variable(_text),
     "license_host": Variable(_text),

@@ -16,10 +16,10 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision.decision import Decision
 from ansible_collections.slb.fleet.plugins.plugin_utils._evidence import EngineIdentity
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import ListedEngines
 from ansible_collections.slb.fleet.plugins.plugin_utils._progress import Progress
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import SAME_AS
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils._shared_list import SharedList
 from ansible_collections.slb.fleet.plugins.plugin_utils._work import is_asked_for_more
 
 _RECORDED = ("state", "name", "manage_ip", "base_url", "verified_before")
@@ -38,7 +38,7 @@ class Telling:
     settings: Mapping[str, Any]
     engine: EngineIdentity
     store: RunStore
-    engine_list: SharedList | None
+    engine_list: ListedEngines | None
 
     def told(self, decision: Decision, slb_host: Mapping[str, Any], progress: Progress, work: str) -> dict[str, Any]:
         if self.asked["must_be_healthy"] and decision.action == "record":

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from ansible.errors import AnsibleError
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
+_REFERENCE = re.compile(r"\s*\{\{\s*(\w+)\s*\}\}\s*")
 _FACTS = ("ansible_facts", "ansible_local")
 # What Ansible itself notes of a host, in each run without any gathering; nobody makes a variable of it.
 _OF_ANSIBLE = ("discovered_interpreter_", "_ansible_")
@@ -93,7 +95,7 @@ def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     if variable not in task_vars:
         return None
     try:
-        value = templar.template(task_vars[variable])
+        value = templar.template(raw_value(task_vars[variable], task_vars))
     except AnsibleError as error:
         why = str(error).rstrip(".")
         remedy = (
@@ -106,7 +108,19 @@ def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
             f"The variable {variable} of this host cannot be evaluated: {why}.",
             remedy + (of_facts if may_know_facts(task_vars) else ""),
         ) from None
+    if hasattr(value, "_ciphertext"):  # a vaulted text, before ansible-core 2.19
+        value = str(value)
     return None if is_empty(value) else value
+
+
+def raw_value(value: Any, variables: Mapping[str, Any]) -> Any:
+    """Return what a text that only names a variable refers to: before ansible-core 2.19, a template makes it a text."""
+    for _ in range(10):
+        name = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+        if not name or name[1] not in variables:
+            break
+        value = variables[name[1]]
+    return value
 
 
 def is_empty(value: Any) -> bool:

@@ -57,7 +57,7 @@ _FROM_CONSOLE = """\
 ---
 # Without .example in its name, and with slb_awx_inventory_source: inventory/slb_engines.yml, this is the inventory.
 plugin: slb.fleet.engines
-listing: "{{ (lookup('ansible.builtin.file', 'inventory/group_vars/engines.yml') | from_yaml).slb_engine_list }}"
+engine_list: "{{ (lookup('ansible.builtin.file', 'inventory/group_vars/engines.yml') | from_yaml).slb_engine_list }}"
 """
 
 _VARIABLES = {

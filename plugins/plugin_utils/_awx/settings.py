@@ -11,12 +11,13 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import available_timezones
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import (
-    normalised_base_url,
-    normalised_fingerprint,
-)
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError, OptionError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._nearest import nearest
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError as InvalidError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import (
+    normalize_base_url,
+    normalize_fingerprint,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, one_of, truth
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
@@ -187,12 +188,12 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "inventory_source": (_path, "inventory/hosts.yml"),
     "machine_credential": (_name_of_theirs, ""),
     "credential": (_name_of_theirs, ""),
-    "base_url": (_of_the_node(normalised_base_url), ""),
+    "base_url": (_of_the_node(normalize_base_url), ""),
     "username": (_text, ""),
     "password": (_text, ""),
     "update_secrets": (truth, False),
     "ca": (_certificates, ""),
-    "tls_fingerprint": (_of_the_node(normalised_fingerprint), ""),
+    "tls_fingerprint": (_of_the_node(normalize_fingerprint), ""),
     "become": (truth, True),
     "slices": (_whole(1, 1000), 1),
     "approvers": (_names_of_theirs, []),
@@ -230,9 +231,8 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
         except ValueError as error:
             shown = "(a secret)" if name in SECRETS else value
             raise AwxVariableError(name, shown, str(error)) from None
-        except OptionError as error:
-            words = error.in_words({each: f"{PREFIX}{each}" for each in VARIABLES})
-            raise FleetError(words, _NOTHING_CHANGED) from None
+        except InvalidError as error:
+            raise FleetError(str(error).replace("Option ", f"Variable {PREFIX}", 1), _NOTHING_CHANGED) from None
     return settings
 
 

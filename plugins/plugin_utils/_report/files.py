@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.folder import Folder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.folder import Folder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 

@@ -79,7 +79,7 @@ def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phas
     return _PHASES.get(module.removeprefix(PREFIX)) if module.startswith(PREFIX) else None
 
 
-LICENSES = tuple(f"{PREFIX}{name}" for name in ("license", "license_file"))
+LICENSES = (f"{PREFIX}license",)
 """Modules, of which one turn of a loop is one license."""
 _PHASES: Mapping[str, Phase] = {
     "engine_container": "clear",
@@ -88,7 +88,6 @@ _PHASES: Mapping[str, Phase] = {
     "interface": "adopt",
     "engine": "ask",
     "license": "ask",
-    "license_file": "ask",
 }
 
 
@@ -156,7 +155,7 @@ def _code(module: str, result: Mapping[str, Any]) -> str:
     return _CODES.get(module, "")
 
 
-_CODES = {"engine": "install_requested", "license": "license_downloaded", "license_file": "license_downloaded"}
+_CODES = {"engine": "install_requested", "license": "license_downloaded"}
 
 
 _DEEDS: Mapping[str, tuple[str, str]] = {
@@ -182,9 +181,7 @@ def _detail(module: str, result: Mapping[str, Any], on: str) -> str:
         name = _phrase(result.get("set_aside_as"))
         return f", as {name}" if name else ""
     if module == "license":
-        return f" to {_phrase(result.get('dest'))}"
-    if module == "license_file":
-        return f" to {_phrase(on)}:{_phrase(result.get('dest'))}"
+        return f" to {_phrase(on)}:{_phrase(result.get('dest'))}" if on else f" to {_phrase(result.get('dest'))}"
     if module == "interface":
         each = _items(result.get("given_back")) or _items(result.get("adopted"))
         return f": {_phrase(', '.join(_phrase(_mapping(one).get('name')) for one in each))}"

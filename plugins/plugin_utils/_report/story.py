@@ -31,7 +31,6 @@ _UNDER_WAY = {
     ),
     "slb.fleet.engine_info": "The console's list was being read, and what it shows was not yet seen.",
     "slb.fleet.license": _LICENSE,
-    "slb.fleet.license_file": _LICENSE,
 }
 """By the module of the task that the run was ended in, which says more of the host than what was done before."""
 

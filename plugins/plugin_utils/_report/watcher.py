@@ -22,7 +22,6 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import approved_plan
-from ansible_collections.slb.fleet.plugins.plugin_utils._license_place import sharing
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run_facts
@@ -83,7 +82,7 @@ class Watcher:
                 gathering.play(
                     play.get_name(), variables["ansible_play_hosts_all"], variables["ansible_play_batch"], now
                 )
-                gathering.share(sharing(variables["groups"]))
+                gathering.share(_licenses(variables["groups"]))
                 self._is_new = True
         return self._is_ours
 
@@ -102,6 +101,8 @@ class Watcher:
             self._gathering.end(told.host, told.task, ending, found, phase, time.monotonic(), told.has_looked)
             if found.rounds is not None:
                 self._rounds[told.host] = found.rounds
+            if told.module in LICENSES and ending == "ok":
+                self._gathering.has_license(told.host)
             self._is_new = True
         return found
 
@@ -116,8 +117,6 @@ class Watcher:
             with self._lock:
                 found = seen(told.module, told.values, self._gathering.check, told.on)
                 self._gathering.did(told.host, found.deed)
-                if told.module in LICENSES:
-                    self._gathering.has_license(told.host)
 
     def sum_up(self) -> None:
         """What is known by now is what the lookup ``summary`` gives from here on, which AWX alone is given."""
@@ -220,6 +219,11 @@ class Watcher:
             with self._lock:
                 if self._gathering:
                     self._gathering.forget_folder()
+
+
+def _licenses(groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the group of each host that shares a license with others, as download_license.yml makes them."""
+    return {host: name for name, hosts in groups.items() if name.startswith("slb_license_") for host in hosts}
 
 
 def _next_step(folder: Path | None) -> NextStep:

@@ -11,8 +11,8 @@ import os
 import secrets
 import stat
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator, List, Optional, Tuple, Union
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
@@ -34,7 +34,7 @@ class Folder:
 
     @classmethod
     @contextlib.contextmanager
-    def opened(cls, path: Path, missing: Optional[int] = None) -> Iterator["Folder"]:
+    def opened(cls, path: Path, missing: int | None = None) -> Iterator["Folder"]:
         """Raises OSError, and FleetError where the way leads over another user's link.
 
         ``missing``: the mode of folders on the way that are not there, which are made then.
@@ -59,7 +59,7 @@ class Folder:
         return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
     @contextlib.contextmanager
-    def file(self, name: str) -> Iterator[Optional[int]]:
+    def file(self, name: str) -> Iterator[int | None]:
         """The regular file of that name, open for reading; None for a link, or where nothing is."""
         try:
             descriptor = os.open(name, _READ, dir_fd=self._descriptor)
@@ -83,7 +83,7 @@ class Folder:
             raise OSError(number, os.strerror(number))
 
     @contextlib.contextmanager
-    def new_file(self) -> Iterator[Tuple[int, str]]:
+    def new_file(self) -> Iterator[tuple[int, str]]:
         """Open for writing, only its owner can read it; with the name that it has until ``put`` gives it another."""
         temporary = f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
         descriptor = os.open(temporary, _MAKE, 0o600, dir_fd=self._descriptor)
@@ -146,7 +146,7 @@ def write_file(descriptor: int, content: bytes) -> None:
         stream.write(content)
 
 
-def has_acl(file: Union[int, str]) -> bool:
+def has_acl(file: int | str) -> bool:
     """Whether others are let in whom no mode names."""
     try:
         return bool(os.getxattr(file, _ACL))
@@ -156,7 +156,7 @@ def has_acl(file: Union[int, str]) -> bool:
         raise
 
 
-def drop_acl(file: Union[int, str], names: Tuple[str, ...] = (_ACL,)) -> None:
+def drop_acl(file: int | str, names: tuple[str, ...] = (_ACL,)) -> None:
     """Who made the folder may have said who else can do what with all that is made in it. Raises OSError."""
     for name in names:
         try:
@@ -166,7 +166,7 @@ def drop_acl(file: Union[int, str], names: Tuple[str, ...] = (_ACL,)) -> None:
                 raise
 
 
-def _walked(path: Path, missing: Optional[int]) -> int:
+def _walked(path: Path, missing: int | None) -> int:
     """A descriptor of the folder at ``path``. Part by part, because only so each link on the way is looked at."""
     here = os.open("/" if path.is_absolute() else ".", _LOOK)
     pending = list(reversed(_parts(str(path))))
@@ -195,7 +195,7 @@ def _walked(path: Path, missing: Optional[int]) -> int:
     return here
 
 
-def _step(here: int, part: str, missing: Optional[int]) -> int:
+def _step(here: int, part: str, missing: int | None) -> int:
     try:
         return os.open(part, _LOOK, dir_fd=here)
     except FileNotFoundError:
@@ -226,5 +226,5 @@ def _target(link: int, name: str, path: Path, links: int) -> str:
     return os.readlink("", dir_fd=link)
 
 
-def _parts(path: str) -> List[str]:
+def _parts(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
