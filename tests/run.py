@@ -39,10 +39,7 @@ CODE = (
     Stage("changelog", "antsibull-changelog lint"),
     Stage("docs", "tests/tools/docsite"),
     Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
-    Stage(
-        "client",
-        "pytest --numprocesses 2 --dist loadfile tests/hostile/test_scenarios.py tests/hostile/test_one_login.py",
-    ),
+    Stage("client", "pytest --numprocesses 2 tests/client"),
     Stage("sanity", "tests/tools/sanity"),
     Stage("licences", "tests/tools/licences", thorough=True),
     Stage("page", "pytest tests/page", thorough=True),

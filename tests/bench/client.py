@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from certificates import Authority
-from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session
+from fake_node import INSTALL, LOGIN, FakeNode, answer, for_session, new_session
 
 from playbooks import Controller, play
 
@@ -56,7 +56,7 @@ def serve(folder: Path) -> Served:
             new_session()(exchange)
 
         routes = {LOGIN: [login], INSTALL: [for_session(answer(200, '{"code":0,"msg":"installation started"}'))]}
-        with HostileServer(certificate, routes, sessions={"bench"}) as server:
+        with FakeNode(certificate, routes, sessions={"bench"}) as server:
             ready.put(server.base_url)
             time.sleep(24 * 3600)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from certificates import Authority
-from hostile_server import INSTALL, LOGIN, HostileServer, answer, for_session, new_session
+from fake_node import INSTALL, LOGIN, FakeNode, answer, for_session, new_session
 from rollouts import environment, inventory
 
 from playbooks import Controller, play
@@ -52,7 +52,7 @@ def main() -> None:
             INSTALL: [for_session(answer(200, '{"code":0,"msg":"installation started"}'))],
             "/engines": [listed],
         }
-        with HostileServer(Authority(folder).certificate("bench"), routes) as server:
+        with FakeNode(Authority(folder).certificate("bench"), routes) as server:
             controller = Controller(folder)
             hosts = inventory(
                 server, folder / "hosts", options.hosts, stateful_seconds=options.seconds, slb_engine_list=LISTING

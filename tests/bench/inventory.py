@@ -25,7 +25,7 @@ from typing import Any
 
 import yaml
 from certificates import Authority
-from hostile_server import HostileServer, answer, for_session, new_session
+from fake_node import FakeNode, answer, for_session, new_session
 
 from playbooks import Controller
 
@@ -59,7 +59,7 @@ def routes(listed: list[dict[str, str]]) -> dict[str, Any]:
     }
 
 
-def sources(folder: Path, server: HostileServer, listed: list[dict[str, str]]) -> dict[str, list[Path]]:
+def sources(folder: Path, server: FakeNode, listed: list[dict[str, str]]) -> dict[str, list[Path]]:
     """The files of each variant."""
     options = {
         "plugin": "slb.fleet.engines",
@@ -67,7 +67,7 @@ def sources(folder: Path, server: HostileServer, listed: list[dict[str, str]]) -
         "tls_fingerprint": server.certificate.fingerprint,
         "username": "admin",
         "password": "bench-password",
-        "listing": LISTING,
+        "engine_list": LISTING,
     }
     kept = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(folder / "kept")}
     hosts = {
@@ -83,7 +83,7 @@ def sources(folder: Path, server: HostileServer, listed: list[dict[str, str]]) -
         "nothing": {"engines": {"hosts": {"edge-0": {}}}},
         "static": {"engines": {"hosts": hosts}},
         "one answer": options,
-        "pages": {**options, "listing": {**LISTING, "page_parameter": "page"}},
+        "pages": {**options, "engine_list": {**LISTING, "page_parameter": "page"}},
         "cache": {**options, **kept},
         "groups": {**options, **CONSTRUCTED},
         "constructed": {"plugin": "ansible.builtin.constructed", **CONSTRUCTED},
@@ -123,7 +123,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         certificate = Authority(folder).certificate("bench")
-        with HostileServer(certificate, routes(listed)) as server:
+        with FakeNode(certificate, routes(listed)) as server:
             files = sources(folder, server, listed)
             controller = Controller(folder)
             results: dict[str, list[tuple[float, float]]] = {variant: [] for variant in files}

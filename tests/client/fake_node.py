@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Reply = Callable[["Exchange"], None]
 
 LOGIN, LICENSE, INSTALL = "/account/login/", "/system/license/apply/", "/system/add_slb_engine/"
+PASSWORD = 'pa"ss<w>örd &1'
 LONGEST_END = 10
 WITHOUT_END = 150
 """Seconds for which an endless answer lasts; a call must end within a fifth of them."""

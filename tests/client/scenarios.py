@@ -29,6 +29,13 @@ from fake_node import (
     silence,
 )
 
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList, fetch_engines
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine, request_install
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.license import download_license
+
 LIST = "/console/engines"
 ENGINE_LIST = {
     "path": LIST, "items": "items", "name": "n", "address": "ip", "state": "st", "running": ["up"],
@@ -394,3 +401,21 @@ LISTS = [
 
 SCENARIOS = [*TLS, *CONNECTIONS, *COOKIES, *LOGINS, *RETRIES, *STALLS, *INSTALLS, *LICENSES, *LISTS]
 PATHS = {"engine": INSTALL, "license": LICENSE, "list": LIST, "login": LOGIN}
+
+
+def run(call: str, options: dict[str, Any], store: Any = None) -> dict[str, Any]:
+    """Return the values of the call, or of its error."""
+    try:
+        client = Client(Connection.from_options({**options, "max_size": None}), store)
+        if call == "login":
+            client.log_in()
+        elif call == "license":
+            return {"license": download_license(client, options.get("max_size", 10**7))}
+        elif call == "list":
+            return {"engines": fetch_engines(client, EngineList.from_option(ENGINE_LIST))}
+        else:
+            install = request_install(client, Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"}), {})
+            return {"outcome": install.outcome, "answer": install.answer}
+    except FleetError as error:
+        return error.as_result()
+    return {}

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import json
+import os
 import stat
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fake_node import INSTALL, LOGIN, answer, for_session, new_session
-from scenarios import ENGINE_LIST, LIST, START_PAGE
-from test_scenarios import PASSWORD, run
+from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session, new_session
+from scenarios import LIST, START_PAGE, run
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+    from collections.abc import Callable, Iterator
 
     from fake_node import FakeNode
 
@@ -26,32 +27,27 @@ WORKERS = 8
 GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))
 
 
-@pytest.fixture
-def work(tmp_path: Path) -> Callable[..., list[Any]]:
-    """Make a call in several processes at once, and return their results."""
+@pytest.fixture(scope="module")
+def workers() -> Iterator[subprocess.Popen[str]]:
+    """A process that forks workers: not this one, whose threads may hold locks of OpenSSL at that moment."""
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    command = [sys.executable, str(Path(__file__).with_name("workers.py"))]
+    environment = {**os.environ, "PYTHONPATH": path}
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env=environment) as process:
+        yield process
+        process.stdin.close()
 
-    def one(options: dict[str, Any], call: str, max_age: float | None, results: Any) -> None:
-        cache = RunCache(Connection.from_options(options), tmp_path)
-        if call != "list":
-            results.put(run(call, options, cache))
-            return
-        try:
-            results.put({"engines": cache.engines(EngineList.from_option(ENGINE_LIST), max_age)})
-        except FleetError as error:
-            results.put(error.as_result())
+
+@pytest.fixture
+def work(tmp_path: Path, workers: subprocess.Popen[str]) -> Callable[..., list[Any]]:
+    """Make a call in several processes at once, and return their results."""
 
     def all_at_once(node: FakeNode, call: str = "engine", max_age: float | None = None, **more: Any) -> list[Any]:
         pin = node.certificate.fingerprint
         options = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
-        context = multiprocessing.get_context("fork")
-        results = context.SimpleQueue()
-        workers = [context.Process(target=one, args=(options, call, max_age, results)) for _ in range(WORKERS)]
-        for worker in workers:
-            worker.start()
-        found = [results.get() for _ in workers]
-        for worker in workers:
-            worker.join()
-        return found
+        job = {"options": options, "call": call, "folder": str(tmp_path), "max_age": max_age, "workers": WORKERS}
+        print(json.dumps(job), file=workers.stdin, flush=True)
+        return json.loads(workers.stdout.readline())
 
     return all_at_once
 

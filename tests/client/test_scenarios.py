@@ -8,16 +8,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fake_node import WITHOUT_END
+from fake_node import PASSWORD, WITHOUT_END
 from proxy import Proxy
-from scenarios import ENGINE_LIST, LOGIN, PATHS, SCENARIOS, Scenario
+from scenarios import LOGIN, PATHS, SCENARIOS, Scenario, run
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client, OwnSession, Session
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList, fetch_engines
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine, request_install
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.license import download_license
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import OwnSession, Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +20,6 @@ if TYPE_CHECKING:
     from certificates import Authority
     from fake_node import FakeNode
 
-PASSWORD = 'pa"ss<w>örd &1'
 LONGEST_MESSAGE = 220
 
 
@@ -78,24 +72,6 @@ def test_scenario(
     if scenario.code == "login_rejected":
         assert "'admin'" in result["summary"]
         assert "password" in result["fix"]
-
-
-def run(call: str, options: dict[str, Any], store: Any = None) -> dict[str, Any]:
-    """Return the values of the call, or of its error."""
-    try:
-        client = Client(Connection.from_options({**options, "max_size": None}), store)
-        if call == "login":
-            client.log_in()
-        elif call == "license":
-            return {"license": download_license(client, options.get("max_size", 10**7))}
-        elif call == "list":
-            return {"engines": fetch_engines(client, EngineList.from_option(ENGINE_LIST))}
-        else:
-            install = request_install(client, Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"}), {})
-            return {"outcome": install.outcome, "answer": install.answer}
-    except FleetError as error:
-        return error.as_result()
-    return {}
 
 
 def assert_no_secret(result: dict[str, Any], node: FakeNode) -> None:

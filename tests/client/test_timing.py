@@ -8,8 +8,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fake_node import INSTALL, LICENSE, answer
-from test_scenarios import PASSWORD, run
+from fake_node import INSTALL, LICENSE, PASSWORD, answer
+from scenarios import run
 
 from ansible_collections.slb.fleet.plugins.module_utils.management_node import client as client_module
 

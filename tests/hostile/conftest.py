@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from certificates import Authority
-from hostile_server import (
+from fake_node import (
     INSTALL,
     LICENSE,
     LICENSE_TEXT,
     LOGIN,
-    HostileServer,
+    FakeNode,
     answer,
     for_session,
     new_session,
@@ -43,17 +43,17 @@ def certificate(authority: Authority) -> Any:
 
 
 @pytest.fixture
-def start(certificate: Any) -> Iterator[Callable[..., HostileServer]]:
+def start(certificate: Any) -> Iterator[Callable[..., FakeNode]]:
     """Starts a server: well-behaved but for the ``routes`` that are given."""
     with contextlib.ExitStack() as servers:
 
-        def start_one(routes: dict[str, Any] | None = None, **options: Any) -> HostileServer:
+        def start_one(routes: dict[str, Any] | None = None, **options: Any) -> FakeNode:
             good = {
                 LOGIN: [new_session()],
                 LICENSE: [for_session(answer(200, LICENSE_TEXT, kind="application/octet-stream"))],
                 INSTALL: [for_session(answer(200, '{"code":0,"msg":"installation started"}'))],
             }
-            server = HostileServer(**{"certificate": certificate, "routes": {**good, **(routes or {})}, **options})
+            server = FakeNode(**{"certificate": certificate, "routes": {**good, **(routes or {})}, **options})
             return servers.enter_context(server)
 
         yield start_one
@@ -67,7 +67,7 @@ def controller(tmp_path: Path) -> Controller:
 @pytest.fixture(autouse=True)
 def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """The developer's own proxies and credentials have no say here."""
-    from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
+    from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
 
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)

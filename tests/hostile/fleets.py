@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine_host import EngineHosts
-from hostile_server import INSTALL, LOGIN, Exchange, answer, for_session
+from fake_node import INSTALL, LOGIN, PASSWORD, Exchange, answer, for_session
 from lies import HONEST, Trap
-from operations import PASSWORD
 from outside import MEGABYTE, Watched, tree, watched
 
 from playbooks import Controller, of

@@ -79,7 +79,6 @@ def fleet(count: int, **variables: Any) -> dict[str, Any]:
     hosts = {f"edge-{number}": {} for number in range(1, count + 1)}
     unreachable = {"ansible_connection": "ssh", "ansible_host": "192.0.2.1", "ansible_ssh_timeout": 1}
     # A node that is down is not waited for, but where a test says so.
-    unreachable = {**unreachable, "slb_outage_timeout": 0}
     return {"all": {"hosts": hosts, "vars": {**unreachable, **variables}}}
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from operations import PASSWORD
+from fake_node import PASSWORD
 
 from playbooks import of
 
 if TYPE_CHECKING:
-    from hostile_server import HostileServer
+    from fake_node import FakeNode
     from runs import Run
 
     from playbooks import Controller
@@ -35,7 +35,7 @@ class Rollout:
 
 
 def inventory(
-    server: HostileServer, folder: Path, hosts: int, trouble: dict[str, str] | None = None, **variables: Any
+    server: FakeNode, folder: Path, hosts: int, trouble: dict[str, str] | None = None, **variables: Any
 ) -> dict[str, Any]:
     """``trouble``: of those hosts that have some, as the connection plugin ``stateful`` knows it."""
     folder.mkdir(exist_ok=True)
@@ -53,7 +53,6 @@ def inventory(
         **of(server, PASSWORD),
         "slb_settle": 0,
         "slb_motd": "keep",
-        "slb_outage_timeout": 0,
         **variables,
     }
     return {"engines": {"hosts": own, "vars": common}}

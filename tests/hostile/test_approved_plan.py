@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile_server import INSTALL
+from fake_node import INSTALL
 from rollouts import environment, inventory, rollout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hostile_server import HostileServer
+    from fake_node import FakeNode
 
     from playbooks import Controller
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_another_management_node_is_another_plan(start: Callable[..., Any], controller: Controller, by: str) -> None:
     meant, other = start(), start()
 
-    def fleet(server: HostileServer, hosts: str) -> dict[str, Any]:
+    def fleet(server: FakeNode, hosts: str) -> dict[str, Any]:
         """Of hosts that nobody has touched; those of the tests note a request in check mode as well."""
         return inventory(server, controller.folder / hosts, 2)
 

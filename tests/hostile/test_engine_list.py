@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
-from hostile_server import LOGIN, answer, for_session, message
-from operations import PASSWORD
+from fake_node import LOGIN, PASSWORD, answer, for_session, message
 
 from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 from playbooks import fleet, of, play
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from hostile_server import Exchange
+    from fake_node import Exchange
     from runs import Run
 
     from playbooks import Controller
@@ -78,13 +77,13 @@ def words(run: Run) -> str:
 def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> None:
     server = start(pages_of("running", "running", "upgrading", "running", "asleep"))
     tasks = [
-        {"slb.fleet.engine_info": {"listing": "{{ slb_engine_list }}"}, "register": "console"},
+        {"slb.fleet.engine_info": {"engine_list": "{{ slb_engine_list }}"}, "register": "console"},
         {
             "ansible.builtin.assert": {
                 "that": [
                     "console.engines | length == 5",
                     "console.engines[4].name == 'edge-5'",
-                    "console.undescribed == ['asleep', 'upgrading']",
+                    "console.unmapped == ['asleep', 'upgrading']",
                 ]
             }
         },
@@ -101,7 +100,7 @@ def test_trying_a_description(start: Callable[..., Any], controller: Controller)
     server = start(pages_of("running", "asleep", "running"))
     run = controller.run([TRY], fleet(2, **of(server, PASSWORD, slb_engine_list=LISTING)), "-e", "slb_hosts=all")
     assert "edge-3" in run.output
-    assert "words that slb_engine_list does not describe: asleep." in words(run)
+    assert "unmapped states: asleep." in words(run)
     assert "UNREACHABLE" not in run.output
 
 
@@ -127,7 +126,7 @@ def test_each_management_node_s_list_is_shown_once(
     assert run.status == 2
     said = words(run)
     for server, its in ((one, "asleep"), (two, "abroad")):
-        told = f"{server.base_url}: The list has words that slb_engine_list does not describe: {its}."
+        told = f"{server.base_url}: unmapped states: {its}."
         assert said.count(told) == 1
         assert len(re.findall(rf"{re.escape(server.base_url)}\W+address\W", said)) == 1, said
     empty = "The list shows no engine. Are its path, the rights of the user and the filter in the query right?"

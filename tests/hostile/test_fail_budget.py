@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hostile_server import INSTALL, LICENSE, answer, for_session
+from fake_node import INSTALL, LICENSE, answer, for_session
 from rollouts import inventory, rollout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hostile_server import Exchange
+    from fake_node import Exchange
 
     from playbooks import Controller
 

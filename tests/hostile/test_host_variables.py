@@ -401,7 +401,7 @@ REFUSED_TASKS: dict[str, tuple[dict[str, Any], str]] = {
         "delegate_to",
     ),
     "the host that keeps the license": (
-        {"slb.fleet.license_file": {"dest": "/nowhere/license"}, "delegate_to": "{{ from_where }}"},
+        {"slb.fleet.license": {"dest": "/nowhere/license"}, "delegate_to": "{{ from_where }}"},
         "delegate_to",
     ),
     "where a module acts": ({"slb.fleet.host_info": {}, "delegate_to": "{{ from_where }}"}, "delegate_to"),

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import lies
 import pytest
 from engine_host import Reply, result
+from fake_node import PASSWORD
 from fleets import LISTING, PLAYBOOKS, Fleet
 from lies import HONEST
-from operations import PASSWORD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,7 +138,7 @@ def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet) -> None:
     tasks = [
         {
             "name": f"Ask one that tells {name}",
-            "slb.fleet.engine_info": {"listing": LISTING},
+            "slb.fleet.engine_info": {"engine_list": LISTING},
             "delegate_to": f"edge-{number}",
             "ignore_errors": True,
         }
@@ -154,7 +154,7 @@ def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet) -> None:
         assert [how for _task, how, _result in asked] == ["ok", "ok", "failed"], asked
         for _task, _how, said in asked:
             taken = {key for key in said if not key.startswith("_ansible_")}
-            assert taken <= {"msg", "changed", "engines", "undescribed", "failed", "diff"}, asked
+            assert taken <= {"msg", "changed", "engines", "unmapped", "failed", "diff"}, asked
         assert others == fleet.honest("diagnose").run.results[host]
 
 
@@ -167,7 +167,7 @@ def test_what_ansible_tells_who_wants_to_know_more(fleet: Fleet) -> None:
 
 ECHOES: dict[str, Any] = {
     "words": lambda told, honest: result({"msg": f"I was told {told}", "engines": []}),
-    "keys": lambda told, honest: result({"engines": [{f"{told}": 1, "name": told}], "undescribed": [told]}),
+    "keys": lambda told, honest: result({"engines": [{f"{told}": 1, "name": told}], "unmapped": [told]}),
     "base64": lambda told, honest: result({"msg": base64.b64encode(told.encode()).decode()}),
     "escaped": lambda told, honest: result({"msg": html.escape(told) + json.dumps(told) + quote(told), "engines": []}),
     "failed": lambda told, honest: result({"msg": told, "failed": True, "module_stderr": told}),
@@ -185,7 +185,7 @@ def test_one_of_them_that_sends_back_what_it_was_told(fleet: Fleet, option: str)
     def echo(name: str) -> Lie:
         return lambda ask, honest: ECHOES[name](ask.arguments[option], honest) if option in ask.arguments else honest
 
-    options = {"listing": LISTING, **({"sessionid": secret} if option == "sessionid" else {})}
+    options = {"engine_list": LISTING, **({"sessionid": secret} if option == "sessionid" else {})}
     asks = [
         {"slb.fleet.engine_info": options, "delegate_to": f"edge-{number}", "register": f"told_{number}"}
         for number, _name in enumerate(ECHOES, 3)

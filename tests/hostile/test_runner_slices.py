@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 from engine_host import EngineHosts
+from fake_node import INSTALL, LOGIN
 from fleets import Fleet
-from hostile_server import INSTALL, LOGIN
 from launches import ANSWERED, sent, with_variables
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import files, settings

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hostile_server import INSTALL, LICENSE, LOGIN, Exchange, answer, new_session
+from fake_node import INSTALL, LICENSE, LOGIN, Exchange, answer, new_session
 from test_any_place import ELSEWHERE, PLUGINS
 
 from playbooks import defaults, engine_task, fleet, play
@@ -128,7 +128,7 @@ def test_a_crash_shows_no_secrets(start: Callable[..., Any], controller: Control
         "import urllib3.response\n"
         "def crash(self, *args, **kwargs):\n"
         "    raise RuntimeError('a crash')\n"
-        "urllib3.response.HTTPResponse.read = crash\n"
+        "urllib3.response.HTTPResponse.read1 = crash\n"
     )
     environment = {
         "SLB_PASSWORD": PASSWORD,

@@ -10,10 +10,12 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 MODULE_UTILS = TESTS.parent / "plugins" / "module_utils"
 BELOW = {
+    "_errors": {"errors"},
+    "errors": set(),
     "_system": {"_errors"},
     "_host": {"_errors", "_result", "_system"},
     "_network": {"_errors", "_result", "_system"},
-    "_console": {"_errors", "_nearest", "_result", "_visible"},
+    "management_node": {"errors", "_module", "_result"},
     "_observation": {"_errors", "_system", "_host", "_network"},
 }
 

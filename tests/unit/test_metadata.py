@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.slb.fleet.plugins.doc_fragments import license_file, management_node
+from ansible_collections.slb.fleet.plugins.doc_fragments import management_node
 from ansible_collections.slb.fleet.tests.tools.absolute_links import absolute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +30,8 @@ def options(module: Path) -> dict[str, Any]:
     )
     documentation = yaml.safe_load(text)
     found = dict(documentation.get("options", {}))
-    for fragment in (management_node, license_file):
-        if f"slb.fleet.{fragment.__name__.rpartition('.')[2]}" in documentation["extends_documentation_fragment"]:
-            found |= yaml.safe_load(fragment.ModuleDocFragment.DOCUMENTATION)["options"]
+    if "slb.fleet.management_node" in documentation["extends_documentation_fragment"]:
+        found |= yaml.safe_load(management_node.ModuleDocFragment.DOCUMENTATION)["options"]
     return found
 
 

@@ -26,7 +26,6 @@ from slb_lab.management import ManagementNode
 NOTE = "/var/lib/slb-fleet/set-aside.json"
 _OF_THE_GROUP = {
     "slb_engine_list": LISTING,
-    "slb_outage_timeout": 0,
     "slb_wait_timeout": 12,
     "slb_settle": 1,
     "slb_stop_timeout": 1,

@@ -25,7 +25,6 @@ COMMON = {
     "slb_max_replaced": "100%",
     "slb_settle": 2,
     "slb_stop_timeout": 1,
-    "slb_outage_timeout": 0,
     "slb_wait_timeout": 40,
 }
 CLEAN = f"docker ps -aq | xargs -r docker rm --force; rm -rf {RECORD} /var/lib/slb-fleet"

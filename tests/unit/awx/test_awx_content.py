@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ansible_collections.slb.fleet.plugins.module_utils._console.options import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import content, files, settings, standing
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
 from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN

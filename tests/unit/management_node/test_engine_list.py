@@ -94,6 +94,19 @@ def test_engines_have_states() -> None:
     assert engines[0] == {"name": "edge-1", "address": "192.0.2.1", "state": "running", "console_state": "up"}
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("192.0.2.11/24", "192.0.2.11"),
+        ("::ffff:192.0.2.11", "192.0.2.11"),
+        (" 2001:DB8:0::1", "2001:db8::1"),
+        ("edge", "edge"),
+    ],
+)
+def test_address_is_comparable(given: str, expected: str) -> None:
+    assert module.comparable(given) == expected
+
+
 def test_shown_values_are_printable() -> None:
     engine = EngineList.from_option(OPTION).read_engines([{**item(1), "n": "edge\x1b[2J\n\u202e-1" + "x" * 999}])[0]
     assert engine["name"].isprintable()

@@ -76,21 +76,6 @@ def test_a_variable_that_does_not_exist_is_told_once(tmp_path: Path, playbook: s
     assert "Is slb_wait_timeout meant?" in " ".join(output.split())
 
 
-def test_a_management_node_that_is_waited_for_is_told_of_meanwhile(tmp_path: Path) -> None:
-    """The management node is the loopback's discard port, where nothing is."""
-    fleet = Canned(tmp_path, edge_1="healthy")
-    listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
-    node = {"slb_base_url": "https://127.0.0.1:9", "slb_username": "u", "slb_password": "p", "slb_retries": 0}
-    given = json.dumps({**node, "slb_engine_list": listing, "slb_outage_timeout": 120})
-    how = {"cwd": tmp_path, "env": fleet.environment()}
-    with started(fleet.command("slb.fleet.audit", "-e", given), tmp_path, **how) as process:
-        wait_until(
-            lambda: "The run pauses for every host" in " ".join(output_of(tmp_path, process).split()),
-            lambda: output_of(tmp_path, process),
-        )
-        assert process.poll() is None
-
-
 def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="healthy")
     secret = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 20

@@ -354,7 +354,6 @@ UNDER_WAY = [
     ("adopt_interfaces", "slb.fleet.interface", False, INTERFACES),
     ("rollout", "slb.fleet.interface", False, INTERFACES),
     ("download_license", "slb.fleet.license", False, LICENSE),
-    ("download_license", "slb.fleet.license_file", False, LICENSE),
     (
         "show_engine_list",
         "slb.fleet.engine_info",

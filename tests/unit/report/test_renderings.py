@@ -406,13 +406,12 @@ def test_what_any_module_has_changed_is_told(module: str) -> None:
         assert phase_of(f"slb.fleet.{module}", {}, 0), f"which phase {module} takes its time in: _PHASES of seen.py"
 
 
-def test_a_license_that_a_host_keeps_is_told_with_the_host_and_a_look_at_its_place_is_not() -> None:
+def test_license_on_a_delegated_host_is_reported_with_the_host() -> None:
     run = Happenings("slb.fleet.download_license")
     run.play("download", "edge-1")
-    run.task("edge-1", "slb.fleet.license_file", {"changed": False}, seconds=2)
-    turn = seen("slb.fleet.license_file", {"changed": True, "dest": "/license"}, on="store")
+    turn = seen("slb.fleet.license", {"changed": True, "dest": "/license"}, on="store")
     run.gathering.did("edge-1", turn.deed)
-    run.task("edge-1", "slb.fleet.license_file", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
+    run.task("edge-1", "slb.fleet.license", {"changed": False}, seconds=3)
     (host,) = run.ended().hosts
     assert [deed.sentence for deed in host.done] == ["downloaded the license to store:/license"]
     assert host.seconds == {"ask": 3.0}

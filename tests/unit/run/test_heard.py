@@ -89,7 +89,7 @@ def test_no_module_runs_on_a_host_whose_facts_are_variables_of_ours(name: str) -
     def must_not() -> dict[str, Any]:
         raise AssertionError
 
-    with pytest.raises(FleetError, match=f"{name} of this host is one of its facts"):
+    with pytest.raises(FleetError, match=f"{name} rejected: it is a fact"):
         on_host(Heard(must_not), ansible_facts={name: "x"}, **{name: "y"})
     assert on_host(Heard(lambda: {"moved": True}), ansible_facts={"local": {name: 1}}) == {"moved": True}
 

@@ -15,8 +15,6 @@ OTHER = entry("edge-2", "192.0.2.12")
 
 CASES = [
     ("listed", [OTHER, entry()], "running", ""),
-    ("its address written with a prefix", [entry(address="192.0.2.11/24")], "running", ""),
-    ("its address written as IPv6", [entry(address="::ffff:192.0.2.11")], "running", ""),
     ("failed", [entry(state="failed")], "failed", ""),
     ("gone", [OTHER], "not_listed", ""),
     ("none at all", [], "empty", "path, the user's rights and the filter"),
@@ -25,7 +23,7 @@ CASES = [
     ("both", [entry(), entry("west-2")], "unknown", "several engines"),
     ("twice, in different states", [entry(), entry(state="failed")], "unknown", "several engines"),
     ("twice, alike", [entry(), entry()], "running", ""),
-    ("in a word that is not described", [entry(state="unknown", word="Up")], "unknown", "'Up'"),
+    ("in a word that is not described", [entry(state="unmapped", word="Up")], "unknown", "'Up'"),
     ("under the name of its host", [entry(address="edge-1.lan")], "unknown", "edge-1.lan"),
     ("another one under the name of its host", [entry("edge-2", "edge-2.lan")], "unknown", "edge-2.lan"),
 ]

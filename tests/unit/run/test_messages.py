@@ -6,12 +6,10 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import (
     FleetError,
-    MissingOptionError,
     OptionError,
     in_words,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._connection import in_variables
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import VARIABLES
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import VARIABLES, in_variables
 
 
 def test_an_option_is_named_as_such_or_by_its_variable() -> None:
@@ -34,7 +32,7 @@ def test_a_pair_is_there_to_be_copied() -> None:
     ("option", "variable"),
     [
         ("name", "slb_engine_name"),
-        ("listing.path", "slb_engine_list.path"),
+        ("engine_list.path", "slb_engine_list.path"),
         ("dest", "slb_license_dest"),
         ("backup", "slb_license_backup"),
         ("manage_ip", "slb_manage_ip"),
@@ -49,17 +47,6 @@ def test_variables_of_other_names(option: str, variable: str) -> None:
 def test_only_options_that_there_are_are_named(text: str) -> None:
     error = FleetError(f"The console answered: {text}.", "Look.")
     assert text in error.as_result(VARIABLES, known=["timeout"])["msg"]
-
-
-def test_a_missing_option_says_where_it_can_be_set() -> None:
-    error = MissingOptionError("password", "slb_password", "SLB_PASSWORD", instead="sessionid")
-    assert str(error) == (
-        "The option 'password' is missing. Set 'password', the variable slb_password, "
-        "the environment variable SLB_PASSWORD or 'sessionid'."
-    )
-    assert in_variables(error) == (
-        "The variable slb_password is missing. Set slb_password or the environment variable SLB_PASSWORD."
-    )
 
 
 def test_a_long_value_is_not_shown_whole() -> None:

@@ -14,7 +14,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils import _run_store
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 
 NODE = "https://console.example"
-ENGINE = {"name": "edge-1", "address": "192.0.2.11", "state": "running", "console_state": "up"}
 
 
 def test_what_a_list_shows_that_no_host_of_its_node_wants() -> None:
@@ -27,11 +26,10 @@ def test_what_a_list_shows_that_no_host_of_its_node_wants() -> None:
         ("https://south", "d", "edge-1", "192.0.2.4"),
     ):
         store.want(node, host, name, address)
-    names = {"edge-1": "192.0.2.1", "edge-2": "192.0.2.2", "edge-3": "::ffff:192.0.2.3", "ghost": "192.0.2.9"}
+    names = {"edge-1": "192.0.2.1", "edge-2": "192.0.2.2", "edge-3": "192.0.2.3", "ghost": "192.0.2.9"}
     listed = [{"name": name, "address": at, "state": "running", "console_state": ""} for name, at in names.items()]
-    store.keep_reading("of north", listed, "", 1.0)
-    assert store.unwanted("of north", "https://north") == [
-        "edge-3 (::ffff:192.0.2.3, in the inventory of https://south)",
+    assert store.unwanted(listed, "https://north") == [
+        "edge-3 (192.0.2.3, in the inventory of https://south)",
         "ghost (192.0.2.9)",
     ]
 
@@ -91,18 +89,6 @@ def test_hosts_stand_in_each_others_way_over_a_name_an_address_or_too_many_wishe
     assert store.has_conflicts()
     store.unwish("a")
     assert not store.has_conflicts()
-
-
-def test_a_reading_is_kept_for_all_and_grows_old(tmp_path: Path) -> None:
-    store = RunStore.of_run(tmp_path)
-    assert store.reading("list", "edge-1", "192.0.2.11", 0) is None
-    store.keep_reading("list", [ENGINE, {**ENGINE, "name": "edge-2", "address": "host.lan"}], "", 100.0)
-    shown = store.reading("list", "edge-1", "192.0.2.11/24", 100.0)
-    assert shown is not None
-    assert (shown.size, shown.here, shown.named, shown.uncomparable) == (2, (ENGINE,), (ENGINE,), "host.lan")
-    assert store.reading("list", "edge-1", "192.0.2.11", 100.1) is None
-    store.keep_reading("list", [], "it answered HTTP 503.", 200.0)
-    assert store.reading("list", "edge-1", "192.0.2.11", 0) == "it answered HTTP 503."
 
 
 def test_only_its_owner_can_read_it(tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ ELSEWHERE = {
     "attempts": "how often",
     "stop_timeout": "how long",
     "throttle": "how many at a time",
-    "outage_timeout": "how long",
     "dhcp_timeout": "how long",
     "confirm_timeout": "how long",
     "approved_plan": "what is approved",

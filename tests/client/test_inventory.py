@@ -1,0 +1,149 @@
+"""The inventory plugin: hosts of the engine list, their groups and variables, and the cache."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from ansible.errors import AnsibleParserError
+from ansible.inventory.data import InventoryData
+from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.loader import inventory_loader
+from fake_node import LOGIN, PASSWORD, answer, for_session
+from scenarios import ENGINE_LIST, LIST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from fake_node import FakeNode
+
+
+NAME = "slb.fleet.engines"
+
+
+def item(name: str, address: str = "192.0.2.1", state: str = "up") -> dict[str, str]:
+    return {"n": name, "ip": address, "st": state}
+
+
+@pytest.fixture
+def read(
+    start: Callable[..., FakeNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[Any, str, FakeNode]]:
+    """Return the inventory of these items, the warnings or the error, and the node."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(items: list[dict[str, str]], node: FakeNode | None = None, **options: Any) -> tuple[Any, str, FakeNode]:
+        node = node or start({LIST: [for_session(answer(200, json.dumps({"items": items})))]})
+        connection = {"base_url": node.base_url, "username": "admin", "password": PASSWORD}
+        connection["tls_fingerprint"] = node.certificate.fingerprint
+        path = tmp_path / "a_slb_engines.yml"
+        path.write_text(json.dumps({"plugin": NAME, **connection, "engine_list": ENGINE_LIST, **options}))
+        inventory, plugin, said = InventoryData(), inventory_loader.get(NAME), list[str]()
+        monkeypatch.setattr(plugin.display, "warning", said.append)
+        try:
+            loader = DataLoader()
+            loader.set_basedir(str(tmp_path))
+            plugin.parse(inventory, loader, str(path), cache=True)
+            with contextlib.suppress(AttributeError):  # as ansible-core calls it
+                plugin.update_cache_if_changed()
+        except AnsibleParserError as error:
+            said.append(str(error))
+        inventory.reconcile_inventory()
+        assert PASSWORD not in str(said)
+        return inventory, "\n".join(said), node
+
+    return run
+
+
+def variables(inventory: Any, host: str) -> dict[str, Any]:
+    return {key: value for key, value in inventory.hosts[host].vars.items() if not key.startswith("inventory_")}
+
+
+def members(inventory: Any, group: str) -> list[str]:
+    return [host.name for host in inventory.groups[group].get_hosts()]
+
+
+def test_engines_are_hosts(read: Callable[..., Any]) -> None:
+    found, _, node = read([item("edge-1", "192.0.2.1/24"), item("edge-2", "2001:DB8::2", "odd")])
+    assert members(found, "engines") == ["edge-1", "edge-2"]
+    assert variables(found, "edge-1") == {
+        "slb_engine_name": "edge-1",
+        "slb_manage_ip": "192.0.2.1",
+        "ansible_host": "192.0.2.1",
+        "slb_console_state": "running",
+    }
+    assert variables(found, "edge-2")["slb_console_state"] == "unmapped"
+    assert node.seen == {LOGIN: 1, LIST: 1}
+
+
+NO_HOSTS = [
+    *(item(name) for name in ("{{ 1 + 1 }}", "a b", "../x", "edge[1:9]", "localhost", "all", "engines", "", "x" * 200)),
+    *(item("edge-2", address) for address in ("edge-2.lan", "127.0.0.1", "{{ x }}")),
+]
+
+
+@pytest.mark.parametrize("other", NO_HOSTS, ids=str)
+def test_engine_that_cannot_be_a_host_is_skipped(read: Callable[..., Any], other: dict[str, str]) -> None:
+    found, said, _ = read([item("edge-1"), other])
+    assert list(found.hosts) == ["edge-1"]
+    assert "skipped" in said
+
+
+def test_engine_at_several_addresses_is_skipped(read: Callable[..., Any]) -> None:
+    found, _, _ = read([item("edge-1"), item("edge-2"), item("edge-2", "192.0.2.9"), item("edge-1")])
+    assert list(found.hosts) == ["edge-1"]
+
+
+def test_groups_and_variables_can_be_composed(read: Callable[..., Any]) -> None:
+    found, _, _ = read(
+        [item("edge-1"), item("edge-2", state="odd")],
+        compose={"slb_user_credential_id": "7"},
+        groups={"to_check": "slb_console_state != 'running'"},
+        keyed_groups=[{"prefix": "console", "key": "slb_console_state"}, {"prefix": "ip", "key": "slb_manage_ip"}],
+        strict=True,
+    )
+    assert members(found, "to_check") == ["edge-2"]
+    assert members(found, "console_running") == ["edge-1"]
+    assert members(found, "ip_192_0_2_1") == ["edge-1", "edge-2"]
+    assert variables(found, "edge-1")["slb_user_credential_id"] == 7
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"keyed_groups": [{"key": "slb_engine_name"}]}, {"password": 342391}, {"engine_list": None}, {"group": "all"},
+        {"engine_lsit": {}}, {"group": "a b"}, {"username": True}, {"tls_fingerprint": ""},
+    ],
+)  # fmt: skip
+def test_unusable_option_is_an_error(read: Callable[..., Any], options: dict[str, Any]) -> None:
+    found, said, node = read([item("edge-1")], **options)
+    assert not found.hosts
+    assert "Option" in said
+    assert "342391" not in said
+    assert node.connections == 0
+
+
+def test_empty_list_is_an_error(read: Callable[..., Any]) -> None:
+    assert "empty" in read([])[1]
+    assert "empty" not in read([], may_be_empty=True)[1]
+
+
+def test_cache_is_used(read: Callable[..., Any], tmp_path: Path) -> None:
+    options = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(tmp_path / "cache")}
+    first, _, node = read([item("edge-1")], **options)
+    second, _, _ = read([], node=node, **options)
+    assert list(first.hosts) == list(second.hosts) == ["edge-1"]
+    assert node.seen[LIST] == 1
+    file = next((tmp_path / "cache").iterdir())
+    assert PASSWORD not in file.read_text()
+    file.write_text('{"__payload__": "[1]"}')
+    assert list(read([], node=node, **options)[0].hosts) == ["edge-1"]
+
+
+def test_options_may_be_templates(read: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "list.json").write_text(json.dumps(ENGINE_LIST))
+    found, said, _ = read([item("edge-1")], engine_list="{{ lookup('file', 'list.json') | from_json }}")
+    assert members(found, "engines") == ["edge-1"], said
