@@ -55,7 +55,7 @@ class ActionModule(OnHostAction):
         engine = EngineIdentity(**decided["engine"])
         if wrong := RunStore.of_run(folder).distrusted(engine.base_url):
             return f"the console's list was wrong about {wrong}."
-        options = connection_options(task_vars, self._templar)
+        options = connection_options(task_vars, self._templar, self._task)
         settings = settings_of(task_vars, self._templar, self._task)
         shared = ListedEngines(options, settings["engine_list"], RunStore.of_run(folder))
         says = console_says(

@@ -102,7 +102,7 @@ class _Door:
         self._is_check = bool(action._task.check_mode)
         self._host = str(task_vars.get("inventory_hostname"))
         self._settings = settings_of(task_vars, action._templar, action._task)
-        self._options = connection_options(task_vars, action._templar)
+        self._options = connection_options(task_vars, action._templar, action._task)
         self._store = RunStore.of_run(folder)
         engine_list = self._settings["engine_list"]
         self._engine = self._identity()

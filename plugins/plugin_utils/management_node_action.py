@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.parameters import remove_values
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import secret_forms
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import SECRET_OPTIONS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
-from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import task_environment
+from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
+    refuse_delegation_by_facts,
+    refuse_environment_by_facts,
+    stated_arguments,
+    task_environment,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import (
     given_options,
     raw_arguments,
@@ -49,6 +57,7 @@ class ManagementNodeAction(ActionBase):  # type: ignore[misc]
         variables = task_vars or {}
         is_delegated = bool(self._task.delegate_to) and self._connection.transport != "local"
         is_elsewhere = is_delegated and self.has_module
+        given: dict[str, Any] = {}
         try:
             refuse_facts(variables)
             with task_environment(self._task, variables, self._templar):
@@ -56,16 +65,23 @@ class ManagementNodeAction(ActionBase):  # type: ignore[misc]
                 values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
         except FleetError as error:
             values = {**error.as_result(), "failed": True}
-        result.update(values)
+        except AnsibleConnectionFailure as error:
+            raise AnsibleConnectionFailure(remove_values(error.message, _secrets(given))) from None
+        # The client shows no secret, but a delegated host may send one back.
+        result.update(remove_values(values, _secrets(given)) if is_elsewhere else values)
         if self.is_secret and not result.get("failed"):
             result["_ansible_no_log"] = True
         return result
 
     def _given(self, variables: Mapping[str, Any], *, environment: bool) -> dict[str, Any]:
-        arguments = {option: value for option, value in self._task.args.items() if value is not None}
-        return given_options(
-            self.argument_spec, arguments, raw_arguments(self._task), variables, self._templar, environment=environment
-        )
+        with without_facts(variables, self._templar, self._task) as stated:
+            if self._task.delegate_to:
+                refuse_delegation_by_facts(self._task, stated, self._templar)
+            if not environment:
+                refuse_environment_by_facts(self._task, stated, self._templar)
+            arguments = stated_arguments(self._task, stated, self._templar)
+            raw = raw_arguments(self._task)
+            return given_options(self.argument_spec, arguments, raw, stated, self._templar, environment=environment)
 
     def _run_here(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(self.argument_spec, given)
@@ -77,7 +93,8 @@ class ManagementNodeAction(ActionBase):  # type: ignore[misc]
     def _run_elsewhere(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(self.argument_spec, given)
         seconds = STEP_SECONDS + _MOST_CALLS * options["timeout"] * (options["retries"] + 1)
-        answer = OnHostAction.beside(self).on_host(self._task.resolved_action, given, seconds, variables)
-        secrets = {given[option] for option in SECRET_OPTIONS if given.get(option)}
-        values: dict[str, Any] = remove_values(answer, secrets)
-        return values
+        return OnHostAction.beside(self).on_host(self._task.resolved_action, given, seconds, variables)
+
+
+def _secrets(given: Mapping[str, Any]) -> set[str]:
+    return secret_forms(str(given.get(option) or "") for option in SECRET_OPTIONS)

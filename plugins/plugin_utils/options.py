@@ -24,7 +24,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.argument
     require_text,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, raw_value, value_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, raw_value, value_of, without_facts
 
 Spec = Mapping[str, Mapping[str, Any]]
 
@@ -102,9 +102,11 @@ def with_defaults(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
     return {**{option: rules.get("default") for option, rules in spec.items()}, **values}
 
 
-def connection_options(variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
+def connection_options(variables: Mapping[str, Any], templar: Any, task: Any = None) -> dict[str, Any]:
     """Return the connection options of a host: its variables, the environment, the defaults. Raises FleetError."""
-    return with_defaults(CONNECTION_ARGUMENTS, given_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar))
+    with without_facts(variables, templar, task) as stated:
+        given = given_options(CONNECTION_ARGUMENTS, {}, {}, stated, templar)
+    return with_defaults(CONNECTION_ARGUMENTS, given)
 
 
 def raw_arguments(task: Any) -> Mapping[str, Any]:

@@ -9,10 +9,12 @@ import html
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.languages import BAD_WORDS, GOOD_WORDS, is_found
 
@@ -160,9 +162,8 @@ class Answer:
     def shown(self, secrets: tuple[str, ...] = ()) -> str:
         """Return the message without ``secrets`` and control characters, at most 300 characters."""
         text = self.message
-        for secret in filter(None, secrets):
-            for form in {secret, json.dumps(secret)[1:-1], html.escape(secret), plain(secret)}:
-                text = text.replace(form, "********")
+        for form in sorted(secret_forms(secrets), key=len, reverse=True):
+            text = text.replace(form, "********")
         text = re.sub(
             r"(?i)((?:sessionid|csrftoken|password)[\"']?\s*[=:]\s*[\"']?)[^\s;,\"'&<>]+", r"\1********", text
         )
@@ -186,6 +187,15 @@ def find_texts(value: Any, is_wanted: Callable[[str], bool] | None = None) -> It
             pending += reversed(members)
         elif isinstance(item, list):
             pending += [(each, is_below) for each in reversed(item)]
+
+
+def secret_forms(secrets: Iterable[str]) -> set[str]:
+    """Return each secret as it is, and as JSON, HTML, a URL and Base64 write it."""
+    forms: set[str] = set()
+    for secret in filter(None, secrets):
+        forms |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], plain(secret)}
+        forms |= {html.escape(secret), quote(secret), quote(secret, safe=""), b64encode(secret.encode()).decode()}
+    return forms
 
 
 def plain(text: str) -> str:
