@@ -228,7 +228,7 @@ def _with_name(run: Watched, base_url: str, folder: Path) -> Watched:
     def named(text: str) -> str:
         text = text.replace(base_url, "https://node.example").replace(str(folder), "/home")
         text = re.sub(r"slb_list_[0-9a-f]{64}", "slb_list", text)
-        return re.sub(r"slb_license_[0-9a-f]{16}_[0-9a-f]{16}", "slb_license", text)
+        return re.sub(r"slb_license_[0-9a-f]{64}", "slb_license", text)
 
     results = json.loads(named(json.dumps(run.results)))
     return Watched(run.status, named(run.output), run.seconds, run.memory, run.left, results)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TRANSFERRED = {"ANSIBLE_PIPELINING": "0"}
 PLAYBOOKS = ("rollout", "adopt_interfaces", "download_license", "show_engine_list")
-REFUSED = "of this host is one of its facts, and no host decides where credentials go"
+REFUSED = "rejected: it is a fact of this host"
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ def test_an_execution_environment_without_requests(fleet: Fleet) -> None:
     )
     account = fleet.run("rollout", {}, "-e", "slb_license_dest=", PYTHONPATH=str(fleet.folder))
     assert account.run.status != 0
-    assert "has no usable package requests" in account.run.output
+    assert "Python package requests missing" in account.run.output
     assert_nothing_was_touched(account)
 
 
