@@ -33,12 +33,15 @@ try:
     from urllib3.connection import HTTPSConnection
     from urllib3.connectionpool import HTTPSConnectionPool
     from urllib3.exceptions import HTTPError
+    from urllib3.response import HTTPResponse
     from urllib3.util.ssl_ import create_urllib3_context
 except ImportError as error:
     _IMPORT_ERROR = str(error)
     HTTPAdapter = HTTPSConnection = HTTPSConnectionPool = object  # type: ignore[assignment, misc]
 else:
-    _IMPORT_ERROR = ""
+    # Older ones would take CA files from elsewhere, and cannot read what has arrived.
+    is_new = hasattr(HTTPAdapter, "build_connection_pool_key_attributes") and hasattr(HTTPResponse, "read1")
+    _IMPORT_ERROR = "" if is_new else "requests 2.32.3 and urllib3 2.2.2 are needed"
 
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
@@ -148,7 +151,7 @@ class Client:
             raise FleetError(
                 "requests_missing",
                 f"Python package requests missing or too old in {sys.executable}: {show(_IMPORT_ERROR, 80)}.",
-                f"Run {sys.executable} -m pip install requests.",
+                f"Run {sys.executable} -m pip install --upgrade requests urllib3.",
             )
         self.connection = connection
         self.tls_fingerprint = ""
