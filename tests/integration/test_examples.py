@@ -184,7 +184,7 @@ def test_a_rollout_takes_its_hosts_from_the_console(
         done = from_console.play("slb.fleet.rollout", *arguments)
         assert done.status == 0, done.output
         assert done.of("ok") == {"box": 1}, done.output
-        assert done.report["box"].startswith("verified in the engine list"), done.output
+        assert done.verified_by.get("box") == "engine_list", done.output
     asked = {name: number for name, number in node.state()["counters"].items() if number}
     # Of each run, one for the hosts and one for what is true now.
     assert asked == {"login": 2, "engines": 4}
