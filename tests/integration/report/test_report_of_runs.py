@@ -135,7 +135,7 @@ def test_the_failed_the_unreachable_and_the_not_started(reported: Reported, stra
         assert reported.statuses["h3"] == "not_started"
         assert reported.containers("h3") == {}
         assert reported.retry == ["h1", "h2", "h3"]
-        assert "--limit h1,h2,h3" in run.output
+        assert f"slb.fleet.rollout --limit @{reported.folder}/retry" in run.output
     see_that_proofs_are_true(reported)
 
 
