@@ -109,7 +109,7 @@ class Chaos:
                 )
             if (before[name].containers, before[name].record) != (after[name].containers, after[name].record):
                 self._broke(name, "a run over a verified engine left another state")
-            if run.report.get(name, "").startswith("verified in the engine list") and not after[name].live:
+            if run.verified_by.get(name) == "engine_list" and not after[name].live:
                 self._broke(name, "the console is said to have verified an engine that it does not have")
 
     def _judged(self, act: Callable[[], None], words: dict[str, str]) -> dict[str, Sight]:

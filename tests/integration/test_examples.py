@@ -139,7 +139,7 @@ def source(fleet: Fleet, folder: Path, example: str) -> Path:
     path.write_text(text.replace("/var/lib/slb", str(folder)))
     variables = fleet.lab.inventory()["engines"]["vars"]
     (folder / "group_vars").mkdir(exist_ok=True)
-    described = {"slb_engine_list": yaml.safe_load(example)["listing"]}
+    described = {"slb_engine_list": yaml.safe_load(example)["engine_list"]}
     (folder / "group_vars" / "engines.yml").write_text(yaml.safe_dump({**variables, **described}))
     return path
 
@@ -164,7 +164,7 @@ def test_the_example_of_the_inventory_runs(listed_fleet: Fleet, tmp_path: Path) 
     network = "net_" + re.sub(r"\.[0-9]+$", "", variables["slb_manage_ip"]).replace(".", "_")
     for group in ("engines", "console_running", network):
         assert shown[group]["hosts"] == ["box"], shown
-    assert "to_look_at" not in shown
+    assert "to_check" not in shown
     assert variables["slb_console_state"] == "running"
     assert str(variables["slb_user_credential_id"]) == "1"
     assert list((tmp_path / "inventory").iterdir())  # its cache
@@ -184,7 +184,7 @@ def test_a_rollout_takes_its_hosts_from_the_console(
         done = from_console.play("slb.fleet.rollout", *arguments)
         assert done.status == 0, done.output
         assert done.of("ok") == {"box": 1}, done.output
-        assert done.report["box"].startswith("verified in the engine list"), done.output
+        assert done.verified_by.get("box") == "engine_list", done.output
     asked = {name: number for name, number in node.state()["counters"].items() if number}
     # Of each run, one for the hosts and one for what is true now.
     assert asked == {"login": 2, "engines": 4}

@@ -39,7 +39,13 @@ def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
 
 def test_it_says_first_how_the_fleet_stands_then_what_is_wrong_then_each_host(show: Show) -> None:
     text = show(troubled()).text
-    parts = ["slb.fleet.rollout", "1 healthy (1 by console) · 2 failed", "What has to be looked at", "Batches", "Hosts"]
+    parts = [
+        "slb.fleet.rollout",
+        "1 healthy (1 by engine_list) · 2 failed",
+        "What has to be looked at",
+        "Batches",
+        "Hosts",
+    ]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert "The container slb is running: it could be live." in text

@@ -45,6 +45,12 @@ class Run:
         return dict(line.split(maxsplit=1) for line in lines if line.strip())
 
     @property
+    def verified_by(self) -> dict[str, str]:
+        """By host: ``host`` or ``engine_list``. Hosts that are not healthy are left out."""
+        found = {host: re.match(r"verified by (\w+)", line) for host, line in self.report.items()}
+        return {host: match[1] for host, match in found.items() if match}
+
+    @property
     def words(self) -> str:
         """The output with its line breaks and indentation folded."""
         return " ".join(self.output.split())

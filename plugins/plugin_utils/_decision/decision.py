@@ -19,11 +19,11 @@ Because = Literal["list", "operator", "record", "ended"]
 
 @dataclass(frozen=True)
 class Decision:
-    """``action``: nothing, confirm (note the engine in the record), wait, add (ask for an install), replace (take the
-    container out of the way, then add), put_back (undo that) or fail.
+    """``action``: none, record (note the engine in the record), wait, install, replace (set the container aside, then
+    install), restore (undo that) or fail.
 
     With wait go ``wait_seconds`` and ``wait_for``: host, for the engine to come up, or console, for the list of a
-    console whose engine is up. With replace goes ``because``: on whose word. ``verified_by``: host or console.
+    console whose engine is up. With replace goes ``because``: on whose word. ``verified_by``: host or engine_list.
     ``console``: what its list said. ``code``: the row that decided, or what spoke against its decision, in a word.
     ``undo``: should the act fail, the container that was taken out of the way goes back.
     """

@@ -89,7 +89,7 @@ def test_a_second_rollout_over_proven_engines_reads_the_list_once_and_changes_no
     assert again.status == 0, again.output
     assert set(again.of("changed").values()) == {0}
     for host in listed:
-        assert again.report[host].startswith("verified in the engine list"), again.output
+        assert again.verified_by.get(host) == "engine_list", again.output
         asked = {name: number for name, number in sites[host].requests.items() if number}
         assert asked == {"login": 1, "engines": 1}, f"{host} asked its management node for more"
         assert (sites[host].containers, sites[host].record) == before[host]

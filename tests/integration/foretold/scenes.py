@@ -155,7 +155,7 @@ WITHOUT_A_LIST = {
         Case("created", "replace", "is created", created),
         Case("one name", "fail", "is wanted by", variables=TWIN),
         Case("the same name", "fail", "is wanted by", variables=TWIN),
-        Case("no address", "fail", "it is not an IP address", variables={"slb_manage_ip": "300.1.1.1"}),
+        Case("no address", "fail", "is not an IP address", variables={"slb_manage_ip": "300.1.1.1"}),
         Case("no management node", "fail", "slb_base_url", variables={"slb_base_url": ""}),
         Case("not let in", "fail", "The install was not begun", variables={"slb_username": "nobody"}),
         Case("ours, restarting", "wait", "seeing whether it stays up", restarts, {"slb_settle": 3}, is_restless=True),

@@ -13,10 +13,7 @@ from scenes import DESCRIBED
 from wards import Case, Wards
 
 HERE = Path(__file__).parent
-LICENSE_PLAYS = {
-    "Find the management nodes and where their licenses go",
-    "Download the license of each management node",
-}
+LICENSE_PLAYS = {"Download the license"}
 MOST_TASKS, MOST_TRIPS = 9, 7
 # A container that has to run for long gives the management node time to list its engine: a look at a host whose engine
 # is not listed yet is one more trip, and how many of them there are hangs on how fast the node is.
@@ -26,7 +23,7 @@ CLEAN = Case("absent", "install", "There is no engine")
 
 @dataclass(frozen=True)
 class Cost:
-    """By host: executed tasks, those of the license's plays apart, and calls of ssh. ``asked``: of the node."""
+    """By host: executed tasks, those of the license's play apart, and calls of ssh. ``asked``: of the node."""
 
     tasks: dict[str, int]
     trips: dict[str, int]

@@ -123,7 +123,7 @@ class History:
         return self.run.status != 0 and {h for h, line in self.run.report.items() if line.startswith(words)} == {*names}
 
     def verified_by_console(self, *names: str) -> bool:
-        return all(self.run.report[name].startswith("verified in the engine list") for name in names)
+        return all(self.run.verified_by.get(name) == "engine_list" for name in names)
 
 
 class Steps:
@@ -361,8 +361,8 @@ class Estate:
     def see_that_claims_are_true(
         self, history: History, hosts: Mapping[str, Mapping[str, Any]], elsewhere: set[str]
     ) -> None:
-        for name, line in history.run.report.items():
-            if not line.startswith("verified in the engine list") or name in elsewhere:
+        for name, by in history.run.verified_by.items():
+            if by != "engine_list" or name in elsewhere:
                 continue
             address = hosts.get(name, {}).get("ansible_host", self[name].host.address)
             address = hosts.get(name, {}).get("slb_manage_ip") or address

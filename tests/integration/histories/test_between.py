@@ -94,10 +94,10 @@ def test_whatever_fails_leaves_the_host_as_it_was(between: Between, host: str) -
     ("host", "words"),
     [
         (READ_ONLY, f"{FACTS} is read-only"),
-        (NODE_GONE, "slb_base_url"),
+        (NODE_GONE, "connection refused"),
         (LIST_GONE, "503"),
         (IMMUTABLE, "slb_engine.fact"),
-        (NO_LOGIN, "slb_password"),
+        (NO_LOGIN, "Check username and password"),
     ],
 )
 def test_the_run_says_what_failed_and_that_the_container_is_back(between: Between, host: str, words: str) -> None:

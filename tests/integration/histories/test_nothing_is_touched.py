@@ -63,10 +63,10 @@ def test_nothing_at_all_is_otherwise(estate: Estate, refused: History) -> None:
 @pytest.mark.parametrize(
     ("host", "words"),
     [
-        ("h1", "slb_password"),
-        ("h2", "slb_manage_ip"),
-        ("h3", "slb_user_credential_id"),
-        ("h4", "slb_base_url"),
+        ("h1", "Check username and password"),
+        ("h2", "Option manage_ip invalid"),
+        ("h3", "user_credential_id"),
+        ("h4", "https://127.0.0.1:1"),
         ("h5", "read-only"),
         ("h6", "is full"),
     ],
@@ -100,7 +100,7 @@ def test_nothing_on_the_others_is_otherwise(later: History, host: str) -> None:
     assert host not in later.touched, later.run.output
 
 
-@pytest.mark.parametrize(("host", "words"), [("h2", "read-only"), ("h3", "is full"), ("h6", "slb_tls_fingerprint")])
+@pytest.mark.parametrize(("host", "words"), [("h2", "read-only"), ("h3", "is full"), ("h6", "tls_fingerprint")])
 def test_each_names_what_is_wrong(later: History, host: str, words: str) -> None:
     assert words in later.said(host), later.run.output
 
@@ -111,7 +111,7 @@ def test_a_wrong_password_is_tried_once_for_all_hosts(estate: Estate, later: His
     assert history.failed("h4", "h5"), history.run.output
     assert history.touched == {}
     assert history.requests["login"] == 1
-    assert "slb_password" in history.said("h4") + history.said("h5")
+    assert "Check username and password" in history.said("h4") + history.said("h5")
 
 
 # --- what cannot be written, though its folder can be, or for want of something that no size shows

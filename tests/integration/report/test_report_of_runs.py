@@ -98,7 +98,7 @@ def test_batches_of_ansible_runner_are_told_as_they_were(reported: Reported, tmp
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    assert "3 healthy (3 by console)" in done.stdout
+    assert "3 healthy (3 by engine_list)" in done.stdout
     reported.see_that_no_secret_is_told(done.stdout)
     assert "\x1b[K" not in done.stdout, "the line of progress is not drawn in place where nobody looks"
     batches = [each for each in reported.document["run"]["batches"] if each["play"].startswith("Roll out")]
@@ -126,14 +126,16 @@ def test_the_failed_the_unreachable_and_the_not_started(reported: Reported, stra
     run = reported.play("slb.fleet.rollout", "-i", str(extra), env={"ANSIBLE_STRATEGY": strategy},
                         slb_max_fail_percentage=0)  # fmt: skip
     assert run.status != 0
-    assert (reported.statuses["h1"], reported.host("h1")["reason"]["code"]) == ("failed", "drift"), run.output
+    assert (reported.statuses["h1"], reported.host("h1")["reason"]["code"]) == ("failed", "listed_but_not_running"), (
+        run.output
+    )
     assert reported.host("h1")["since"] == "drifted"
     assert reported.statuses["h2"] == "unreachable"
     if strategy == "linear":
         assert reported.statuses["h3"] == "not_started"
         assert reported.containers("h3") == {}
         assert reported.retry == ["h1", "h2", "h3"]
-        assert "--limit h1,h2,h3" in run.output
+        assert f"slb.fleet.rollout --limit @{reported.folder}/retry" in run.output
     see_that_proofs_are_true(reported)
 
 
