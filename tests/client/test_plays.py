@@ -137,7 +137,7 @@ def test_license_is_written_on_the_controller(start: Callable[..., FakeNode], pl
     tasks = [
         {**download, "register": "first"},
         {**download, "register": "second"},
-        {"ansible.builtin.copy": {"content": "old", "dest": str(dest)}, **here},
+        {"ansible.builtin.copy": {"content": "old", "dest": str(dest)}, "diff": False, **here},
         {**download, "register": "third"},
         {"ansible.builtin.debug": {"msg": "{{ [first, second, third] | to_json }}"}},
     ]
