@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from ipaddress import IPv6Address
 from typing import Any, Literal
 
 from ansible.utils.display import Display
@@ -22,7 +23,8 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_l
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
-_ADDRESS = re.compile(r"[0-9.]{7,15}|[0-9a-f:.]*:[0-9a-f:.]*")  # of what ``comparable`` returns
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
 _MOST_WORDS = 20
 
 ConsoleState = Literal[
@@ -122,7 +124,14 @@ def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
 
 
 def is_address(text: str) -> bool:
-    return bool(_ADDRESS.fullmatch(comparable(text)))
+    """Return whether ``text`` is an IP address. It is asked for each engine of the list, hence the pattern."""
+    address = comparable(text)
+    if _IPV4.fullmatch(address):
+        return True
+    try:
+        return ":" in address and bool(IPv6Address(address))
+    except ValueError:
+        return False
 
 
 class ListedEngines:

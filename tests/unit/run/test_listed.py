@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, is_another_machine, listed
 
 
 def entry(name: str = "edge-1", address: str = "192.0.2.11", state: str = "running", word: str = "up") -> dict:
@@ -39,3 +39,11 @@ def test_a_name_instead_of_an_address_cannot_be_compared() -> None:
     found = listed(excerpt([OTHER], "edge-1", "edge-1.lan"), "edge-1", "edge-1.lan")
     assert (found.state, found.is_about_it) == ("unknown", False)
     assert "'edge-1.lan' is no IP address" in found.words
+
+
+@pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan"])
+def test_listed_text_that_is_no_address_is_not_compared(address: str) -> None:
+    assert not is_another_machine(address, ["192.0.2.11"])
+    assert (
+        listed(excerpt([entry("edge-2", address)], "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == "unknown"
+    )
