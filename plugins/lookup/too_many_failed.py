@@ -21,7 +21,7 @@ options:
 """
 
 EXAMPLES = r"""
-- name: End the batch if too many hosts of the last one failed
+- name: End the batch after too many failures
   ansible.builtin.meta: end_batch
   when: lookup('slb.fleet.too_many_failed', slb_max_fail_percentage | default(none))
 """

@@ -115,7 +115,7 @@ def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
 
 def raw_value(value: Any, variables: Mapping[str, Any]) -> Any:
     """Return what a text that only names a variable refers to: before ansible-core 2.19, a template makes it a text."""
-    for _ in range(10):
+    for _unused in range(10):
         name = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
         if not name or name[1] not in variables:
             break

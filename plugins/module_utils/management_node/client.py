@@ -492,7 +492,7 @@ def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _R
         thread.join(max(0.0, seconds))
     finally:
         # Also after a signal: a thread that is still connecting sends nothing once the line has ended.
-        for _ in range(_MOST_CUTS if thread.is_alive() else 0):
+        for _attempt in range(_MOST_CUTS if thread.is_alive() else 0):
             line.end()
             thread.join(_CUT_SECONDS)
     if line.is_over:
