@@ -36,7 +36,7 @@ def leftovers(sites: Sites) -> dict[str, list[str]]:
         }
         for release, is_there in MOMENTS.items():
             site = sites[f"{release}-1"]
-            wait_until(lambda is_there=is_there, site=site: is_there(site), f"the moment of {release}", seconds=90)  # type: ignore[misc]
+            wait_until(lambda is_there=is_there, site=site: is_there(site), f"the moment of {release}", seconds=600)  # type: ignore[misc]
             assert started[release].poll() is None
             kill(started[release])
             assert started[release].returncode == -signal.SIGKILL

@@ -8,7 +8,7 @@ from sites import Site, Sites, said
 
 
 def be_deployed_slowly(site: Site) -> None:
-    site.node.set_faults({"slow_start_seconds": 30.0})
+    site.node.set_faults({"slow_start_seconds": 120.0})
     site.a_person_deploys(until="deploying")
 
 
@@ -28,7 +28,7 @@ def rollout(sites: Sites) -> Run:
         "slb.fleet.rollout",
         variables={
             "trixie-1": {"slb_attempts": 2, "slb_wait_timeout": 12},
-            "bookworm-2": {"slb_wait_timeout": 60},
+            "bookworm-2": {"slb_wait_timeout": 300},
             "trixie-2": {"slb_motd_after": "restored"},
         },
     )
