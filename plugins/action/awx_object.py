@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.settings import PREFIX, settings_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.standing import ENDPOINTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.trouble import BROKEN_OFF, in_words
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import value_of
 
 _LONGEST_WORDS = 1000
 _COLLECTIONS = ("awx.awx", "ansible.controller")

@@ -1,12 +1,12 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``slb.fleet.host_info`` on the engine host, in bounded time."""
+"""Run the module on the host, and take declared keys only from its answer."""
 
 from __future__ import annotations
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import OnHostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
 
 
-class ActionModule(OnHostAction):
-    pass
+class ActionModule(HostAction):
+    """As its base."""

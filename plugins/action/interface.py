@@ -6,7 +6,6 @@
 import time
 import uuid
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible import constants
@@ -15,17 +14,12 @@ from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError, options_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._misspelt import say_unknown_variables
-from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction, as_seconds
-from ansible_collections.slb.fleet.plugins.plugin_utils._run_store import RunStore
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import names_for
+from ansible_collections.slb.fleet.plugins.modules.interface import ARGUMENTS
+from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
 
 display = Display()
 
-_MODULE = "slb.fleet.interface"
 _DEFAULT_CONFIRM_SECONDS = 60.0
-_DEFAULT_DHCP_SECONDS = 15.0
 _UNDECIDED = ("planned", "armed", "applied", "restoring")
 _PAUSE_SECONDS = 1.0
 _SHOWN = 20
@@ -38,63 +32,45 @@ _UNSHARED = "-o ControlMaster=no -o ControlPath=none"
 _WORDS_OF_A_CUT = ("closed by remote host", "Connection reset", "Broken pipe", "client_loop", "Timeout, server")
 
 
-class ActionModule(OnHostAction):
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        try:
-            return self._adopt(self.given(), task_vars)
-        except HostAnswerError as error:
-            return {"failed": True, "msg": str(error)}
-
-    def seconds(self, arguments: Mapping[str, Any]) -> float:
-        # Twice the wait for DHCP, and the time in which many interfaces are looked at and written down.
-        return 4 * STEP_SECONDS + 2 * as_seconds(arguments.get("dhcp_timeout"), _DEFAULT_DHCP_SECONDS)
-
-    def _adopt(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
+class ActionModule(HostAction):
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        arguments = self.given()
         if arguments.get("state") == "confirmed":
-            return self._module(arguments, task_vars)
-        known = task_vars or {}
-        # Before anything is done: whoever misspells which interfaces are meant has all of them.
-        say_unknown_variables(
-            known, str(known.get("inventory_hostname")), RunStore.of_run(Path(constants.DEFAULT_LOCAL_TMP))
-        )
-        # Whether the host answers at all shows sooner than what the change itself may take.
-        self.on_host("slb.fleet.host_info", {"subset": ["record"]}, STEP_SECONDS, task_vars)
+            return self._module(arguments, variables)
         arguments["token"] = arguments.get("token") or uuid.uuid4().hex
         try:
-            result = self._module(arguments, task_vars)
+            result = self._module(arguments, variables)
         except AnsibleConnectionFailure as error:
             if not any(word in str(error) for word in _WORDS_OF_A_CUT):
                 raise
             # The module may have done its work all the same; the host knows.
             result = {"pending": ["?"], "msg": str(error)}
         if result.get("pending"):
-            result = self._confirm(arguments, result, task_vars)
+            result = self._confirm(arguments, result, variables)
         remarks = result.get("remarks", [])
         if len(remarks) > _SHOWN:
             remarks = [*remarks[:_SHOWN], f"{len(remarks) - _SHOWN} more remarks are in the result."]
         for remark in remarks:
             # A warning is wrapped, and what a host says could begin a line of its own.
-            host = visible(str((task_vars or {}).get("inventory_hostname")))
+            host = visible(str(variables.get("inventory_hostname")))
             display.display(f"[{host}]: {remark}", color=constants.COLOR_WARN)
         return result
 
-    def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any] | None) -> dict[str, Any]:
-        answer = self.on_host(_MODULE, arguments, self.seconds(arguments), task_vars)
+    def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
+        answer = self.on_host("interface", arguments, task_vars)
         # Reasons and notes name options as messages do, which alone are told in the reader's words already.
         return {key: self._in_words(value) for key, value in answer.items()}
 
     def _in_words(self, value: Any) -> Any:
         if isinstance(value, str):
-            return in_words(value, names_for(self._task), options_of("interface"))
+            return in_words(value, None, ARGUMENTS)
         if isinstance(value, list):
             return [self._in_words(each) for each in value]
         if isinstance(value, dict):
             return {key: self._in_words(each) for key, each in value.items()}
         return value
 
-    def _confirm(
-        self, arguments: dict[str, Any], applied: dict[str, Any], task_vars: dict[str, Any] | None
-    ) -> dict[str, Any]:
+    def _confirm(self, arguments: dict[str, Any], applied: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
         """Tries until it is confirmed, or until the host has had the time to put everything back and can say so."""
         patience = float(arguments.get("confirm_timeout") or _DEFAULT_CONFIRM_SECONDS) + _RESTORE_SECONDS
         deadline = time.monotonic() + patience

@@ -130,8 +130,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def _tell_a_change(self, result: Any) -> None:
         each = told(result)
-        deed = seen(each.module, each.values, bool(context.CLIARGS.get("check")), each.on).deed
-        if deed:
+        for deed in seen(each.module, each.values, bool(context.CLIARGS.get("check")), each.on).deeds:
             would = "would " if context.CLIARGS.get("check") else ""
             self._display.display(f"[{visible(each.host)}]: {would}{deed.sentence}", color="yellow")
 

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What playbooks need of the collection's variables and of the console's list, outside of a task."""
+"""The state of an engine in the engine list, for playbooks."""
 
 from __future__ import annotations
 
@@ -9,23 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from ansible.errors import AnsibleFilterError
-
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import setting as read_setting
-
-
-def setting(value: Any, name: str) -> Any:
-    """The value of slb_<name>, or its default where it is empty."""
-    try:
-        return read_setting(name, value)
-    except FleetError as error:
-        raise AnsibleFilterError(str(error)) from error
+from ansible_collections.slb.fleet.plugins.plugin_utils.listed import excerpt, listed
 
 
 def listed_as(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str) -> dict[str, Any]:
-    """What the list says of one engine."""
+    """Return the state of one engine in the engine list."""
     return asdict(listed(excerpt(engines, str(name), str(manage_ip)), str(name), str(manage_ip)))
 
 
@@ -33,4 +21,4 @@ class FilterModule:
     """Named by Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"setting": setting, "listed_as": listed_as}
+        return {"listed_as": listed_as}

@@ -54,7 +54,7 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import content, files, settings, standing
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.api import Awx
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import value_of
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import value_of
 
 _A_PAGE = {"page_size": 200}
 

@@ -57,8 +57,7 @@ from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import BEFORE_HOSTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS, is_empty
 
 _DEFAULT = "engines"
 

@@ -135,11 +135,6 @@ code:
   returned: failure
   type: str
   sample: install_rejected
-overtaken:
-  description: Whether somebody else deploys on the host since it was decided to do this. Then nothing was asked for.
-  returned: with O(decided), where the request cannot be noted because of that
-  type: bool
-  sample: true
 """
 
 from typing import Any, Dict
@@ -150,15 +145,11 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.client i
     run_client_module,
 )
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import (
-    ARGUMENTS as INSTALL_ARGUMENTS,
-)
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import (
+    ARGUMENTS,
     EXISTS,
     Engine,
     request_install,
 )
-
-ARGUMENTS = dict(INSTALL_ARGUMENTS, decided=dict(type="dict"))
 
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:

@@ -5,38 +5,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.parameters import remove_values
-from ansible.plugins.action import ActionBase
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import secret_forms
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import SECRET_OPTIONS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
-from ansible_collections.slb.fleet.plugins.plugin_utils._as_stated import (
-    refuse_delegation_by_facts,
-    refuse_environment_by_facts,
-    stated_arguments,
-    task_environment,
-)
-from ansible_collections.slb.fleet.plugins.plugin_utils._on_host import STEP_SECONDS, OnHostAction
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import without_facts
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import (
-    given_options,
-    raw_arguments,
-    refuse_facts,
-    with_defaults,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import given_options, raw_arguments, with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
-_MOST_CALLS = 10
-"""In whose time a module on another host has done its work: two logins and the pages of a list."""
 
-
-class ManagementNodeAction(ActionBase):  # type: ignore[misc]
+class ManagementNodeAction(HostAction):
     """``operation`` and ``argument_spec`` are those of the module of the same name.
 
     Delegated to another host, the module runs there, in a session of its own, unless ``has_module`` is false.
@@ -44,44 +29,26 @@ class ManagementNodeAction(ActionBase):  # type: ignore[misc]
     """
 
     _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
 
     argument_spec: ClassVar[dict[str, dict[str, Any]]]
     has_module: ClassVar[bool] = True
     operation: Any
     is_secret: ClassVar[bool] = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        result: dict[str, Any] = super().run(tmp, task_vars)
-        variables = task_vars or {}
-        is_delegated = bool(self._task.delegate_to) and self._connection.transport != "local"
-        is_elsewhere = is_delegated and self.has_module
-        given: dict[str, Any] = {}
-        try:
-            refuse_facts(variables)
-            with task_environment(self._task, variables, self._templar):
-                given = self._given(variables, environment=not is_elsewhere)
-                values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
-        except FleetError as error:
-            values = {**error.as_result(), "failed": True}
-        except AnsibleConnectionFailure as error:
-            raise AnsibleConnectionFailure(remove_values(error.message, _secrets(given))) from None
-        # The client shows no secret, but a delegated host may send one back.
-        result.update(remove_values(values, _secrets(given)) if is_elsewhere else values)
-        if self.is_secret and not result.get("failed"):
-            result["_ansible_no_log"] = True
-        return result
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        is_elsewhere = bool(self._task.delegate_to) and self._connection.transport != "local" and self.has_module
+        with self._environment():
+            given = self._given(variables, environment=not is_elsewhere)
+            values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
+        if self.is_secret and not values.get("failed"):
+            values["_ansible_no_log"] = True
+        return values
 
     def _given(self, variables: Mapping[str, Any], *, environment: bool) -> dict[str, Any]:
-        with without_facts(variables, self._templar, self._task) as stated:
-            if self._task.delegate_to:
-                refuse_delegation_by_facts(self._task, stated, self._templar)
-            if not environment:
-                refuse_environment_by_facts(self._task, stated, self._templar)
-            arguments = stated_arguments(self._task, stated, self._templar)
-            raw = raw_arguments(self._task)
-            return given_options(self.argument_spec, arguments, raw, stated, self._templar, environment=environment)
+        raw = raw_arguments(self._task)
+        return given_options(
+            self.argument_spec, self._task.args, raw, variables, self._templar, environment=environment
+        )
 
     def _run_here(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(self.argument_spec, given)
@@ -91,10 +58,24 @@ class ManagementNodeAction(ActionBase):  # type: ignore[misc]
         return values
 
     def _run_elsewhere(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
-        options = with_defaults(self.argument_spec, given)
-        seconds = STEP_SECONDS + _MOST_CALLS * options["timeout"] * (options["retries"] + 1)
-        return OnHostAction.beside(self).on_host(self._task.resolved_action, given, seconds, variables)
+        secrets = secret_forms(str(given.get(option) or "") for option in SECRET_OPTIONS)
+        try:
+            answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given, variables)
+        except AnsibleConnectionFailure as error:
+            raise AnsibleConnectionFailure(remove_values(error.message, secrets)) from None
+        # The client shows no secret, but a delegated host may send one back.
+        values: dict[str, Any] = remove_values(answer, secrets)
+        return values
 
-
-def _secrets(given: Mapping[str, Any]) -> set[str]:
-    return secret_forms(str(given.get(option) or "") for option in SECRET_OPTIONS)
+    @contextlib.contextmanager
+    def _environment(self) -> Iterator[None]:
+        """Apply the task's keyword ``environment``, as a module gets it from its connection: proxies, for example."""
+        kept = dict(os.environ)
+        for layer in self._task.environment or ():
+            for name, value in (self._templar.template(layer) or {}).items():
+                os.environ[str(name)] = str(value)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError as MarkedError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import (
@@ -23,33 +21,13 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.argument
     read_number,
     require_text,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._host_answer import HostAnswerError
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, raw_value, value_of, without_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty, raw_value, value_of
 
 Spec = Mapping[str, Mapping[str, Any]]
 
 CONNECTION_VARIABLES = {option: f"slb_{option}" for option in CONNECTION_ARGUMENTS if option != "sessionid"}
-VARIABLES = {
-    **CONNECTION_VARIABLES,
-    "name": "slb_engine_name",
-    "manage_ip": "slb_manage_ip",
-    "user_credential_id": "slb_user_credential_id",
-    "is_change_hostname": "slb_is_change_hostname",
-    "engine_list": "slb_engine_list",
-    "dest": "slb_license_dest",
-    "backup": "slb_license_backup",
-    "allow_established": "slb_allow_established",
-    "remove": "slb_remove_leftovers",
-    "interfaces": "slb_interfaces",
-    "lift_unmanaged": "slb_lift_unmanaged",
-    "dhcp_timeout": "slb_dhcp_timeout",
-    "confirm_timeout": "slb_confirm_timeout",
-}
-"""The variables by which the roles and playbooks of the collection set the options of their tasks."""
-
 _PREFIXES = ("slb_", "__slb_", "awx_", "tower_")
 _OF_THE_INVENTORY = ("inventory_hostname", "inventory_hostname_short", "inventory_dir", "inventory_file", "group_names")
-_COLLECTION = Path(__file__).resolve().parents[2]
 _LARGEST = 2**63
 
 
@@ -102,10 +80,9 @@ def with_defaults(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
     return {**{option: rules.get("default") for option, rules in spec.items()}, **values}
 
 
-def connection_options(variables: Mapping[str, Any], templar: Any, task: Any = None) -> dict[str, Any]:
+def connection_options(variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
     """Return the connection options of a host: its variables, the environment, the defaults. Raises FleetError."""
-    with without_facts(variables, templar, task) as stated:
-        given = given_options(CONNECTION_ARGUMENTS, {}, {}, stated, templar)
+    given = given_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar)
     return with_defaults(CONNECTION_ARGUMENTS, given)
 
 
@@ -117,7 +94,7 @@ def raw_arguments(task: Any) -> Mapping[str, Any]:
 
 
 def refuse_facts(variables: Mapping[str, Any], of_connection: Iterable[str] = ()) -> None:
-    """Raise HostAnswerError if a variable of the collection, of the inventory or of AWX is one of the host's facts.
+    """Raise FleetError if a variable of the collection, of the inventory or of AWX is one of the host's facts.
 
     Facts outrank the inventory, and any module's result may contain facts. ``of_connection``: the variables of the
     host's connection, which are refused, too.
@@ -126,22 +103,11 @@ def refuse_facts(variables: Mapping[str, Any], of_connection: Iterable[str] = ()
     for name in map(str, variables.get("ansible_facts") or ()):
         if name.startswith(_PREFIXES) or name in connection or name in _OF_THE_INVENTORY:
             shown = in_short(f"ansible_{name}" if name in connection else name, 60)
-            raise HostAnswerError(
+            raise FleetError(
+                "variable_from_facts",
                 f"Variable {shown} rejected: it is a fact of this host.",
                 "Set it in the inventory or in the play, and clear the fact cache of this host (--flush-cache).",
             )
-
-
-def in_variables(error: FleetError) -> str:
-    """Return the message of ``error`` for a user who sets variables."""
-    return error.in_words(VARIABLES, set(VARIABLES)) if isinstance(error, MarkedError) else str(error)
-
-
-def names_for(task: Any) -> dict[str, str]:
-    """Return what the messages of ``task`` call its options: variables, if it is a task of the collection itself."""
-    path = Path(str(task.get_path() or "").rpartition(":")[0]).resolve()
-    is_ours = any(_COLLECTION / folder in path.parents for folder in ("roles", "playbooks"))
-    return VARIABLES if is_ours else {}
 
 
 def _of_the_environment(rules: Mapping[str, Any]) -> Any:

@@ -18,8 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.argument
     normalize_base_url,
     normalize_fingerprint,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN, one_of, truth
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import KNOWN, is_empty, one_of, read_boolean
 
 PREFIX = "slb_awx_"
 _NOTHING_CHANGED = "Nothing was changed in AWX."
@@ -191,10 +190,10 @@ VARIABLES: Mapping[str, tuple[Reader, Any]] = {
     "base_url": (_of_the_node(normalize_base_url), ""),
     "username": (_text, ""),
     "password": (_text, ""),
-    "update_secrets": (truth, False),
+    "update_secrets": (read_boolean, False),
     "ca": (_certificates, ""),
     "tls_fingerprint": (_of_the_node(normalize_fingerprint), ""),
-    "become": (truth, True),
+    "become": (read_boolean, True),
     "slices": (_whole(1, 1000), 1),
     "approvers": (_names_of_theirs, []),
     "approval_timeout": (_whole(60, 10_000_000), 86_400),

@@ -110,8 +110,8 @@ class Gathering:
         story.spend(phase, took - waited)
         self._learn(story, seen, now, has_looked)
         if ending != "ok":
-            story.trouble = ending
-            story.reason = self._why(ending, seen)
+            story.trouble_before, story.trouble = story.trouble != "ok", ending
+            story.reason = self._why(ending, seen, story)
         elif seen.host_plan:
             story.reason = Reason(seen.host_plan.code, seen.host_plan.reason)
 
@@ -122,8 +122,8 @@ class Gathering:
     def has_license(self, host: str) -> None:
         self._licensed.add(self._share.get(host, ""))
 
-    def did(self, host: str, deed: Deed | None) -> None:
-        if deed:
+    def did(self, host: str, deeds: Iterable[Deed]) -> None:
+        for deed in deeds:
             self._stories.setdefault(host, Story()).add(deed)
 
     def _learn(self, story: Story, seen: Seen, now: float, has_looked: bool) -> None:
@@ -135,23 +135,25 @@ class Gathering:
             story.host_plan = seen.host_plan
             if has_looked:
                 story.verified_at, story.is_outdated = now, False
-        if seen.host_plan and not (seen.rounds or story.rounds):
+        if seen.host_plan and not (seen.rounds or story.rounds or story.deeds):
             story.is_decided, story.wants = True, seen.wants
         story.waited = story.waited if seen.waited is None else seen.waited
         story.rounds = story.rounds if seen.rounds is None else seen.rounds
-        if seen.deed:
-            story.add(seen.deed)
+        for deed in seen.deeds:
+            story.add(deed)
         if seen.node:
             self._nodes.setdefault(seen.node)
         self._unknown_engines.update(dict.fromkeys((engine, seen.node) for engine in seen.unknown_engines))
 
     @staticmethod
-    def _why(ending: Ending, seen: Seen) -> Reason:
+    def _why(ending: Ending, seen: Seen, story: Story) -> Reason:
         if ending == "unreachable":
             return Reason("host_unreachable", seen.message)
         if seen.host_plan:
             return Reason(seen.host_plan.code, seen.host_plan.reason)
-        return Reason("task_failed", seen.message)
+        if story.reason and not seen.code and (story.needs_a_person or story.trouble_before):
+            return story.reason  # of the failure that a task without a code of its own repeats
+        return Reason(seen.code or "task_failed", seen.message)
 
     def finish(self, status: Status, now: float) -> None:
         self._ended, self._status = now, status

@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 _SOONEST_SECONDS = 20
 _FEWEST, _SMALLEST_SHARE = 3, 0.1
 """Of fewer hosts than that the pace of the others is not known."""
-_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True)
@@ -32,26 +28,13 @@ class Tally:
     seen: int | None = None
 
 
-@dataclass(frozen=True)
-class Wait:
-    """Seconds for which a host has been waited for, and at most will be."""
-
-    host: str
-    since: float
-    most: float
-
-
-def line(tally: Tally, waits: Sequence[Wait]) -> str:
-    """Such as: 412/500 healthy · 3 failed · 20 waiting, longest edge-7 95 s of 180 s · about 6 min left."""
+def line(tally: Tally) -> str:
+    """Such as: 412/500 healthy · 3 failed · about 6 min left."""
     is_look = tally.seen is not None
     parts = [f"{tally.seen}/{tally.hosts} looked at" if is_look else f"{tally.healthy}/{tally.hosts} healthy"]
     parts += [f"{tally.healthy} healthy"] if is_look and tally.healthy else []
     troubles = ((tally.failed, "failed"), (tally.unreachable, "unreachable"))
     parts += [f"{number} {words}" for number, words in troubles if number]
-    if waits:
-        longest = max(waits, key=lambda wait: wait.since)
-        name = visible(longest.host[:_LONGEST_NAME])
-        parts.append(f"{len(waits)} waiting, longest {name} {longest.since:.0f} s of {longest.most:.0f} s")
     parts += [words] if (words := _left(tally)) else []
     return " · ".join(parts)
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -40,6 +40,7 @@ class Seen:
     """
 
     message: str = ""
+    code: str = ""
     host_plan: HostPlan | None = None
     waited: float | None = None
     rounds: int | None = None
@@ -47,8 +48,8 @@ class Seen:
     wants: str = ""
     record: Record = "none"
     is_set_aside: bool = False
-    """What the record proves was taken out of the way by the operator."""
-    deed: Deed | None = None
+    """The operator has had the recorded container set aside."""
+    deeds: tuple[Deed, ...] = ()
     unknown_engines: tuple[str, ...] = ()
 
 
@@ -60,9 +61,13 @@ def seen(module: str, result: Mapping[str, Any], would: bool = False, on: str = 
     message = _sentence(result.get("msg") or result.get("reason") or "It gave no reason.")
     if not module.startswith(PREFIX):
         return Seen(message)
+    code = _phrase(result.get("code"))
     if module == f"{PREFIX}engine_plan":
-        return _of_a_decision(message, result, would)
-    return Seen(message, deed=_deed(module.removeprefix(PREFIX), result, would, on))
+        return _of_a_decision(message, code, result, would)
+    if module == f"{PREFIX}engine_install":
+        return Seen(message, code, deeds=tuple(_of_an_install(result, would)))
+    deed = _deed(module.removeprefix(PREFIX), result, would, on)
+    return Seen(message, code, deeds=(deed,) if deed else ())
 
 
 def may_have_done(module: str, arguments: Mapping[str, Any]) -> bool:
@@ -75,7 +80,7 @@ def phase_of(module: str, result: Mapping[str, Any] | None, rounds: int) -> Phas
     if module == f"{PREFIX}engine_plan":
         return "prove" if rounds else "look"
     if module == f"{PREFIX}engine_record":
-        return "prove" if _mapping(_mapping(result).get("record")).get("state") == "verified" else "ask"
+        return "prove"
     return _PHASES.get(module.removeprefix(PREFIX)) if module.startswith(PREFIX) else None
 
 
@@ -87,49 +92,55 @@ _PHASES: Mapping[str, Phase] = {
     "host_info": "clear",
     "interface": "adopt",
     "engine": "ask",
+    "engine_install": "ask",
     "license": "ask",
 }
 
 
-def _of_a_decision(message: str, result: Mapping[str, Any], would: bool) -> Seen:
-    host_plan, progress = _mapping(result.get("plan")), _mapping(result.get("progress"))
+def _of_a_decision(message: str, code: str, result: Mapping[str, Any], would: bool) -> Seen:
+    host_plan, recorded = _mapping(result.get("plan")), _mapping(result.get("recorded"))
     engine = _mapping(result.get("engine"))
     decided = None
     if host_plan:
         decided = HostPlan(
             action=_phrase(host_plan.get("action")),
             code=_phrase(host_plan.get("code") or host_plan.get("action")),
-            reason=_sentence(host_plan.get("reason")),
-            evidence=tuple(_phrase(each) for each in _items(host_plan.get("evidence"))[:_MOST_PHRASES]),
+            reason=_sentence(f"{host_plan.get('summary') or ''} {host_plan.get('fix') or ''}"),
+            evidence=tuple(_phrase(each) for each in _items(host_plan.get("seen"))[:_MOST_PHRASES]),
             verified_by=_phrase(host_plan["verified_by"]) if host_plan.get("verified_by") else None,
-            console=_phrase(host_plan.get("console")),
+            console=_phrase(host_plan.get("engine_list")),
         )
     return Seen(
         message,
+        code,
         decided,
-        waited=_number(progress.get("waited")),
-        rounds=int(_number(progress.get("rounds")) or 0) if progress else None,
+        rounds=int(_number(result.get("requests")) or 0) if "requests" in result else None,
         node=_phrase(engine.get("base_url")),
         wants=_sentence(result.get("work") or ""),
-        record=_record(_mapping(result.get("recorded")), engine),
-        is_set_aside=_mapping(result.get("recorded")).get("set_aside") is True,
-        # Also where it fails afterwards.
-        deed=_told_deed("record_verified", would) if result.get("has_recorded") is True else None,
+        record=("this" if recorded.get("is_current") else "other") if recorded.get("last_verified") else "none",
+        is_set_aside=recorded.get("purpose") == "remediate",
+        deeds=(_told_deed("record_verified", would),) if result.get("has_recorded") is True else (),
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
 
 
-def _record(recorded: Mapping[str, Any], engine: Mapping[str, Any]) -> Record:
-    was_verified = recorded.get("state") == "requested" and recorded.get("verified_before") is True
-    if recorded.get("state") != "verified" and not was_verified:
-        return "none"
-    return "this" if all(recorded.get(key) == engine.get(key) for key in ("name", "manage_ip", "base_url")) else "other"
+def _of_an_install(result: Mapping[str, Any], would: bool) -> Iterator[Deed]:
+    """What was done before a failure was done, too."""
+    outcome = result.get("outcome")
+    if result.get("set_aside_as"):
+        yield _told_deed("container_set_aside", would, f", as {_phrase(result.get('set_aside_as'))}")
+    if outcome == "unknown":
+        yield Deed("install_unknown", "requested the installation, with an unknown outcome")
+    elif result.get("changed") and not result.get("failed"):
+        yield _told_deed("install_requested", would)
+    if result.get("restored"):
+        yield _told_deed("container_restored", would)
 
 
 def _deed(module: str, result: Mapping[str, Any], would: bool, on: str) -> Deed | None:
     """``would``: nothing was done, as in check mode."""
     if module == "engine" and result.get("outcome") == "unknown":
-        return Deed("install_unknown", "asked the management node for the install, and what came of it is not known")
+        return Deed("install_unknown", "requested the installation, with an unknown outcome")
     # What has failed has not come to what it was for; and of a loop, each turn was told.
     is_done = result.get("changed") and not result.get("failed") and "results" not in result
     code = _code(module, result) if is_done else ""
@@ -144,10 +155,9 @@ def _told_deed(code: str, would: bool, detail: str = "") -> Deed:
 
 def _code(module: str, result: Mapping[str, Any]) -> str:
     if module == "engine_container":
-        return "container_put_back" if result.get("restored") else "container_set_aside"
+        return "container_restored" if result.get("restored") else "container_set_aside"
     if module == "engine_record":
-        state = _mapping(result.get("record")).get("state")
-        return f"record_{state}" if state in ("requested", "verified") else "record_withdrawn"
+        return "record_verified" if _mapping(result.get("record")).get("state") == "verified" else "record_removed"
     if module == "motd":
         return "motd_aside" if result.get("moved") else "motd_restored"
     if module == "interface":
@@ -159,19 +169,15 @@ _CODES = {"engine": "install_requested", "license": "license_downloaded"}
 
 
 _DEEDS: Mapping[str, tuple[str, str]] = {
-    "install_requested": ("asked the management node for the install", "ask the management node for the install"),
-    "container_set_aside": ("took the container out of the way{}", "take the container out of the way{}"),
-    "container_put_back": ("put the container back as it was", "put the container back as it was"),
-    "record_requested": ("noted the request in the host's record", "note the request in the host's record"),
-    "record_verified": (
-        "noted in the host's record that the engine runs",
-        "note in the host's record that the engine runs",
-    ),
-    "record_withdrawn": ("withdrew the note of the request", "withdraw the note of the request"),
-    "motd_aside": ("moved the message of the day aside", "move the message of the day aside"),
-    "motd_restored": ("brought the message of the day back", "bring the message of the day back"),
-    "interfaces_adopted": ("brought interfaces under NetworkManager{}", "bring interfaces under NetworkManager{}"),
-    "interfaces_given_back": ("gave interfaces back{}", "give interfaces back{}"),
+    "install_requested": ("requested the installation", "request the installation"),
+    "container_set_aside": ("set the container aside{}", "set the container aside{}"),
+    "container_restored": ("restored the container", "restore the container"),
+    "record_verified": ("recorded the engine as verified", "record the engine as verified"),
+    "record_removed": ("removed the deployment record", "remove the deployment record"),
+    "motd_aside": ("moved the login banner aside", "move the login banner aside"),
+    "motd_restored": ("restored the login banner", "restore the login banner"),
+    "interfaces_adopted": ("adopted interfaces{}", "adopt interfaces{}"),
+    "interfaces_given_back": ("released interfaces{}", "release interfaces{}"),
     "license_downloaded": ("downloaded the license{}", "download the license{}"),
 }
 

@@ -14,9 +14,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import Host
 Ending = Literal["ok", "failed", "unreachable"]
 _ENDS_A_PROOF = (
     "container_set_aside",
-    "container_put_back",
-    "record_requested",
-    "record_withdrawn",
+    "container_restored",
+    "record_removed",
     "install_requested",
     "install_unknown",
 )
@@ -51,6 +50,8 @@ class Story:
     wants: str = ""
     verified_at: float = 0
     trouble: Ending = "ok"
+    trouble_before: bool = False
+    """A task had failed before the one that failed last."""
     reason: Reason | None = None
     deeds: list[Deed] = field(default_factory=list)
     seconds: dict[Phase, float] = field(default_factory=dict)

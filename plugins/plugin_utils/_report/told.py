@@ -28,7 +28,7 @@ class Told:
     module: str
     values: Mapping[str, Any]
     has_looked: bool = True
-    """Not where the task's option ``look`` says that it decides by an earlier look."""
+    """Not if the task's option ``checked`` gives it the facts of an earlier check."""
 
 
 def told(result: Any, *, is_well: bool = False) -> Told:
@@ -45,7 +45,7 @@ def told(result: Any, *, is_well: bool = False) -> Told:
         identity(task),
         module,
         values if isinstance(values, Mapping) else {},
-        str(task.args.get("look", True)).lower() not in ("false", "no", "0"),
+        "checked" not in task.args,
     )
 
 

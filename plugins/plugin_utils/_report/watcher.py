@@ -21,7 +21,6 @@ from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import approved_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run_facts
@@ -33,20 +32,19 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import Wait, line
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import LICENSES, Seen, phase_of, seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import Told, own_playbook
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
-from ansible_collections.slb.fleet.plugins.plugin_utils._waits import Waits
+from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import read_approved_plan
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty
 
 _TICK_SECONDS = 1.0
 _LINE_SECONDS = 30.0
 SHARE = 60
 """What is written, and what is shown meanwhile, each takes at most one part in so many of the time."""
-_GRACE_SECONDS = 60.0
 
 
 class Watcher:
@@ -116,7 +114,7 @@ class Watcher:
         if self._is_ours and self._gathering:
             with self._lock:
                 found = seen(told.module, told.values, self._gathering.check, told.on)
-                self._gathering.did(told.host, found.deed)
+                self._gathering.did(told.host, found.deeds)
 
     def sum_up(self) -> None:
         """What is known by now is what the lookup ``summary`` gives from here on, which AWX alone is given."""
@@ -164,7 +162,7 @@ class Watcher:
         plan = variables.get("slb_approved_plan")
         step = _next_step(self._folder)
         # It may stand in the very file that this run writes, and is needed again where the run is repeated.
-        approved = None if is_empty(plan) else approved_plan(plan)
+        approved = None if is_empty(plan) else read_approved_plan(plan)
         self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now, approved)
         if self._folder:
             with contextlib.suppress(OSError, FleetError):
@@ -197,13 +195,7 @@ class Watcher:
             tally = self._gathering.tally(now) if self._gathering else None
         if tally and tally.hosts and not self._over.is_set():
             with contextlib.suppress(OSError):
-                Display().display(line(tally, list(self._waits(now))))
-
-    @staticmethod
-    def _waits(now: float) -> list[Wait]:
-        waits = Waits(Path(constants.DEFAULT_LOCAL_TMP)).all()
-        # A worker that was killed leaves its wait behind.
-        return [Wait(host, now - at, most) for host, at, most in waits if now - at < most + _GRACE_SECONDS]
+                Display().display(line(tally))
 
     def _write(self, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
         if self._folder is None:

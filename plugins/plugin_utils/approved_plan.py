@@ -1,0 +1,102 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The approved plan (``slb_approved_plan``): a host is changed only as it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan as PlanOfRun
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of, plan_of
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS
+
+if TYPE_CHECKING:
+    from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
+
+_DIGEST = "sha256:"
+_OF_WORK = (
+    *("is_change_hostname", "remove_leftovers", "allow_established"),
+    *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
+)
+_OF_INTERFACES = ("interfaces", "interfaces_state", "lift_unmanaged", "whole_lease")
+_AGAIN = "Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), and have it approved."
+
+
+def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
+    """Return what a rollout would do on a host, in one line; empty for nothing.
+
+    It has action, engine, address, management node, container id and credential, and options that are not the default.
+    """
+    if plan.action == "fail" or (plan.action == "none" and not host.has_other_work):
+        return ""
+    engine, container = host.engine, slb_host["engine_container"].get("id")
+    credential = f"credential {host.variables['user_credential_id']}"
+    words = [f"{plan.action}:", engine.name, engine.manage_ip, engine.base_url, container, credential, *_options(host)]
+    return visible(" ".join(str(word) for word in words if word))
+
+
+def _options(host: FleetHost) -> Iterator[str]:
+    for name in _OF_WORK + (_OF_INTERFACES if host.variables["adopt_interfaces"] else ()):
+        value = host.variables[name]
+        if value is not None and value != DEFAULTS[f"slb_{name}"]:
+            shown = ",".join(sorted(value)) if isinstance(value, list) else value
+            yield name if value is True else f"{name} {shown}"
+
+
+def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
+    """Return the plan; a failure if an approved plan exists and does not contain it. Raises FleetError."""
+    approved = host.variables["approved_plan"]
+    if not approved or not work:
+        return plan
+    if isinstance(approved, str) and approved.startswith(_DIGEST):
+        lines = (line.partition("\t") for line in host.reservations.noted("work"))
+        is_same = digest_of({name: wants for name, _tab, wants in lines if wants}) == approved
+        return plan if is_same else block(plan, "not_in_approved_plan", "The plan of the fleet has changed.", _AGAIN)
+    if _hosts_of(approved).get(host.name, "") == work:
+        return plan
+    return block(plan, "not_in_approved_plan", "The approved plan has another plan for this host, or none.", _AGAIN)
+
+
+def read_approved_plan(value: Any) -> PlanOfRun | None:
+    """Return the plan that ``slb_approved_plan`` names; None for a digest and for an invalid one."""
+    if isinstance(value, str) and value.startswith(_DIGEST):
+        return None
+    try:
+        return plan_of(_hosts_of(value))
+    except FleetError:
+        return None  # each host reports it
+
+
+def _hosts_of(approved: Any) -> dict[str, str]:
+    plan, source = approved, "slb_approved_plan"
+    if isinstance(approved, str):
+        source = approved
+        try:
+            document = json.loads(Path(approved).expanduser().read_text(encoding="utf-8"))
+            if document["run"]["playbook"] != "slb.fleet.rollout":
+                raise ValueError(f"it is the report of {document['run']['playbook']}")
+            plan = document["plan"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise _invalid(source, str(error)) from None
+    hosts = plan.get("hosts") if isinstance(plan, Mapping) else None
+    if (
+        not isinstance(hosts, Mapping)
+        or digest_of({str(host): str(work) for host, work in hosts.items()}) != plan["digest"]
+    ):
+        raise _invalid(source, "it contains no plan, or its digest does not match")
+    return {str(host): str(work) for host, work in hosts.items()}
+
+
+def _invalid(source: str, why: str) -> FleetError:
+    return FleetError(
+        "approved_plan_invalid",
+        f"Approved plan {source:.60} invalid: {why:.100}.",
+        "Set slb_approved_plan to the report.json of slb.fleet.rollout --check.",
+    )

@@ -1,0 +1,219 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One host of a run: its variables, its engine, and its plan in the light of the engine list and the other hosts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import (
+    Connection,
+    missing,
+    normalize_base_url,
+)
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList, comparable
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine as InstallRequest
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed, fetch_excerpt, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options
+from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils.state import Engine, Policy, State, state_from_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import read_variables
+
+_MOST_NAMES = 10
+POLL_SECONDS = 5
+"""Seconds between two checks of a deployment, as in the role's tasks."""
+
+
+@dataclass
+class FleetHost:
+    """``connection``: options of the management node. ``size``: number of hosts of the run."""
+
+    name: str
+    variables: dict[str, Any]
+    connection: dict[str, Any]
+    engine: Engine
+    policy: Policy
+    size: int
+    is_limited: bool
+    reservations: Reservations = field(default_factory=Reservations)
+    last_state: State = field(default_factory=State)
+    _conflict: str = ""
+
+    @classmethod
+    def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, remediates: bool = False) -> FleetHost:
+        """Read and check the variables of a host. Raises FleetError."""
+        variables = read_variables(task_vars, templar)
+        connection = connection_options(task_vars, templar)
+        if not connection["base_url"]:
+            raise missing("base_url")
+        wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
+        return cls(
+            name=str(task_vars.get("inventory_hostname")),
+            variables=variables,
+            connection=connection,
+            engine=Engine(wanted.name, wanted.manage_ip, normalize_base_url(connection["base_url"])),
+            policy=Policy(
+                unverified_engine=variables["unverified_engine"],
+                wait_timeout=variables["wait_timeout"],
+                settle=variables["settle"],
+                allow_established=variables["allow_established"],
+                remove_leftovers=variables["remove_leftovers"],
+                remediates=remediates,
+            ),
+            size=len(task_vars.get("ansible_play_hosts_all") or ()),
+            is_limited=str(task_vars.get("ansible_limit") or "all") != "all",
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return what a role's tasks need of the variables, in its type."""
+        names = ("host_timeout", "stop_timeout", "throttle", "adopt_interfaces", "motd_after", "allow_established")
+        waits = self.variables["wait_timeout"] + 2 * self.variables["settle"]
+        return {
+            **{name: self.variables[name] for name in (*names, "remove_leftovers")},
+            "polls": math.ceil(waits / POLL_SECONDS) + 3,
+        }
+
+    @property
+    def has_other_work(self) -> bool:
+        """Return whether there is work on a host whose engine is healthy."""
+        return bool(self.variables["adopt_interfaces"] or self.variables["motd_after"] == "restored")
+
+    def reserve(self) -> None:
+        """Reserve name and address, before the host is contacted. An address is one host, whatever manages it."""
+        engine = self.engine
+        for what, subject in (
+            (f"engine name {engine.name}", f"name {engine.base_url} {engine.name}"),
+            (f"address {engine.manage_ip}", f"address {comparable(engine.manage_ip)}"),
+        ):
+            others = self.reservations.reserve(subject, self.name)
+            if others and not self._conflict:
+                self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MOST_NAMES])}."
+
+    def plan(
+        self,
+        slb_host: Mapping[str, Any],
+        *,
+        requests: int = 0,
+        is_compared: bool = False,
+        max_age: float | None = None,
+        **rest: Any,
+    ) -> Plan:
+        """Return the plan for a host with these facts. ``is_compared``: all hosts of the run have been checked.
+
+        ``max_age``: of the engine list, in seconds. ``rest``: further fields of the state, such as ``outcome``.
+        """
+        if slb_host.get("machine") and not self._conflict:
+            others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)
+            if others:
+                self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MOST_NAMES])}."
+        self.last_state = state_from_facts(
+            slb_host,
+            self.engine,
+            self._listed(max_age),
+            is_translated=self.variables["manage_ip_translated"],
+            conflict=self._conflict,
+            requests=requests,
+            **rest,
+        )
+        plan = decide(self.last_state, self.policy)
+        return self._within_limit(plan, is_compared) if plan.by_list else plan
+
+    def _listed(self, max_age: float | None) -> Listed:
+        engine_list = self.variables["engine_list"]
+        if not engine_list:
+            return Listed("undescribed")
+        name, address = self.engine.name, self.engine.manage_ip
+        try:
+            found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
+        except FleetError as error:
+            return Listed("unavailable", str(error))
+        return Listed("not_listed") if found.state == "empty" and self.variables["engine_list_may_be_empty"] else found
+
+    def _within_limit(self, plan: Plan, is_compared: bool) -> Plan:
+        """Live containers that the engine list alone calls leftovers are counted over the whole run."""
+        self.reservations.note("replacements", self.name)
+        wanted = sorted(set(self.reservations.noted("replacements")))
+        limit = self.variables["max_replaced"]
+        if isinstance(limit, str):
+            share = float(limit.rstrip("%")) / 100
+            limit = max(1, int(self.size * share)) if share else 0
+        wrong = self.reservations.noted(f"list wrong {self.engine.base_url}")
+        if wrong:
+            return block(
+                plan,
+                "engine_list_unreliable",
+                f"The engine list did not show the engine of {wrong[0]}, which exists.",
+                "Correct slb_engine_list or the user's permissions, then run again.",
+            )
+        if not is_compared or len(wanted) <= limit:
+            return plan
+        return block(
+            plan,
+            "replace_limit_exceeded",
+            f"{len(wanted)} running containers would be replaced; slb_max_replaced allows {limit}: "
+            f"{', '.join(wanted[:_MOST_NAMES])}.",
+            "Check slb_engine_list, slb_engine_name and slb_manage_ip. If they are right, raise slb_max_replaced.",
+        )
+
+    def steps(self, plan: Plan, slb_host: Mapping[str, Any]) -> list[str]:
+        """Return what a rollout would do, in its order."""
+        steps = []
+        if plan.action in ("install", "replace", "restore") and self.variables["adopt_interfaces"]:
+            steps.append("adopt interfaces")
+        if plan.action in ("install", "replace") and self.moves_banner(slb_host):
+            motd = slb_host["motd"]
+            steps.append(f"move {motd['path']} aside ({motd['bytes']} bytes, limit {self.variables['motd_max_bytes']})")
+        steps += {
+            "record": ["record the engine"],
+            "restore": ["restore the set-aside container"],
+            "replace": ["set slb aside"] if self.policy.remediates else ["set slb aside", "install"],
+            "install": [] if self.policy.remediates else ["install"],
+            "wait": ["wait for the deployment"],
+        }.get(plan.action, [])
+        return steps
+
+    def moves_banner(self, slb_host: Mapping[str, Any]) -> bool:
+        """Return whether moving /etc/motd brings the login banner below the limit, or that file is itself too long."""
+        motd, most = slb_host.get("motd") or {}, self.variables["motd_max_bytes"]
+        sources = [each for each in motd.get("sources") or () if each["source"].startswith(motd["path"])]
+        own = sum(int(each.get("bytes") or 0) for each in sources)
+        total = int(motd.get("bytes") or 0)
+        return self.variables["motd"] == "aside" and total > most and own > 0 and (own > most or total - own <= most)
+
+    def unknown_engines(self) -> list[str]:
+        """Return the engines of the list that no host of the run wants; once a run, and not if the run is limited."""
+        engine_list = self.variables["engine_list"]
+        node = self.engine.base_url
+        if not engine_list or self.is_limited or not self.reservations.is_first(f"unknown engines {node}"):
+            return []
+        connection = Connection.from_options(self.connection)
+        try:
+            engines = RunCache(connection).engines(EngineList.from_option(engine_list))
+        except FleetError:
+            return []
+        return [
+            f"{each['name']} ({each['address']})"
+            for each in sorted(engines, key=lambda each: each["name"])
+            if not self.reservations.is_reserved(f"name {node} {each['name']}")
+            and not self.reservations.is_reserved(f"address {each['address']}")
+        ]
+
+
+def join_groups(action: ActionBase, groups: list[str], result: dict[str, Any]) -> None:
+    """Add the host to ``groups``, as ``ansible.builtin.group_by`` does."""
+    if hasattr(action, "add_group"):  # ansible-core 2.21
+        for group in groups:
+            action.add_group(group, parent_group_names=["all"])
+    elif groups:
+        # A result can name one group; that one is in all of them.
+        result.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])

@@ -1,0 +1,245 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The decision table: row by row, and as a total function over all combinations of observed states."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS, Plan, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed
+from ansible_collections.slb.fleet.plugins.plugin_utils.state import (
+    LIVE,
+    Container,
+    ContainerState,
+    Engine,
+    Policy,
+    Record,
+    RecordState,
+    SetAside,
+    State,
+)
+
+ENGINE = Engine("edge-1", "192.0.2.1", "https://console.example")
+OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
+NEW, OLD = "new" * 21, "old" * 21
+LISTED = ("undescribed", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown")
+
+
+def container(state: str = "running", identity: str | None = NEW, uptime: float = 3600, **rest: Any) -> Container:
+    if state == "absent":
+        return Container()
+    return Container(state, identity, uptime=uptime if state == "running" else None, **rest)  # type: ignore[arg-type]
+
+
+def record(state: str = "verified", **rest: Any) -> Record:
+    values = {"engine": ENGINE, "last_verified": NEW if state == "verified" else None, "request_id": "1"}
+    return Record(state, **{**values, **rest})  # type: ignore[arg-type]
+
+
+def host(box: Container | None = None, note: Record | None = None, listed: str = "undescribed", **rest: Any) -> State:
+    is_about_it = listed not in ("undescribed", "empty", "not_listed")
+    return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)  # type: ignore[arg-type]
+
+
+OWN = record("requested", age=1000, container_before=OLD)
+YOUNG = replace(OWN, age=20)
+SET_ASIDE = SetAside(OLD, "slb-leftover-1")
+
+# (state, policy, action, code)
+ROWS: list[tuple[State, Policy, str, str]] = [
+    (host(container("unknown")), Policy(), "fail", "container_state_unknown"),
+    (host(container("unknown"), is_root=False), Policy(), "fail", "permission_denied"),
+    (host(conflict="x"), Policy(), "fail", "duplicate_engine"),
+    (host(addresses=("192.0.2.9",)), Policy(), "fail", "address_mismatch"),
+    (host(note=record(), addresses=("192.0.2.9",), is_translated=True), Policy(), "none", "healthy"),
+    (host(listed="unavailable"), Policy(), "fail", "engine_list_unavailable"),
+    (host(listed="other_name"), Policy(), "fail", "engine_list_mismatch"),
+    (host(listed="elsewhere"), Policy(), "fail", "engine_list_mismatch"),
+    (host(listed="empty"), Policy(), "fail", "engine_list_empty"),
+    (host(listed="unknown"), Policy(), "fail", "engine_list_unreliable"),
+    # Healthy, and what the record verified before
+    (host(note=record()), Policy(), "none", "healthy"),
+    (host(note=record(), listed="running"), Policy(), "none", "healthy"),
+    (host(note=record(engine=OTHER), listed="running"), Policy(), "fail", "record_of_other_engine"),
+    (host(listed="running"), Policy(), "record", "running_in_engine_list"),
+    (host(container("exited"), record()), Policy(), "fail", "engine_stopped"),
+    (host(container("paused"), record()), Policy(), "fail", "engine_stopped"),
+    (host(container("restarting"), record()), Policy(), "wait", "engine_restarting"),
+    (host(container(uptime=1, restart_count=3), record()), Policy(), "wait", "engine_restarting"),
+    (host(container(uptime=1), record()), Policy(), "none", "healthy"),
+    (host(note=record(), listed="not_listed"), Policy(), "fail", "missing_from_engine_list"),
+    (host(note=record(), listed="failed"), Policy(), "fail", "missing_from_engine_list"),
+    (host(note=record(last_verified=OLD)), Policy(), "fail", "container_changed"),
+    (host(note=record(last_verified=OLD)), Policy(unverified_engine="replace"), "fail", "container_changed"),
+    (host(note=record(last_verified=OLD)), Policy(unverified_engine="adopt"), "record", "container_changed"),
+    (host(container("absent"), record()), Policy(), "install", "container_gone"),
+    (host(container("absent"), record(verified_name="edge")), Policy(), "fail", "container_renamed"),
+    # Interrupted
+    (
+        host(container("absent"), record("preparing", set_aside=SET_ASIDE)),
+        Policy(),
+        "restore",
+        "replacement_interrupted",
+    ),
+    (
+        host(container("exited", OLD), record("restoring", set_aside=SET_ASIDE)),
+        Policy(),
+        "restore",
+        "replacement_interrupted",
+    ),
+    (host(container(), record("restoring", set_aside=SET_ASIDE)), Policy(), "fail", "name_taken"),
+    (
+        host(container("absent"), record("preparing", set_aside=SET_ASIDE), "deploying"),
+        Policy(),
+        "wait",
+        "deploying_in_engine_list",
+    ),
+    (
+        host(container(), record("preparing", set_aside=SET_ASIDE), "running"),
+        Policy(),
+        "record",
+        "running_in_engine_list",
+    ),
+    # Our own request
+    (host(container("absent"), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(container("exited"), replace(YOUNG, engine=OTHER)), Policy(), "wait", "deployment_in_progress"),
+    (host(container(), YOUNG), Policy(), "record", "deployment_finished"),
+    (host(container(uptime=1), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(container(manager="compose"), OWN), Policy(), "fail", "unverified_container"),
+    (host(container(identity=OLD), OWN), Policy(), "fail", "unverified_container"),
+    (host(container(), YOUNG, "not_listed"), Policy(), "wait", "deployment_in_progress"),
+    (host(container(), OWN, "not_listed"), Policy(), "fail", "engine_not_in_engine_list"),
+    (host(container(), OWN, "running"), Policy(), "record", "running_in_engine_list"),
+    (host(container(uptime=1), OWN), Policy(), "wait", "deployment_settling"),
+    (host(container("absent"), OWN), Policy(), "install", "deployment_failed"),
+    (host(container("exited"), OWN), Policy(), "replace", "deployment_failed"),
+    (host(container("restarting"), OWN), Policy(), "replace", "deployment_failed"),
+    (host(container("paused"), OWN), Policy(), "fail", "unverified_container"),
+    (host(container("exited"), OWN, requests=1), Policy(), "replace", "deployment_failed"),
+    (host(container("exited"), OWN, requests=2), Policy(), "fail", "no_further_request"),
+    (host(container("absent"), outcome="exists"), Policy(), "fail", "exists_elsewhere"),
+    (host(container("absent"), outcome="port_in_use"), Policy(), "fail", "port_in_use"),
+    (host(container("absent"), outcome="rejected"), Policy(), "fail", "install_rejected"),
+    # Nothing verifies it
+    (host(container("absent")), Policy(), "install", "not_installed"),
+    (host(container("absent"), listed="empty"), Policy(), "install", "not_installed"),
+    (host(container("absent"), listed="running"), Policy(), "fail", "listed_but_not_running"),
+    (host(container("exited"), listed="running"), Policy(), "fail", "listed_but_not_running"),
+    (host(container("exited")), Policy(), "replace", "container_exited"),
+    (host(container("created"), listed="not_listed"), Policy(), "replace", "container_exited"),
+    (host(), Policy(), "fail", "unverified_container"),
+    (host(), Policy(unverified_engine="adopt"), "record", "unverified_container"),
+    (host(container(uptime=1)), Policy(unverified_engine="adopt"), "wait", "unverified_container"),
+    (host(container("paused")), Policy(unverified_engine="adopt"), "fail", "unverified_container"),
+    (host(), Policy(unverified_engine="replace"), "replace", "unverified_container"),
+    (host(note=record(engine=OTHER)), Policy(unverified_engine="replace"), "fail", "record_of_other_engine"),
+    (host(note=record(engine=OTHER)), Policy(unverified_engine="adopt"), "record", "unverified_container"),
+    (host(listed="not_listed"), Policy(), "replace", "leftover"),
+    (host(listed="failed"), Policy(unverified_engine="adopt"), "fail", "override_contradicts_engine_list"),
+    # Remediation
+    (host(note=record()), Policy(remediates=True), "replace", "replace_requested"),
+    (host(note=record(), listed="running"), Policy(remediates=True), "none", "healthy"),
+    (host(listed="running"), Policy(remediates=True), "none", "running_in_engine_list"),
+    (host(listed="elsewhere"), Policy(remediates=True), "replace", "replace_requested"),
+    (host(listed="empty"), Policy(remediates=True), "replace", "replace_requested"),
+    (host(container("absent")), Policy(remediates=True), "install", "not_installed"),
+    # Safety checks
+    (host(container(connections=2), listed="not_listed"), Policy(), "fail", "container_in_use"),
+    (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
+    (host(container(connections=2), listed="not_listed"), Policy(allow_established=True), "replace", "leftover"),
+    (host(container(auto_remove=True), listed="not_listed"), Policy(), "fail", "container_would_be_deleted"),
+    (host(container(auto_remove=True), listed="not_listed"), Policy(remove_leftovers=True), "replace", "leftover"),
+    (host(container(manager="systemd unit slb.service"), listed="not_listed"), Policy(), "fail", "managed_container"),
+    (host(container("absent"), Record("invalid", "x")), Policy(), "fail", "record_invalid"),
+    (host(container("absent"), Record(unwritable="read-only")), Policy(), "fail", "record_not_writable"),
+    (host(note=Record("invalid", "x"), listed="running"), Policy(), "record", "running_in_engine_list"),
+]
+
+
+@pytest.mark.parametrize(("state", "policy", "action", "code"), ROWS)
+def test_decide_row(state: State, policy: Policy, action: str, code: str) -> None:
+    plan = decide(state, policy)
+    assert (plan.action, plan.code) == (action, code), plan
+
+
+def test_decide_all_codes_have_a_row() -> None:
+    codes = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS}
+    assert codes == {code for _state, _policy, _action, code in ROWS}
+
+
+def _policies() -> Iterator[Policy]:
+    for unverified in ("fail", "adopt", "replace"):
+        yield Policy(unverified_engine=unverified)  # type: ignore[arg-type]
+    yield Policy(remediates=True)
+
+
+def _records() -> Iterator[Record]:
+    yield Record()
+    yield Record("invalid", "damaged")
+    for state in ("preparing", "requested", "restoring", "verified"):
+        for engine, last, age, before, aside in itertools.product(
+            (ENGINE, OTHER), (None, NEW, OLD), (10, 1000), (None, NEW, OLD), (None, SET_ASIDE, SetAside(NEW, "slb"))
+        ):
+            yield Record(  # type: ignore[call-arg]
+                state,
+                engine=engine,
+                last_verified=last,
+                age=age,
+                container_before=before,
+                set_aside=aside,
+                request_id="1",
+            )
+
+
+def _all_states() -> Iterator[tuple[State, Policy, Plan]]:
+    boxes = [container(state) for state in get_args(ContainerState)]
+    boxes += [container(uptime=1), container(uptime=1, restart_count=2), container(connections=1)]
+    boxes += [container(connections=None), container(auto_remove=True), container(manager="compose project x")]
+    for box, note, listed, policy in itertools.product(boxes, _records(), LISTED, _policies()):
+        state = host(box, note, listed)
+        yield state, policy, decide(state, policy)
+
+
+def test_decide_is_total_and_safe() -> None:
+    """No state is without a plan, and no plan changes what may serve traffic."""
+    seen: Counter[str] = Counter()
+    for state, policy, plan in _all_states():
+        seen[plan.code] += 1
+        box, note = state.container, state.record
+        context = (state, policy, plan)
+        assert plan.summary and (plan.fix if plan.action == "fail" else not plan.fix), context
+        if plan.action == "replace":
+            assert box.state not in ("absent", "unknown"), context
+            assert box.state not in LIVE or (box.connections == 0 and not box.auto_remove), context
+            assert not box.manager and note.state != "invalid", context
+            assert state.listed.state != "running" or policy.remediates, context
+            assert not state.is_verified or policy.remediates, context
+        if plan.action in ("install", "replace") and not policy.remediates:
+            assert state.remaining(policy) == 0 and state.listed.state != "deploying", context
+            assert note.state not in ("preparing", "restoring"), context
+        if plan.action == "install":
+            assert box.state == "absent", context
+        if plan.action == "none":
+            assert box.state == "running", context
+        if plan.action == "record" and state.has_list:
+            assert state.listed.state == "running", context
+        if plan.action == "restore":
+            assert note.state in ("preparing", "restoring"), context
+        if policy.remediates:
+            assert plan.action != "record", context
+    assert len(seen) > 25
+
+
+@pytest.mark.parametrize("state", get_args(RecordState))
+def test_decide_unwritable_record_never_changes_a_host(state: str) -> None:
+    for box in get_args(ContainerState):
+        plan = decide(host(container(box), Record(state, "x", unwritable="read-only", engine=ENGINE)), Policy())  # type: ignore[arg-type]
+        assert plan.action in ("none", "wait", "fail")
