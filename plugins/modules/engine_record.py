@@ -5,12 +5,11 @@
 
 DOCUMENTATION = r"""
 module: engine_record
-short_description: Note on the engine host what was asked for and what was verified
+short_description: Record a verified engine or remove the record
 version_added: 1.0.0
 description:
-  - Keeps the collection's own record of an engine as an Ansible local fact, C(/etc/ansible/facts.d/slb_engine.fact).
-  - It is written before an install is asked for (V(requested)) and after the engine was verified to run (V(verified)),
-    so that a run that is killed at any moment converges when it is run again.
+  - Writes the deployment record of an engine host, the local fact C(/etc/ansible/facts.d/slb_engine.fact).
+  - M(slb.fleet.engine_install) records a request before the request is sent. This module records that the engine was verified.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -23,198 +22,158 @@ attributes:
 options:
   state:
     description:
-      - V(requested) notes that an install is about to be asked for.
-      - V(verified) notes that the engine was verified to run in the container O(container_id). What was taken out of the
-        way before is not put back any more then.
-      - V(absent) takes the record away, where a request is known to have been refused.
+      - V(verified) - record that the engine runs in the container O(container_id). The task fails with the code
+        C(state_changed) if the container C(slb) is another one.
+      - V(absent) - remove the record. Containers are not touched.
     type: str
-    choices: [requested, verified, absent]
+    choices: [verified, absent]
     required: true
   name:
-    description: The name of the engine. Required unless O(state=absent).
+    description: Name of the engine. Required with O(state=verified).
     type: str
   manage_ip:
-    description: The address of the engine host as given to the management node. Required unless O(state=absent).
+    description: Address of the engine host, as the management node reaches it. Required with O(state=verified).
     type: str
   base_url:
-    description:
-      - The address of the management node that is asked for the install, as the tasks that talk to it are given it, without a
-        final slash.
-      - Required unless O(state=absent).
+    description: Address of the management node. Required with O(state=verified).
     type: str
-  attempt:
-    description: Which attempt of this run the request is.
-    type: int
-    default: 1
-  decided_about:
-    description:
-      - C(requested_at) of the record that was seen when it was decided to do this; 0 where there was none.
-      - If it is another by now, V(requested) fails, and V(absent) leaves it alone.
-    type: float
-  container_absent:
-    description:
-      - With O(state=requested), fail if there is a container C(slb) on the host by now, or that cannot be found out.
-    type: bool
-    default: false
   container_id:
-    description: The container in which the engine runs. Required with O(state=verified).
+    description: Identifier of the container in which the engine runs. Required with O(state=verified).
     type: str
   verified_by:
-    description: What proved that it runs.
+    description:
+      - Source of the verification.
+      - V(host) - the container runs on the host.
+      - V(engine_list) - the engine list reports the engine as running.
     type: str
     choices: [host, engine_list]
     default: host
+  remove_leftovers:
+    description:
+      - Whether to delete the container that the record names as set aside, after the record is written. B(Warning:) deleted
+        containers cannot be restored.
+      - A leftover that runs, or that has another name than C(slb-leftover-...), is kept.
+    type: bool
+    default: false
 seealso:
   - module: slb.fleet.host_info
+  - module: slb.fleet.engine_container
 """
 
 EXAMPLES = r"""
-- name: Note the request before it is made
-  slb.fleet.engine_record:
-    state: requested
-    name: edge-1
-    manage_ip: 192.0.2.11
-    base_url: https://node.example.com
-
-- name: Observe the engine host
+- name: Gather facts about the engine host
   slb.fleet.host_info:
-  register: look
+  register: host
 
-- name: Note that the engine runs
+- name: Record the running engine as verified
   slb.fleet.engine_record:
     state: verified
     name: edge-1
     manage_ip: 192.0.2.11
-    base_url: https://node.example.com
-    container_id: "{{ look.slb_host.engine_container.id | default('f00d', true) }}"
+    base_url: https://console.example
+    container_id: "{{ host.slb_host.engine_container.id }}"
+
+- name: Remove the record
+  slb.fleet.engine_record:
+    state: absent
 """
 
 RETURN = r"""
 record:
-  description: The record as it is now, or would be in check mode.
+  description: The deployment record after the task, with the keys of RV(slb.fleet.host_info#module:slb_host.record).
   returned: success
   type: dict
   contains:
     state:
-      description: One of V(none), V(requested), V(verified), V(invalid).
+      description: V(none), V(preparing), V(requested), V(restoring), V(verified) or V(invalid).
       type: str
     why:
-      description: Why it is V(invalid).
+      description: Reason for V(invalid).
+      type: str
+    request_id:
+      description: Identifier of the install request.
       type: str
     name:
-      description: The name of the engine.
+      description: Name of the engine.
       type: str
     manage_ip:
-      description: The address of the engine host as given to the management node.
+      description: Address of the engine host, as the management node reaches it.
       type: str
     base_url:
-      description: The address of the management node.
+      description: Address of the management node.
       type: str
-    attempt:
-      description: Which attempt of its run the request was.
-      type: int
-    requested_at:
-      description: When the request was noted, in seconds since the epoch by the host's clock.
+    age:
+      description: Number of seconds since the request. After a reboot, the uptime of the host.
       type: float
-    boot_id:
-      description: The boot of the host in which it was noted.
+    container_before:
+      description: Identifier of the container C(slb) right before the request; null if there was none.
       type: str
-    uptime:
-      description: The host's uptime in seconds when it was noted.
-      type: float
-    container_id:
-      description: The container in which the engine was verified to run; null in a V(requested) record.
+    last_verified:
+      description: Identifier of the container in which the engine was last verified.
       type: str
     verified_by:
-      description: V(host) or V(engine_list); null in a V(requested) record.
+      description: V(host) or V(engine_list).
       type: str
-    verified_at:
-      description: When it was verified to run, in seconds since the epoch by the host's clock.
-      type: float
-    verified_before:
-      description: Of a V(requested) record, whether the engine had been verified to run before the request.
-      type: bool
-    age:
-      description: Seconds since the request, where the record was left as it was.
-      type: float
-  sample:
-    state: requested
-    name: edge-1
-    manage_ip: 192.0.2.11
-    base_url: https://node.example.com
-    attempt: 1
-    requested_at: 1795000000.5
-    boot_id: 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
-    uptime: 86400.25
-    container_id: null
-    verified_by: null
-overtaken:
-  description: Whether somebody else deploys on this host since it was decided to do this.
-  returned: where V(requested) fails because of O(decided_about) or O(container_absent)
-  type: bool
-  sample: true
-container:
-  description: The container that is there by now, as in RV(slb.fleet.host_info#module:slb_host.engine_container).
-  returned: where the task refuses because of O(container_absent)
+    set_aside:
+      description: The container that was set aside, as it was before.
+      type: dict
+      contains:
+        id:
+          description: Identifier of the container.
+          type: str
+        name:
+          description: Name of the container.
+          type: str
+        runtime:
+          description: V(docker) or V(podman).
+          type: str
+        restart_policy:
+          description: Restart policy before, such as V(on-failure:3).
+          type: str
+        state:
+          description: State before.
+          type: str
+        purpose:
+          description: V(replace) or V(remediate).
+          type: str
+  sample: {state: verified, name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example", age: 12.5}
+before:
+  description: The container C(slb) before the task, with the keys of RV(slb.fleet.host_info#module:slb_host.engine_container).
+  returned: O(state=verified)
   type: dict
-  sample: {state: running, name: slb}
+  sample: {state: exited, name: slb, runtime: docker}
+after:
+  description: The container C(slb) after the task.
+  returned: O(state=verified)
+  type: dict
+  sample: {state: absent, name: slb, runtime: docker}
 """
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import record, set_aside
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils._system.files import locked
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 
 ARGUMENTS = {
-    "state": dict(type="str", choices=["requested", "verified", "absent"], required=True),
+    "state": dict(type="str", choices=["verified", "absent"], required=True),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),
-    "attempt": dict(type="int", default=1),
-    "decided_about": dict(type="float"),
-    "container_absent": dict(type="bool", default=False),
     "container_id": dict(type="str"),
     "verified_by": dict(type="str", choices=["host", "engine_list"], default="host"),
+    "remove_leftovers": dict(type="bool", default=False),
 }
 
 
-_LOCK_SECONDS = 20
-
-
-def operation(params: Dict[str, Any], check_mode: bool) -> Result:
-    if check_mode:
-        return _note(params, check_mode)
-    # Two controllers at once must not both find that nothing is noted.
-    with locked(record.PATH, _LOCK_SECONDS):
-        return _note(params, check_mode)
-
-
-def _note(params: Dict[str, Any], check_mode: bool) -> Result:
-    engine = (params["name"], params["manage_ip"], params["base_url"])
-    if params["state"] == "requested":
-        return record.pending(
-            *engine, params["attempt"], check_mode, params["decided_about"], params["container_absent"]
-        )
-    if params["state"] == "verified":
-        result = record.confirmed(*engine, params["container_id"], params["verified_by"], check_mode)
-        if not check_mode:
-            # What was taken out of the way for this engine stays there.
-            set_aside.forget()
-        return result
-    return record.absent(check_mode, params["decided_about"])
+def operation(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Write or remove the record."""
+    return record.verify(options, check_mode) if options["state"] == "verified" else record.remove(check_mode)
 
 
 def main() -> None:
-    run_module(
-        ARGUMENTS,
-        operation,
-        required_if=[
-            ("state", "requested", ("name", "manage_ip", "base_url")),
-            ("state", "verified", ("name", "manage_ip", "base_url", "container_id")),
-        ],
-    )
+    required = ("name", "manage_ip", "base_url", "container_id")
+    run_module(ARGUMENTS, operation, required_if=[("state", "verified", required)])
 
 
 if __name__ == "__main__":

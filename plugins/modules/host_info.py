@@ -5,11 +5,11 @@
 
 DOCUMENTATION = r"""
 module: host_info
-short_description: Observe an engine host in one round trip
+short_description: Gather facts about an engine host
 version_added: 1.0.0
 description:
-  - Looks at everything that decides what is to be done on an engine host, and changes nothing.
-  - What cannot be found out is said to be C(unknown), with the reason; it is never taken for absent.
+  - Gathers all facts on which the plan of an engine host depends, in one round trip. Nothing is changed.
+  - A fact that cannot be determined is V(unknown) or null, never V(absent).
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -19,12 +19,10 @@ attributes:
     support: full
   diff_mode:
     support: none
-    details: Nothing is ever changed.
+    details: The module changes nothing.
 options:
   subset:
-    description:
-      - What to look at. Looking at less costs less.
-      - V(engine_container) gives RV(slb_host.set_aside), too.
+    description: Facts to gather. A smaller subset takes less time.
     type: list
     elements: str
     choices: [engine_container, record, ports, motd, interfaces]
@@ -36,233 +34,205 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Observe the engine host
+- name: Gather facts about the engine host
   slb.fleet.host_info:
-  register: look
+  register: host
 
-- name: Show the state of the engine's container
+- name: Show the state of the container slb
   ansible.builtin.debug:
-    msg: "The container slb is {{ look.slb_host.engine_container.state }}"
+    msg: "The container slb is {{ host.slb_host.engine_container.state }}"
 
-- name: Look only at what decides about the engine
+- name: Gather only facts about the container and the record
   slb.fleet.host_info:
     subset: [engine_container, record]
 """
 
 RETURN = r"""
 slb_host:
-  description: What was seen. Times are seconds since the epoch by the host's own clock.
+  description: Facts about the host.
   returned: success
   type: dict
   contains:
-    observed_at:
-      description: When the host was looked at.
-      type: float
     root:
-      description: Whether it was looked at as root. Without root, some things cannot be seen.
+      description: Whether the user is root. Other users cannot see all facts.
       type: bool
+    machine:
+      description: Machine id and boot id of the host.
+      type: str
+    addresses:
+      description: IP addresses of the host, without loopback and link-local addresses; null if they cannot be seen.
+      type: list
+      elements: str
     engine_container:
-      description: The container C(slb), of Docker or Podman.
+      description: The container C(slb) of Docker or root's Podman.
       type: dict
       contains:
         state:
-          description: One of V(absent), V(created), V(running), V(restarting), V(paused), V(exited), V(unknown).
+          description: V(absent), V(created), V(running), V(restarting), V(paused), V(exited) or V(unknown).
           type: str
         name:
-          description: The container's name, C(slb).
+          description: Name of the container, C(slb).
           type: str
         id:
-          description: The container's identifier.
+          description: Identifier of the container.
           type: str
         runtime:
-          description: V(docker) or V(podman); null where neither is installed.
+          description: V(docker) or V(podman); null if neither command was found.
           type: str
         image:
-          description: The image that the container was made from.
+          description: Image of the container.
           type: str
-        started_at:
-          description: When it was last started; null if never.
-          type: float
         uptime:
-          description: For how many seconds it has been running; null where it is not running.
+          description: Number of seconds since the start of the main process; null if the container does not run.
           type: float
         exit_code:
-          description: The exit status of its last run.
+          description: Exit code of the last run.
           type: int
         restart_policy:
-          description: What the runtime does when it ends.
+          description: Restart policy, such as V(always) or V(on-failure:3).
           type: str
         restart_count:
-          description: How often the runtime restarted it.
+          description: Number of restarts by the runtime.
           type: int
         auto_remove:
-          description: Whether it deletes itself when it stops (C(--rm)).
+          description: Whether the container deletes itself when it stops (C(--rm)).
           type: bool
-        systemd_unit:
-          description: The systemd unit that makes it, as that of a Quadlet, and makes it anew when it is gone; null without one.
+        manager:
+          description:
+            - What starts the container again, such as C(systemd unit x.service) or C(compose project y); null if nothing was found.
+            - If the container is the verified one and runs, only its labels are read.
           type: str
-        after_request:
-          description:
-            - Whether it was started after the request that the record is about; null where there is no record or it was never
-              started.
-            - Measured by the host's uptime; by its clock only where the host was booted in between, or where the container's
-              process cannot be seen. One that was taken out of the way and put back is older than any request.
-          type: bool
-        established:
-          description:
-            - How many connections are established to ports that it serves.
-            - Null where they cannot be seen, as without root; that is not the same as none.
+        connections:
+          description: Number of inbound TCP connections; null if they cannot be seen.
+          type: int
+        peers:
+          description: Remote ends of at most 5 inbound connections.
+          type: list
+          elements: str
+        outbound:
+          description: Number of outbound TCP connections.
           type: int
         why:
-          description: Why the state is unknown. It begins with C(permission denied) where root would see it.
+          description: Reason for V(unknown). It starts with C(permission denied) if root is required.
+          type: str
+        fix:
+          description: What to do about V(unknown).
           type: str
     record:
-      description: What the collection itself noted on this host, see M(slb.fleet.engine_record).
+      description: The deployment record, see M(slb.fleet.engine_record).
       type: dict
       contains:
         state:
-          description: One of V(none), V(requested), V(verified), V(invalid).
+          description: V(none), V(preparing), V(requested), V(restoring), V(verified) or V(invalid).
           type: str
         why:
-          description: Why it is V(invalid).
+          description: Reason for V(invalid).
           type: str
         unwritable:
-          description: Why the record could not be written, as a part of a sentence, told without writing; null where it could.
+          description: Reason why the record cannot be written; null if no reason is known. Nothing is written to find out.
+          type: str
+        request_id:
+          description: Identifier of the install request.
           type: str
         name:
-          description: The name of the engine.
+          description: Name of the engine.
           type: str
         manage_ip:
-          description: The address of the engine host as given to the management node.
+          description: Address of the engine host, as the management node reaches it.
           type: str
         base_url:
-          description: The address of the management node.
+          description: Address of the management node.
           type: str
         age:
-          description: Seconds since the request that the record is about.
+          description: Number of seconds since the request. After a reboot, the uptime of the host.
           type: float
-        attempt:
-          description: Which attempt of its run the request was.
-          type: int
-        requested_at:
-          description: When the request was noted.
-          type: float
-        boot_id:
-          description: The boot of the host in which it was noted.
+        container_before:
+          description: Identifier of the container C(slb) right before the request; null if there was none.
           type: str
-        uptime:
-          description: The host's uptime in seconds when it was noted.
-          type: float
-        container_id:
-          description: The container in which the engine was verified to run.
-          type: str
-        container_name:
-          description: The name of that container, where it is not C(slb) any more and nobody took it out of the way.
+        last_verified:
+          description: Identifier of the container in which the engine was last verified.
           type: str
         verified_by:
           description: V(host) or V(engine_list).
           type: str
-        verified_at:
-          description: When it was verified to run.
-          type: float
-        verified_before:
-          description: Of a V(requested) record, whether the engine had been verified to run before the request.
-          type: bool
-    addresses:
-      description:
-        - The host's own IP addresses, but those of its loopback and link-local ones; null where they cannot be seen.
-        - Given with V(engine_container).
-      type: list
-      elements: str
+        set_aside:
+          description: The container that was set aside; null if there is none.
+          type: dict
+          contains:
+            id:
+              description: Identifier of the container.
+              type: str
+            name:
+              description: Name of the container now; if the container is gone, its last known name.
+              type: str
+            runtime:
+              description: V(docker) or V(podman).
+              type: str
+            restart_policy:
+              description: Restart policy before, such as V(on-failure:3).
+              type: str
+            state:
+              description: State before.
+              type: str
+            purpose:
+              description: V(replace) or V(remediate).
+              type: str
+            exists:
+              description: Whether the container exists; null if this is unknown, or was not checked because the engine is healthy.
+              type: bool
+            now:
+              description: State of the container now; null if it was not checked.
+              type: str
+        verified_container:
+          description: State of the container RV(slb_host.record.last_verified); null if this is the present container C(slb).
+          type: str
+        verified_name:
+          description: Name of that container; null if it is gone or if this is the present container C(slb).
+          type: str
     running_leftovers:
-      description:
-        - The names of containers that were taken out of the way and run again, as where Podman before 5.1 starts them at boot.
-        - Not looked for where the container C(slb) runs and was never restarted, or its state is unknown.
-        - Given with V(engine_container).
+      description: Names of set-aside containers that run. Not checked if the container C(slb) runs and was never restarted.
       type: list
       elements: str
-    set_aside_unwritable:
-      description: Why what is taken out of the way could not be noted, told without writing; null where it could.
-      type: str
-    set_aside:
-      description:
-        - The container that the collection last took out of the way on this host, see M(slb.fleet.engine_container).
-        - Null where there is none, or what was noted of it cannot be used.
-      type: dict
-      contains:
-        id:
-          description: The container's identifier.
-          type: str
-        name:
-          description: Its name now; where it is gone, the last that is known.
-          type: str
-        runtime:
-          description: V(docker) or V(podman).
-          type: str
-        state:
-          description: What it was before, one of V(running), V(paused), V(restarting), V(exited), V(created).
-          type: str
-        restart_policy:
-          description: Its restart policy before; V(on-failure) with its limit, such as V(on-failure:3).
-          type: str
-        because:
-          description: Why it was taken away, one of V(list), V(operator), V(record), V(ended).
-          type: str
-        at:
-          description: When that was noted.
-          type: float
-        age:
-          description: Seconds since then, within one boot by the host's uptime.
-          type: float
-        exists:
-          description: Whether a container with that identifier is still there; null where the runtime does not answer.
-          type: bool
-        mistaken:
-          description: Whether what took it out of the way was wrong.
-          type: bool
-        going_back:
-          description: Whether a run has begun to put it back, and was ended.
-          type: bool
     ports:
-      description: The TCP ports that are listened on, at most 500; those of the engine come before others.
+      description: TCP ports in state LISTEN, at most 500. Ports of the engine have priority.
       type: list
       elements: dict
       contains:
         port:
-          description: The port's number.
+          description: Number of the port.
           type: int
         addresses:
-          description: The addresses on which it is listened on.
+          description: Local addresses.
           type: list
           elements: str
         process:
-          description: The name of the process that holds it.
+          description: Name of the process; null without root.
           type: str
         pid:
-          description: The process's number.
+          description: Number of the process; null without root.
           type: int
         engine:
-          description: Whether the engine's container holds it.
+          description: Whether the port belongs to the container C(slb).
           type: bool
     motd:
-      description: What an interactive login of the connecting user prints before the first command.
+      description: The login banner, by the sizes of its files. No command is run.
       type: dict
       contains:
         path:
-          description: The file of the message of the day.
+          description: Path of the login banner.
+          type: str
+        target:
+          description: Target of the login banner, if the banner is a symbolic link.
           type: str
         bytes:
-          description: How much is printed, in all.
+          description: Sum of all known sizes in bytes.
           type: int
         sources:
-          description: The files, scripts and settings that print it, each with its C(source) and C(bytes).
+          description: Files that a login prints, each with C(source) and C(bytes). C(bytes) is null for scripts.
           type: list
           elements: dict
-        target:
-          description: Where C(path) leads to, if it is a symbolic link.
-          type: str
         backups:
-          description: The backups that lie beside it, oldest first.
+          description: Backups beside the login banner.
           type: list
           elements: str
     interfaces:
@@ -326,11 +296,12 @@ slb_host:
           description: Why it is not offered.
           type: str
   sample:
-    observed_at: 1795000000.5
     root: true
-    engine_container: {state: absent, runtime: docker, auto_remove: false, after_request: null, established: 0}
+    machine: 0123456789abcdef0123456789abcdef 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
+    addresses: [192.0.2.11]
+    engine_container: {state: absent, name: slb, runtime: docker, auto_remove: false, connections: 0, peers: [], outbound: 0}
     record: {state: none, unwritable: null}
-    set_aside: null
+    running_leftovers: []
     ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, engine: false}]
     motd: {path: /etc/motd, target: null, bytes: 286, sources: [{source: /etc/motd, bytes: 286}], backups: []}
     interfaces: []
@@ -338,18 +309,20 @@ slb_host:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
-from ansible_collections.slb.fleet.plugins.module_utils._observation import SUBSETS, observe
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host.gather import SUBSETS, gather_facts
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
+
+ARGUMENTS = {"subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS))}
 
 
-def operation(params: Dict[str, Any], check_mode: bool) -> Result:
-    return Result(False, {"slb_host": observe(params["subset"])})
+def operation(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Gather the facts."""
+    return Result(False, {"slb_host": gather_facts(options["subset"])})
 
 
 def main() -> None:
-    subsets = list(SUBSETS)
-    run_module({"subset": dict(type="list", elements="str", choices=subsets, default=subsets)}, operation)
+    run_module(ARGUMENTS, operation)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,11 @@
 
 DOCUMENTATION = r"""
 module: motd
-short_description: Move the message of the day aside, or bring it back
+short_description: Move the login banner (MOTD) aside or restore it
 version_added: 1.0.0
 description:
-  - A long message of the day, printed after the SSH login, can break a deployment's script or time out its login.
-  - With O(state=aside), the message is renamed to C(/etc/motd.bak), or, where that name is taken,
-    to C(/etc/motd.bak.<UTC time>). No backup is ever overwritten. What was moved is noted in C(/etc/.motd.slb_fleet).
-  - With O(state=restored), the file that was moved last is moved back, and no other, however it is named.
-    If there is none, nothing is to be done.
+  - Moves the login banner C(/etc/motd) aside, or restores the banner. A long banner, printed after the SSH login, can break
+    a deployment or let the login time out.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -25,41 +22,42 @@ attributes:
 options:
   state:
     description:
-      - V(aside) moves a message that is not empty out of the way.
-      - V(restored) moves it back. A message that was written meanwhile is not overwritten; then the task fails.
+      - V(aside) - rename a banner that is not empty to C(/etc/motd.bak), or to C(/etc/motd.bak.<UTC time>) if that name is
+        taken. The file C(/etc/.motd.slb_fleet) notes the name.
+      - V(restored) - rename the noted backup to O(path). Other backups are not touched. If there is a new banner, the task
+        fails.
     type: str
     choices: [aside, restored]
     required: true
   path:
-    description: The file that holds the message. The note of what was moved lies beside it.
+    description: Path of the login banner.
     type: path
     default: /etc/motd
   backup_file:
-    description:
-      - With O(state=restored), the backup to move back, whoever made it, instead of the one that O(state=aside) made.
+    description: Path of the backup that O(state=restored) restores, instead of the noted one.
     type: path
 seealso:
   - module: slb.fleet.host_info
 """
 
 EXAMPLES = r"""
-- name: Move the message of the day aside
+- name: Move the login banner aside
   slb.fleet.motd:
     state: aside
 
-- name: Bring it back
+- name: Restore the login banner
   slb.fleet.motd:
     state: restored
 """
 
 RETURN = r"""
 moved:
-  description: Whether a file was moved, or would be in check mode.
+  description: Whether a file was renamed, or would be renamed in check mode.
   returned: success
   type: bool
   sample: true
 backup_file:
-  description: The backup that was made, or that was moved back.
+  description: The backup that was made or restored; null if there is none.
   returned: success
   type: str
   sample: /etc/motd.bak
@@ -67,9 +65,9 @@ backup_file:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._host import motd
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import motd
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["aside", "restored"], required=True),
@@ -78,10 +76,11 @@ ARGUMENTS = {
 }
 
 
-def operation(params: Dict[str, Any], check_mode: bool) -> Result:
-    if params["state"] == "aside":
-        return motd.aside(params["path"], check_mode)
-    return motd.restored(params["path"], params["backup_file"], check_mode)
+def operation(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Move the banner aside or restore it."""
+    if options["state"] == "aside":
+        return motd.move_aside(options["path"], check_mode)
+    return motd.restore(options["path"], options["backup_file"], check_mode)
 
 
 def main() -> None:

@@ -13,10 +13,9 @@ BELOW = {
     "_errors": {"errors"},
     "errors": set(),
     "_system": {"_errors"},
-    "_host": {"_errors", "_result", "_system"},
     "_network": {"_errors", "_result", "_system"},
     "management_node": {"errors", "_module", "_result"},
-    "_observation": {"_errors", "_system", "_host", "_network"},
+    "engine_host": {"errors", "_result", "_system", "_network"},
 }
 
 

@@ -14,17 +14,16 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandEr
 _SEARCH_PATH = os.pathsep.join(
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin", "/snap/bin"]
 )
-# Outranks the Docker context of the configuration.
-_DOCKER_SOCKET = "unix:///var/run/docker.sock"
 
 
 class Completed(NamedTuple):
-    """A command that ended by itself."""
+    """A command that ended, or was killed at its time limit (``is_killed``)."""
 
     argv: List[str]
     rc: int
     stdout: str
     stderr: str
+    is_killed: bool = False
 
     @property
     def words(self) -> str:
@@ -37,36 +36,48 @@ def find(name: str) -> Optional[str]:
     return shutil.which(name, path=_path())
 
 
+def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
+    """Run ``argv`` with the input ``given``. Kill the command and its children after ``timeout`` seconds.
+
+    Raises OSError if the command cannot be started.
+    """
+    # Ansible's run_command has no time limit, and the rollback timer has no module.
+    process = subprocess.Popen(  # pylint: disable=ansible-bad-function
+        argv,
+        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=_environment(),
+        start_new_session=True,
+    )
+    is_killed = False
+    try:
+        stdout, stderr = process.communicate(given.encode() if given else None, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        is_killed = True
+        os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = process.communicate()
+    return Completed(argv, process.returncode, _text(stdout), _text(stderr), is_killed)
+
+
 def run(argv: List[str], timeout: float, given: str = "") -> Completed:
     """Runs ``argv``, at most ``timeout`` seconds, and returns whatever its exit status was. ``given``: its input.
 
     Raises CommandError where it cannot be started, or does not end in time: then its children die with it.
     """
     try:
-        # Ansible's run_command waits without end, and is a module's, which the guard is not.
-        process = subprocess.Popen(  # pylint: disable=ansible-bad-function
-            argv,
-            stdin=subprocess.PIPE if given else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=_environment(),
-            start_new_session=True,
-        )
+        completed = attempt(argv, timeout, given)
     except OSError as error:
         raise CommandError(
             f"The command {' '.join(argv)!r} could not be started: {error.strerror}.",
             "Install it on the engine host, or mend its permissions.",
         ) from error
-    try:
-        stdout, stderr = process.communicate(given.encode() if given else None, timeout=timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+    if completed.is_killed:
         raise CommandError(
             f"The command {' '.join(argv)!r} did not end within {timeout:g} seconds and was killed.",
             "Run it on the engine host to see what it waits for.",
-        ) from None
-    return Completed(argv, process.returncode, _text(stdout), _text(stderr))
+        )
+    return completed
 
 
 def check(argv: List[str], timeout: float) -> Completed:
@@ -83,7 +94,7 @@ def check(argv: List[str], timeout: float) -> Completed:
 def _environment() -> Dict[str, str]:
     """Return the environment without what leads Docker or Podman to another machine, such as root's Docker context."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DOCKER_", "CONTAINER_"))}
-    return dict(kept, PATH=_path(), LC_ALL="C", LANGUAGE="C", DOCKER_HOST=_DOCKER_SOCKET)
+    return dict(kept, PATH=_path(), LC_ALL="C", LANGUAGE="C")
 
 
 def _path() -> str:

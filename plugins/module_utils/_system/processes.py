@@ -6,7 +6,7 @@
 import contextlib
 import os
 import signal
-from typing import Iterator, NamedTuple, Optional
+from typing import Iterator, List, NamedTuple, Optional
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Seconds by which the kernel rounds the beginning of a process down."""
@@ -37,6 +37,20 @@ def look(pid: Optional[int]) -> Optional[Process]:
         return None
 
 
+def pids() -> List[int]:
+    """Return the numbers of all processes that this user can see."""
+    return sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def read(pid: Optional[int], name: str) -> str:
+    """Return the text of ``/proc/PID/NAME``; empty if the process cannot be seen or is gone."""
+    try:
+        with open(f"/proc/{pid}/{name}", errors="backslashreplace") as stream:
+            return stream.read()
+    except OSError:
+        return ""
+
+
 def identity(pid: int) -> Optional[str]:
     """Something that only this run of the process with this number has; None if there is none."""
     process = look(pid)
@@ -61,7 +75,7 @@ def end(noted: str) -> None:
 
 
 def _descendants(pid: int) -> Iterator[int]:
-    running = [process for process in (look(int(name)) for name in os.listdir("/proc") if name.isdigit()) if process]
+    running = [process for process in map(look, pids()) if process]
     parents = [pid]
     while parents:
         parents = [process.pid for process in running if process.parent in parents]

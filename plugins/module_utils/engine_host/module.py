@@ -1,0 +1,24 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Entry point of the modules on the engine host: the only caller of exit_json and fail_json."""
+
+from typing import Any, Callable, Dict
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+
+Operation = Callable[[Dict[str, Any], bool], Result]
+"""Takes the validated options and whether this is check mode. Raises FleetError."""
+
+
+def run_module(argument_spec: Dict[str, Any], operation: Operation, **rules: Any) -> None:
+    """Run ``operation`` as an Ansible module. ``rules`` are those of AnsibleModule, such as ``required_if``."""
+    module = AnsibleModule(argument_spec=argument_spec, supports_check_mode=True, **rules)
+    try:
+        result = operation(module.params, module.check_mode)
+    except FleetError as error:
+        module.fail_json(**error.as_result())
+    module.exit_json(**result.as_task_result(module._diff))
