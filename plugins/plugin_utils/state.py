@@ -231,7 +231,7 @@ def _container(facts: Mapping[str, Any]) -> Container:
 
 
 def _record(facts: Mapping[str, Any]) -> Record:
-    aside = facts.get("set_aside")
+    aside, name = facts.get("set_aside"), facts.get("verified_name") or ""
     return Record(
         state=_one_of(facts["state"], RecordState),
         why=facts.get("why") or "",
@@ -243,7 +243,7 @@ def _record(facts: Mapping[str, Any]) -> Record:
         last_verified=facts.get("last_verified"),
         verified_by=facts.get("verified_by"),
         set_aside=SetAside(aside["id"], aside["name"], aside["purpose"], aside["exists"]) if aside else None,
-        verified_name=facts.get("verified_name") or "",
+        verified_name="" if name.startswith("slb-leftover-") else name,
     )
 
 

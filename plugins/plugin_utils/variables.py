@@ -22,6 +22,14 @@ from ansible.module_utils.parsing.convert_bool import boolean
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
+try:
+    from ansible.template import trust_as_template
+except ImportError:  # before ansible-core 2.19, every text is a template
+
+    def trust_as_template(value: Any) -> Any:
+        return value
+
+
 _ROLES = Path(__file__).resolve().parents[2] / "roles"
 _REFERENCE = re.compile(r"\s*\{\{\s*(\w+)\s*\}\}\s*")
 _PERCENTAGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
@@ -169,7 +177,7 @@ def _read_defaults() -> dict[str, Any]:
     defaults: dict[str, Any] = {}
     for file in sorted(_ROLES.glob("*/defaults/main.yml")):
         defaults.update(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
-    return defaults
+    return {name: trust_as_template(value) if isinstance(value, str) else value for name, value in defaults.items()}
 
 
 DEFAULTS: Mapping[str, Any] = _read_defaults()

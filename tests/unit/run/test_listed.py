@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, is_another_machine, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils.listed import excerpt, is_another_machine, listed
 
 
 def entry(name: str = "edge-1", address: str = "192.0.2.11", state: str = "running", word: str = "up") -> dict:

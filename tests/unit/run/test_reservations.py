@@ -1,0 +1,35 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What worker processes tell each other."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
+
+
+def _reserve(folder: Path, host: str) -> list[str]:
+    return Reservations(folder).reserve("name edge-1", host)
+
+
+def test_reserve_returns_the_other_hosts(tmp_path: Path) -> None:
+    reservations = Reservations(tmp_path)
+    assert reservations.reserve("name edge-1", "a") == []
+    assert reservations.reserve("name edge-1", "b") == ["a"]
+    assert reservations.reserve("name edge-1", "a") == ["b"]
+    assert reservations.reserve("name edge-2", "a") == []
+    assert reservations.is_reserved("name edge-1") and not reservations.is_reserved("name edge-3")
+
+
+def test_reserve_in_many_processes_loses_nothing(tmp_path: Path) -> None:
+    hosts = [f"host-{number}" for number in range(40)]
+    with ProcessPoolExecutor(4) as pool:
+        list(pool.map(_reserve, [tmp_path] * len(hosts), hosts))
+    assert _reserve(tmp_path, "last") == sorted(hosts)
+
+
+def test_is_first_once(tmp_path: Path) -> None:
+    assert [Reservations(tmp_path).is_first("x") for _unused in range(3)] == [True, False, False]

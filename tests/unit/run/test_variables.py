@@ -1,0 +1,96 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The variables of a host: types, defaults, empty values, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import (
+    DEFAULTS,
+    HOST_VARIABLES,
+    read_variables,
+    trust_as_template,
+    unknown_variables,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+_SPECS: dict[str, Any] = {}
+for _file in ROOT.glob("roles/*/meta/argument_specs.yml"):
+    if _file.parents[1].name != "awx_content":
+        _SPECS.update(yaml.safe_load(_file.read_text())["argument_specs"]["main"]["options"])
+
+
+def _trusted(value: Any) -> Any:
+    return trust_as_template(value) if isinstance(value, str) else value
+
+
+def read(**variables: Any) -> dict[str, Any]:
+    known = {"inventory_hostname": "edge-1", **{f"slb_{name}": _trusted(value) for name, value in variables.items()}}
+    templar = Templar(loader=DataLoader(), variables=known)
+    return read_variables(known, templar)
+
+
+def test_defaults_name_the_host() -> None:
+    values = read()
+    assert (values["engine_name"], values["manage_ip"]) == ("edge-1", "edge-1")
+    assert (values["wait_timeout"], values["max_replaced"], values["unverified_engine"]) == (180, "10%", "fail")
+
+
+@pytest.mark.parametrize("empty", ["", " ", None, "{{ '' }}"])
+def test_empty_value_is_unset(empty: Any) -> None:
+    assert read(settle=empty, engine_list=empty, engine_name=empty) == read()
+
+
+def test_false_and_zero_are_values() -> None:
+    values = read(license_backup=False, wait_timeout=0, max_replaced=0, throttle="0", remove_leftovers="false")
+    assert [values[name] for name in ("license_backup", "wait_timeout", "max_replaced", "throttle")] == [False, 0, 0, 0]
+    assert values["remove_leftovers"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("engine_name", 83),
+        ("engine_name", True),
+        ("engine_name", "{{ slb_manage_ip_translated }}"),
+        ("unverified_engine", "keep"),
+        ("wait_timeout", "soon"),
+        ("wait_timeout", -1),
+        ("wait_timeout", True),
+        ("stop_timeout", 1.5),
+        ("max_replaced", "110%"),
+        ("remove_leftovers", "maybe"),
+        ("interfaces", [1]),
+        ("settle", "{{ no_such_variable }}"),
+    ],
+)
+def test_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(FleetError) as caught:
+        read(**{"manage_ip_translated": True, name: value})
+    assert caught.value.code == "invalid_variable"
+    assert f"slb_{name}" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", sorted(_SPECS))
+def test_argument_spec_and_defaults_agree(name: str) -> None:
+    """Defaults have one place, and the documentation repeats them."""
+    documented = _SPECS[name].get("default")
+    if documented is not None:
+        assert DEFAULTS[name] == documented
+    if name.removeprefix("slb_") in HOST_VARIABLES:
+        assert name in DEFAULTS or name == "slb_approved_plan"
+
+
+def test_misspelled_variable_is_found() -> None:
+    assert unknown_variables({"slb_setle": 1, "slb_settle": 1, "slb_plan": 1, "other": 1}) == {
+        "slb_setle": "slb_settle"
+    }
