@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import sockets
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.container import Container
-from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 
 
 def inbound(engine: Container) -> list[str] | None:
