@@ -59,7 +59,7 @@ class FakeRuntime:
         whole = policy["Name"] + (f":{policy['MaximumRetryCount']}" if policy["MaximumRetryCount"] else "")
         return item["Name"], item["State"]["Status"], whole
 
-    def attempt(self, argv: list[str], timeout: float, given: str = "") -> commands.Completed:
+    def attempt(self, argv: list[str], timeout: float) -> commands.Completed:
         words = argv[1:]
         if argv[0] == "docker":
             assert words[:1] == ["--host"]
@@ -138,16 +138,15 @@ class Host:
         units = folder / "units"
         units.mkdir()
         self.units = units
-        write, find = record.files.replace, runtime.before
+        write = record.files.replace
 
         def replace(path: str, content: bytes, mode: int) -> None:
             self._step("write")
             write(path, content, mode)
 
-        assert find
         monkeypatch.setattr(record, "PATH", str(self.path))
         monkeypatch.setattr(record.files, "replace", replace)
-        monkeypatch.setattr(container.commands, "attempt", lambda *arguments: self.runtime.attempt(*arguments))
+        monkeypatch.setattr(container.commands, "attempt", self._attempt)
         monkeypatch.setattr(container.commands, "find", lambda name: name if name == self.runtime.program else None)
         monkeypatch.setattr(container.processes, "pids", list)
         monkeypatch.setattr(container, "_is_here", lambda seen: True)
@@ -157,6 +156,9 @@ class Host:
         for name in ("_CHECK_SECONDS", "_INTERVAL", "_DOWN_SECONDS"):
             monkeypatch.setattr(container, name, 0.0)
         runtime.before = self._step
+
+    def _attempt(self, argv: list[str], timeout: float) -> commands.Completed:
+        return self.runtime.attempt(argv, timeout)
 
     def _step(self, _name: str) -> None:
         self.steps += 1

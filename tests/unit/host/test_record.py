@@ -293,7 +293,7 @@ def test_safety_check_changes_nothing(host: Host, monkeypatch: pytest.MonkeyPatc
         given = options(host)
     before = host.state() if case != "record" else None
     assert code_of(lambda: record.prepare(given, False)) == code
-    assert code_of(lambda: set_aside()) == code
+    assert code_of(set_aside) == code
     assert host.runtime.changes == []
     assert before is None or host.state() == before
 
@@ -560,7 +560,7 @@ def test_read_damaged_file_is_invalid(host: Host, content: str) -> None:
 @pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
 def test_read_no_regular_file_is_invalid(host: Host, kind: str) -> None:
     host.path.parent.mkdir()
-    make = {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: os.symlink("/etc/motd", path)}
+    make = {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}
     make[kind](host.path)
     assert record.read()["state"] == "invalid"
     assert "not a regular file" in str(record.find_obstacle())
