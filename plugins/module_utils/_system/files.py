@@ -11,7 +11,6 @@ from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
-from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 _FOLDER_MODE = 0o755
 _RANDOM_BYTES = 8
@@ -90,26 +89,3 @@ def sync_folder(folder: str) -> None:
     """Makes a rename or an unlink in ``folder`` last through a power cut."""
     with folders.opened(folder) as there:
         os.fsync(there)
-
-
-@contextlib.contextmanager
-def locked(path: str, seconds: float, what: str = "") -> Iterator[None]:
-    """Nobody else who locks it changes ``path`` meanwhile: its folder is locked. Raises HostError after ``seconds``.
-
-    ``what``: what is changed, in words, where that is not the file.
-    """
-    folder = os.path.dirname(path)
-    with file_errors(path):
-        folders.make(folder, _FOLDER_MODE)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with file_errors(path):
-            is_ours = is_got(descriptor, seconds)
-        if not is_ours:
-            raise HostError(
-                f"Somebody else has been changing {what or path} for {seconds:g} seconds.",
-                "Nothing was changed. Find out who works on this host, then run again.",
-            )
-        yield
-    finally:
-        os.close(descriptor)

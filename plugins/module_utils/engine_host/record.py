@@ -70,7 +70,7 @@ _SET_ASIDE: Dict[str, Check] = {
 }
 _FIELDS: Dict[str, Check] = {
     "state": _one_of("none", "preparing", "requested", "restoring", "verified"),
-    "request_id": _or_null(_matches(r"[0-9A-Za-z-]{1,64}")),
+    "request_id": _or_null(_matches(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}")),
     "name": _or_null(_is_text),
     "manage_ip": _or_null(_is_text),
     "base_url": _or_null(_is_text),
@@ -300,7 +300,8 @@ def write(noted: Record) -> None:
                 os.unlink(PATH)
                 files.sync_folder(os.path.dirname(PATH))
             return
-        why = find_obstacle()
+        wrong = _find_invalid(noted, _FIELDS)
+        why = "invalid values: " + ", ".join(wrong) if wrong else find_obstacle()
         if why is not None:
             raise _not_writable(why)
         folders.make(os.path.dirname(PATH), 0o755)
@@ -428,7 +429,9 @@ def _new(
 def _as_previous(noted: Record) -> Optional[Record]:
     if noted["state"] == "invalid" or "boot_id" not in noted:
         return None
-    return dict(noted, previous=None)
+    earlier = noted["previous"] if noted["state"] == "none" else None
+    # After remediate, the record of the container that was set aside is still needed to restore it.
+    return dict(noted, previous=earlier if earlier and earlier["state"] != "none" else None)
 
 
 def _own_set_aside(noted: Record) -> Optional[Dict[str, Any]]:

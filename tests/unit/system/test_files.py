@@ -102,13 +102,3 @@ def test_what_is_anothers_can_still_be_put_back(tmp_path: Path) -> None:
     os.chown(tmp_path / "profiles", OTHER, OTHER)
     files.write_atomically(str(tmp_path / "profiles" / "ens9"), "content", 0o600)
     assert (tmp_path / "profiles" / "ens9").read_text() == "content"
-
-
-@pytest.mark.parametrize(("what", "named"), [("", "/file"), ("the containers", "the containers")])
-def test_what_is_locked_is_nobody_elses_meanwhile(tmp_path: Path, what: str, named: str) -> None:
-    path = str(tmp_path / "file")
-    refused = pytest.raises(HostError, match=rf"has been changing .*{named} for 0\.05 seconds\. Nothing was changed")
-    with files.locked(path, 0.1), refused, files.locked(path, 0.05, what):
-        raise AssertionError
-    with files.locked(path, 0):
-        pass

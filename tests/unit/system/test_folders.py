@@ -11,9 +11,9 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils import _errors
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._host import record, room, set_aside
 from ansible_collections.slb.fleet.plugins.module_utils._network import guard, history, transaction
-from ansible_collections.slb.fleet.plugins.module_utils._system import files, folders
+from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,6 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(set_aside, "PATH", str(tmp_path / "var/lib/slb-fleet/set-aside.json"))
     monkeypatch.setattr(record, "PATH", str(tmp_path / "etc/ansible/facts.d/slb_engine.fact"))
     monkeypatch.setattr(transaction, "FOLDER", str(tmp_path / "run/slb-fleet/interfaces"))
     monkeypatch.setattr(history, "FOLDER", str(tmp_path / "var/lib/slb-fleet/interfaces"))
@@ -41,7 +40,8 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-NOTE = set_aside.Note("abc", "slb", "docker", "running", "no", "list", 1.0, "boot", 1.0, False, False)
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
+RECORD = {"state": "requested", **ENGINE, "boot_id": "boot", "uptime": 1.0}
 
 
 def modes(base: Path) -> dict[str, int]:
@@ -49,9 +49,8 @@ def modes(base: Path) -> dict[str, int]:
 
 
 def test_modes_do_not_depend_on_the_umask(base: Path, umask: int) -> None:
-    set_aside.write(NOTE)
-    room.try_writing(record.PATH)
-    record.pending("edge-1", "192.0.2.1", "https://console.example", 1, check_mode=False)
+    with record._locked(1, False):
+        record.write(RECORD)
     with transaction.locked():
         transaction.write("status.json", {})
     guard._copy_code()
@@ -65,26 +64,10 @@ def test_modes_do_not_depend_on_the_umask(base: Path, umask: int) -> None:
         "run": 0o755,
         "run/slb-fleet": 0o755,
         "run/slb-fleet/interfaces": 0o700,
-        "var": 0o755,
-        "var/lib": 0o755,
-        "var/lib/slb-fleet": 0o700,
-        "var/lib/slb-fleet/set-aside.json": 0o600,
     }
     assert "run/slb-fleet/interfaces/code/ansible_collections/slb/fleet/plugins/module_utils/_errors.py" in code
     assert all(mode & ~0o755 == 0 for mode in code.values())
     assert all(mode == 0o600 for path, mode in code.items() if (base / path).is_file())
-
-
-def test_a_lock_makes_no_folder_in_which_others_may_write(base: Path, umask: int) -> None:
-    """It comes before all else where nobody has had local facts yet."""
-    with files.locked(record.PATH, 1):
-        assert modes(base) == {"etc": 0o755, "etc/ansible": 0o755, "etc/ansible/facts.d": 0o755}
-
-
-def test_the_folder_of_the_note_is_closed_where_it_was_open(base: Path) -> None:
-    (base / "var/lib/slb-fleet").mkdir(parents=True, mode=0o755)
-    set_aside.write(NOTE)
-    assert modes(base)["var/lib/slb-fleet"] == 0o700
 
 
 def test_the_history(base: Path, umask: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,8 +86,6 @@ def test_the_history(base: Path, umask: int, monkeypatch: pytest.MonkeyPatch) ->
 
 
 USES = {
-    "the note": lambda: set_aside.write(NOTE),
-    "the trial": lambda: room.try_writing(set_aside.PATH),
     "the state": lambda: transaction.write("status.json", {}),
     "the code": guard._copy_code,
     "the history": lambda: history.of("ens9"),
@@ -129,8 +110,6 @@ def test_a_folder_in_which_others_may_write_is_refused(base: Path, use: object, 
         if mode == 0o1777:
             (base / parent).chmod(0o755)
             (base / parent / "interfaces").chmod(mode)
-    if mode == 0o1777 and use in (USES["the note"], USES["the trial"]):
-        (base / "var/lib/slb-fleet").chmod(mode)
     before = modes(base)
     with pytest.raises(HostError, match=r"others may write in .*slb-fleet.*chmod go-w"):
         use()  # type: ignore[operator]
@@ -149,19 +128,18 @@ def test_another_users_folder_is_refused(base: Path, use: object) -> None:
     assert modes(base) == before
 
 
-def test_a_look_says_it_before_anything_is_written(base: Path) -> None:
-    (base / "var/lib/slb-fleet").mkdir(parents=True)
-    assert room.unwritable(set_aside.PATH) is None
-    (base / "var").chmod(0o777)
-    assert "others may write in" in (room.unwritable(set_aside.PATH) or "")
-    assert f"{base}/var (mode 0777)" in (room.unwritable(set_aside.PATH) or "")
+def test_find_obstacle_reports_others_who_may_write(base: Path) -> None:
+    assert record.find_obstacle() is None
+    (base / "etc").mkdir()
+    (base / "etc").chmod(0o777)
+    assert f"{base}/etc (mode 0777)" in (record.find_obstacle() or "")
 
 
-def test_a_group_that_may_write_local_facts_is_the_owners_choice(base: Path) -> None:
+def test_find_obstacle_allows_a_group_in_local_facts(base: Path) -> None:
     (base / "etc/ansible/facts.d").mkdir(parents=True)
     (base / "etc/ansible/facts.d").chmod(0o2775)
-    assert room.unwritable(record.PATH) is None
-    room.try_writing(record.PATH)
+    assert record.find_obstacle() is None
+    record.write(RECORD)
 
 
 def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:

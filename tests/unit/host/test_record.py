@@ -1,0 +1,666 @@
+"""The record protects each step on a host: what a kill interrupts, the next run continues or restores."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.tests.unit.host.fake_runtime import FakeRuntime, Host
+
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
+SET_ASIDE = {"container_id": None, "container_state": None, "allow_established": False, "remove": False}
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
+    return Host(monkeypatch, tmp_path, FakeRuntime())
+
+
+def options(host: Host, **changes: Any) -> dict[str, Any]:
+    """Return the options of ``prepare`` that fit the host as it is now."""
+    noted, seen = record.read(), container.find_container()
+    expected = {
+        "container_id": seen.id,
+        "container_state": seen.state,
+        "record_state": noted["state"],
+        "record_request_id": noted.get("request_id"),
+    }
+    given = {
+        "request_id": "aa11",
+        "action": "install" if seen.state == "absent" else "replace",
+        "expected": expected,
+        "allow_established": False,
+        "remove_leftovers": False,
+        "stop_timeout": 1,
+        "lock_timeout": 1,
+    }
+    return {**ENGINE, **given, **changes}
+
+
+def prepare(host: Host, **changes: Any) -> dict[str, Any]:
+    return record.prepare(options(host, **changes), False).values
+
+
+def set_aside(check_mode: bool = False, **changes: Any) -> Any:
+    return record.set_aside({**ENGINE, **SET_ASIDE, "stop_timeout": 1, **changes}, check_mode)
+
+
+def verify(container_id: str, remove_leftovers: bool = False, **changes: Any) -> Any:
+    given = {"container_id": container_id, "verified_by": "host", "remove_leftovers": remove_leftovers}
+    return record.verify({**ENGINE, **given, **changes}, False)
+
+
+def restore(request_id: str = "aa11") -> Any:
+    return record.restore(request_id, 1, False)
+
+
+def code_of(act: Any) -> str:
+    with pytest.raises(FleetError) as raised:
+        act()
+    assert len(raised.value.summary) <= 220
+    assert raised.value.fix
+    return raised.value.code
+
+
+def test_prepare_replace_records_and_sets_aside(host: Host) -> None:
+    host.runtime.add()
+    result = record.prepare(options(host), False)
+    name = result.values["set_aside_as"]
+    assert host.runtime.show() == (name, "exited", "no")
+    assert host.runtime.changes == ["update", "stop", "rename"]
+    noted = host.file()
+    assert noted is not None
+    assert (noted["state"], noted["request_id"], noted["container_before"]) == ("requested", "aa11", "c1")
+    kept = {"id": "c1", "name": name, "runtime": "docker", "restart_policy": "on-failure:3", "state": "running"}
+    assert noted["set_aside"] == {**kept, "purpose": "replace"}
+    assert noted["previous"] is None
+    assert host.path.stat().st_mode & 0o777 == 0o644
+    assert 0 <= result.values["record"]["age"] < 5
+    assert (result.values["before"]["state"], result.values["after"]["state"]) == ("running", "absent")
+
+
+def test_prepare_install_records_without_container(host: Host) -> None:
+    result = prepare(host)
+    assert result["set_aside_as"] is None
+    assert result["record"]["container_before"] is None
+    assert host.runtime.changes == []
+    assert restore().values["restored"] is False
+    assert host.file() is None
+
+
+def test_prepare_check_mode_changes_nothing(host: Host) -> None:
+    host.runtime.add()
+    before = host.state()
+    result = record.prepare(options(host), True)
+    assert result.changed
+    assert result.values["record"]["state"] == "requested"
+    assert set_aside(check_mode=True).changed
+    assert host.state() == before
+
+
+def test_prepare_again_is_idempotent(host: Host) -> None:
+    host.runtime.add()
+    given = options(host)
+    first = record.prepare(given, False)
+    lasting = host.state()
+    second = record.prepare(given, False)
+    assert host.state() == lasting
+    assert second.values["set_aside_as"] == first.values["set_aside_as"]
+    assert second.values["record"]["request_id"] == "aa11"
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "exited", "created", "restarting"])
+def test_restore_returns_to_the_state_before(host: Host, status: str) -> None:
+    host.runtime.add(status=status, policy="always", max=0)
+    verify("c1")
+    before = host.state()
+    prepare(host)
+    result = restore()
+    assert (result.changed, result.values["restored"]) == (True, True)
+    if status == "restarting":
+        assert host.runtime.show() == ("slb", "running", "always")
+        assert host.state()[1] == before[1]
+    else:
+        assert host.state() == before
+    assert not restore().changed
+
+
+def test_prepare_killed_at_each_step_is_finished(host: Host) -> None:
+    number = 0
+    while True:
+        host.runtime.containers.clear()
+        host.path.unlink(missing_ok=True)
+        host.runtime.add()
+        given = options(host)
+        was_killed = host.kill_before(number, lambda given=given: record.prepare(given, False))  # type: ignore[misc]
+        result = record.prepare(given, False)
+        assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no")
+        noted = record.read()
+        assert (noted["state"], noted["set_aside"]["state"]) == ("requested", "running")
+        assert noted["set_aside"]["restart_policy"] == "on-failure:3"
+        if not was_killed:
+            break
+        number += 1
+    assert number == 5, "record, policy, stop, rename, record"
+
+
+@pytest.mark.parametrize("status", ["running", "exited"])
+def test_restore_after_a_kill_at_each_step(host: Host, status: str) -> None:
+    """The kill comes in ``prepare`` and once more in ``restore``."""
+    host.runtime.add(status=status)
+    verify("c1", base_url="https://other.example")
+    before = host.state()
+    number = second = 0
+    kills = 0
+    while True:
+        was_killed = host.kill_before(number, lambda: prepare(host))
+        again = host.kill_before(second, restore)
+        kills += again
+        if again:
+            restore()
+        assert host.state() == before
+        assert record.read()["state"] == "verified"
+        if again:
+            second += 1
+        elif was_killed:
+            number, second = number + 1, 0
+        else:
+            break
+    assert kills >= 12
+
+
+def test_set_aside_killed_at_each_step_is_finished(host: Host) -> None:
+    number = 0
+    was_killed = True
+    while was_killed:
+        host.runtime.containers.clear()
+        host.path.unlink(missing_ok=True)
+        host.runtime.add(status="running", policy="always", max=0)
+        verify("c1")
+        before = host.state()
+        was_killed = host.kill_before(number, set_aside)
+        if was_killed:
+            set_aside(container_id="c1")
+        noted = record.read()
+        assert noted["state"] == "none"
+        assert (noted["set_aside"]["purpose"], noted["set_aside"]["state"]) == ("remediate", "running")
+        assert not set_aside().changed, "no container is a good state"
+        if number % 2:
+            assert record.restore_set_aside(1, False).values["restored"]
+            assert host.state() == before
+        number += 1
+    assert number == 6
+
+
+def test_restore_set_aside_finishes_a_killed_set_aside(host: Host) -> None:
+    host.runtime.add()
+    before = host.state()
+    for number in range(5):
+        assert host.kill_before(number, set_aside)
+        record.restore_set_aside(1, False)
+        assert host.state() == before
+    assert not record.restore_set_aside(1, False).changed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"container_id": "c2"},
+        {"container_id": None},
+        {"container_state": "exited"},
+        {"container_state": "absent", "container_id": None},
+        {"record_state": "verified"},
+        {"record_request_id": "bb22"},
+    ],
+)
+def test_prepare_changed_host_is_refused(host: Host, change: dict[str, Any]) -> None:
+    host.runtime.add()
+    before = host.state()
+    given = options(host)
+    given["expected"].update(change)
+    assert code_of(lambda: record.prepare(given, False)) == "state_changed"
+    assert host.state() == before
+    assert code_of(lambda: record.prepare(options(host, action="install"), False)) == "state_changed"
+
+
+def test_prepare_crash_loop_counts_as_unchanged(host: Host) -> None:
+    host.runtime.add(status="restarting")
+    given = options(host)
+    host.runtime.containers["c1"]["State"]["Status"] = "running"
+    assert record.prepare(given, False).changed
+
+
+def test_prepare_interrupted_request_of_another_run_is_refused(host: Host) -> None:
+    host.runtime.add()
+    assert host.kill_before(2, lambda: prepare(host))
+    assert code_of(lambda: prepare(host, request_id="bb22")) == "state_changed"
+    assert record.read()["request_id"] == "aa11"
+
+
+def test_prepare_restored_request_is_not_sent_again(host: Host) -> None:
+    host.runtime.add()
+    before = host.state()
+    prepare(host)
+    assert host.kill_before(1, restore)
+    assert record.read()["state"] == "restoring"
+    assert code_of(lambda: prepare(host)) == "state_changed"
+    assert host.state() == before
+
+
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [
+        ("connections", "container_in_use"),
+        ("unseen", "container_in_use"),
+        ("auto_remove", "container_would_be_deleted"),
+        ("compose", "managed_by_other"),
+        ("podman unit", "managed_by_systemd"),
+        ("unit file", "managed_by_systemd"),
+        ("unknown", "container_state_unknown"),
+        ("not root", "permission_denied"),
+        ("record", "record_not_writable"),
+    ],
+)
+def test_safety_check_changes_nothing(host: Host, monkeypatch: pytest.MonkeyPatch, case: str, code: str) -> None:
+    labels = {"compose": {"com.docker.compose.project": "y"}, "podman unit": {"PODMAN_SYSTEMD_UNIT": "x.service"}}
+    host.runtime.add(labels=labels.get(case), auto_remove=case == "auto_remove")
+    given = options(host)
+    if case in ("connections", "unseen"):
+        inbound = ["192.0.2.9:40000"] * 12 if case == "connections" else None
+        monkeypatch.setattr(sockets, "find_connections", lambda seen: sockets.Connections(inbound))
+        assert record.prepare({**given, "allow_established": True}, True).changed
+    if case == "auto_remove":
+        assert record.prepare({**given, "remove_leftovers": True}, True).changed
+    if case == "unit file":
+        (host.units / "engine.service").write_text("[Service]\nExecStart=/usr/bin/docker run \\\n --name %p slb:1\n")
+        assert record.prepare(given, True).changed, "the unit's container has another name"
+        (host.units / "engine.service").rename(host.units / "slb.service")
+    if case == "unknown":
+        host.runtime.containers["c1"]["State"]["Status"] = "removing"
+    if case == "not root":
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    if case == "record":
+        host.path.mkdir(parents=True)
+        given = options(host)
+    before = host.state() if case != "record" else None
+    assert code_of(lambda: record.prepare(given, False)) == code
+    assert code_of(set_aside) == code
+    assert host.runtime.changes == []
+    assert before is None or host.state() == before
+
+
+def test_prepare_auto_remove_container_may_be_lost(host: Host) -> None:
+    host.runtime.add(auto_remove=True, policy="no", max=0)
+    result = prepare(host, remove_leftovers=True)
+    assert (result["set_aside_as"], result["record"]["set_aside"]) == (None, None)
+    assert host.runtime.containers == {}
+
+
+@pytest.mark.parametrize("verb", ["update", "stop", "rename"])
+def test_prepare_failed_command_restores(host: Host, verb: str) -> None:
+    host.runtime.add()
+    before = host.state()
+    host.runtime.fails[verb] = "it is broken"
+    with pytest.raises(FleetError, match="it is broken") as raised:
+        prepare(host)
+    assert (raised.value.code, raised.value.values["restored"]) == ("container_command_failed", True)
+    assert host.state() == before
+
+
+def test_prepare_full_disk_restores(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.runtime.add()
+    before = host.state()[0]
+    replace = record.files.replace
+
+    def full(path: str, content: bytes, mode: int) -> None:
+        if b'"requested"' in content:
+            raise OSError(28, "No space left on device")
+        replace(path, content, mode)
+
+    monkeypatch.setattr(record.files, "replace", full)
+    assert code_of(lambda: prepare(host)) == "record_not_writable"
+    assert host.state() == (before, None)
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_prepare_command_without_answer_is_unknown(host: Host, is_late: bool) -> None:
+    """A killed ``docker stop`` is carried out by the daemon later, or was carried out already."""
+    host.runtime.add()
+    step = host.runtime.before
+
+    def hang(verb: str) -> None:
+        step(verb)
+        if verb == "stop":
+            host.runtime.before = step
+            if not is_late:
+                host.runtime.containers["c1"]["State"]["Status"] = "exited"
+            raise TimeoutError
+
+    host.runtime.before = hang
+    if not is_late:
+        assert prepare(host)["record"]["state"] == "requested"
+        return
+    assert code_of(lambda: prepare(host)) == container.TIMEOUT
+    assert record.read()["state"] == "preparing"
+    host.runtime.containers["c1"]["State"]["Status"] = "exited"
+    assert restore().values["restored"]
+    assert host.runtime.show() == ("slb", "running", "on-failure:3")
+
+
+def test_prepare_recreated_container_is_reported(host: Host) -> None:
+    host.runtime.add()
+    verify("c1")
+    step = host.runtime.before
+    attempt = host.runtime.attempt
+
+    def recreate(*arguments: Any) -> Any:
+        answer = attempt(*arguments)
+        if host.runtime.changes[-1:] == ["rename"]:
+            host.runtime.add("c2")
+        return answer
+
+    host.runtime.attempt = recreate  # type: ignore[method-assign]
+    assert code_of(lambda: prepare(host)) == "container_recreated"
+    assert host.runtime.before is step
+    noted = record.read()
+    assert (noted["state"], noted["last_verified"], noted["set_aside"]["id"]) == ("verified", "c1", "c1")
+    assert host.runtime.show("c2") == ("slb", "running", "on-failure:3")
+
+
+@pytest.mark.parametrize("how", ["start", "ends"])
+def test_restore_container_that_does_not_start(host: Host, how: str) -> None:
+    host.runtime.add()
+    before = host.state()
+    name = prepare(host)["set_aside_as"]
+    host.runtime.fails = {"start": "driver failed"} if how == "start" else {}
+    host.runtime.ends_after_start = how == "ends"
+    with pytest.raises(FleetError, match="driver failed" if how == "start" else "port 80 is in use") as raised:
+        restore()
+    assert raised.value.code == "partially_restored"
+    assert "engine_container -a state=restored" in raised.value.fix
+    assert host.runtime.show() == (name, "exited", "no")
+    assert record.read()["state"] == "restoring"
+    host.runtime.fails, host.runtime.ends_after_start = {}, False
+    assert record.restore_set_aside(1, False).values["restored"]
+    assert host.state() == before
+
+
+def test_restore_name_taken_changes_nothing(host: Host) -> None:
+    host.runtime.add()
+    prepare(host)
+    host.runtime.add("c2")
+    before = host.state()
+    assert code_of(restore) == "name_taken"
+    assert code_of(lambda: record.restore_set_aside(1, False)) == "name_taken"
+    assert host.state() == before
+
+
+@pytest.mark.parametrize("is_taken", [False, True])
+def test_restore_removed_container_restores_the_record(host: Host, is_taken: bool) -> None:
+    host.runtime.add()
+    verify("c1")
+    before = host.state()[1]
+    prepare(host)
+    del host.runtime.containers["c1"]
+    if is_taken:
+        host.runtime.add("c2")
+    result = record.restore_set_aside(1, False)
+    assert (result.changed, result.values["restored"]) == (True, False)
+    assert host.state()[1] == before
+
+
+def test_restore_of_another_request_changes_nothing(host: Host) -> None:
+    host.runtime.add()
+    prepare(host)
+    before = host.state()
+    result = restore("bb22")
+    assert (result.changed, result.values["restored"]) == (False, False)
+    assert host.state() == before
+
+
+def test_install_after_remediate_keeps_the_leftover(host: Host) -> None:
+    host.runtime.add()
+    verify("c1")
+    first = host.state()
+    name = set_aside().values["set_aside_as"]
+    remediated = host.state()
+    prepare(host)
+    assert record.read()["set_aside"]["id"] == "c1"
+    restore()
+    assert host.state() == remediated, "a rejected install does not restore the container of remediate"
+    assert host.runtime.show() == (name, "exited", "no")
+    assert record.restore_set_aside(1, False).values["restored"]
+    assert host.state() == first
+
+
+def test_set_aside_remove_deletes_the_container(host: Host) -> None:
+    host.runtime.add(auto_remove=True)
+    verify("c1")
+    assert set_aside(remove=True).values["set_aside_as"] is None
+    assert (host.runtime.containers, host.file()) == ({}, None)
+
+
+def test_verify_keeps_or_removes_the_leftover(host: Host) -> None:
+    host.runtime.add("c1")
+    prepare(host)
+    host.runtime.add("c2")
+    host.runtime.add("c3", "slb-leftover-of-another-user", "exited")
+    assert code_of(lambda: verify("c1")) == "state_changed"
+    result = verify("c2")
+    assert result.changed
+    noted = record.read()
+    assert (noted["state"], noted["last_verified"], noted["verified_by"]) == ("verified", "c2", "host")
+    assert (noted["previous"], noted["request_id"], noted["container_before"]) == (None, "aa11", "c1")
+    assert noted["set_aside"]["id"] == "c1"
+    assert not verify("c2").changed
+    assert verify("c2", remove_leftovers=True).changed
+    assert record.read()["set_aside"] is None
+    assert set(host.runtime.containers) == {"c2", "c3"}
+    assert not verify("c2", remove_leftovers=True).changed
+    verify("c2", base_url="https://other.example")
+    assert record.read()["request_id"] is None
+
+
+@pytest.mark.parametrize("case", ["runs", "renamed"])
+def test_verify_keeps_a_leftover_in_use(host: Host, case: str) -> None:
+    host.runtime.add("c1")
+    prepare(host)
+    if case == "runs":
+        host.runtime.containers["c1"]["State"]["Status"] = "running"
+    else:
+        host.runtime.containers["c1"]["Name"] = "mine"
+    host.runtime.add("c2")
+    verify("c2", remove_leftovers=True)
+    assert "c1" in host.runtime.containers
+    assert record.read()["set_aside"]["id"] == "c1"
+
+
+def test_last_verified_is_kept_for_the_same_engine(host: Host) -> None:
+    host.runtime.add()
+    verify("c1")
+    prepare(host)
+    assert record.read()["last_verified"] == "c1"
+    restore()
+    prepare(host, request_id="bb22", name="edge-2")
+    assert record.read()["last_verified"] is None
+    restore("bb22")
+    assert record.read()["name"] == "edge-1"
+
+
+def test_remove_is_idempotent(host: Host) -> None:
+    host.runtime.add()
+    verify("c1")
+    assert record.remove(True).changed
+    assert record.remove(False).changed
+    assert not record.remove(False).changed
+    assert host.file() is None
+
+
+def test_age_after_reboot_and_in_the_future(host: Host) -> None:
+    prepare(host)
+    noted = host.file()
+    assert noted is not None
+
+    def read_with(**values: Any) -> dict[str, Any]:
+        host.path.write_text(json.dumps({**noted, **values}))
+        return record.show(record.read())
+
+    assert 100 <= read_with(uptime=clock.uptime() - 100)["age"] < 130
+    rebooted = read_with(boot_id="another", uptime=clock.uptime() + 1e6)
+    assert rebooted["state"] == "requested"
+    assert rebooted["age"] == pytest.approx(clock.uptime(), abs=30)
+    future = read_with(uptime=clock.uptime() + 3600)
+    assert future["state"] == "invalid"
+    assert "future" in future["why"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"state": "confirmed"},
+        {"name": None},
+        {"name": "\ud800"},
+        {"request_id": "--all"},
+        {"uptime": float("nan")},
+        {"uptime": 10**400},
+        {"uptime": True},
+        {"boot_id": None},
+        {"last_verified": 5},
+        {"set_aside": {"id": "c1"}},
+        {"previous": {"state": "verified"}},
+    ],
+)
+def test_read_invalid_value_is_invalid(host: Host, values: dict[str, Any]) -> None:
+    prepare(host)
+    host.path.write_text(json.dumps({**(host.file() or {}), **values}))
+    noted = record.read()
+    assert noted["state"] == "invalid"
+    assert next(iter(values)) in noted["why"]
+
+
+@pytest.mark.parametrize("content", ["[" * 60000, "x" * 70000, "[]", "{", b"\xff".decode("latin-1")])
+def test_read_damaged_file_is_invalid(host: Host, content: str) -> None:
+    host.path.parent.mkdir()
+    host.path.write_text(content, encoding="latin-1")
+    assert record.read()["state"] == "invalid"
+    host.runtime.add()
+    assert code_of(lambda: record.restore_set_aside(1, False)) == "record_invalid"
+    assert verify("c1").changed
+
+
+@pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
+def test_read_no_regular_file_is_invalid(host: Host, kind: str) -> None:
+    host.path.parent.mkdir()
+    make = {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}
+    make[kind](host.path)
+    assert record.read()["state"] == "invalid"
+    assert "not a regular file" in str(record.find_obstacle())
+    assert code_of(lambda: prepare(host)) == "record_not_writable"
+
+
+def test_find_obstacle_writes_nothing(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert record.find_obstacle() is None
+    assert not host.path.parent.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(record, "_flags", lambda path: 0x10)
+        assert "immutable" in str(record.find_obstacle())
+    host.path.parent.mkdir(mode=0o777)
+    host.path.parent.chmod(0o777)
+    assert "others may write" in str(record.find_obstacle())
+    assert code_of(lambda: prepare(host)) == "record_not_writable"
+
+
+def hold_lock(path: str, is_held: Any) -> None:
+    record.PATH = path
+    with record._locked(5, False):
+        is_held.set()
+        time.sleep(1.5)
+
+
+def test_second_process_waits_for_the_lock(host: Host) -> None:
+    host.runtime.add()
+    fork = multiprocessing.get_context("fork")
+    is_held = fork.Event()
+    other = fork.Process(target=hold_lock, args=(str(host.path), is_held))
+    other.start()
+    assert is_held.wait(10)
+    assert code_of(lambda: record.prepare(options(host, lock_timeout=0), False)) == "host_busy"
+    assert host.runtime.changes == []
+    assert record.prepare(options(host, lock_timeout=20), False).changed
+    other.join()
+
+
+def test_podman_before_5_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
+    host.runtime.add(policy="always", max=0)
+    before = host.state()
+    (tmp_path / "wants").mkdir()
+    (tmp_path / "wants" / "podman-restart.service").touch()
+    assert code_of(lambda: prepare(host)) == "podman_too_old"
+    assert host.state() == before
+    (tmp_path / "wants" / "podman-restart.service").unlink()
+    name = prepare(host)["set_aside_as"]
+    assert host.runtime.show() == (name, "exited", "always")
+    restore()
+    assert host.state() == before
+    host.runtime.version = "2.2.1"
+    assert code_of(lambda: prepare(host)) == "podman_too_old"
+
+
+def test_podman_crash_loop_is_stopped_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
+    monkeypatch.setattr(container, "_DOWN_SECONDS", 30.0)
+    host.runtime.add(policy="always", max=0)
+    attempt, stops = host.runtime.attempt, 3
+
+    def restart(*arguments: Any) -> Any:
+        answer = attempt(*arguments)
+        if host.runtime.changes.count("stop") < stops and host.runtime.changes:
+            host.runtime.containers["c1"]["State"]["Status"] = "running"
+        return answer
+
+    host.runtime.attempt = restart  # type: ignore[method-assign]
+    prepare(host)
+    assert host.runtime.changes == ["stop"] * stops + ["rename"]
+
+
+def test_gather_healthy_host_asks_one_command(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.runtime.add("c1")
+    prepare(host)
+    host.runtime.add("c2")
+    verify("c2")
+    host.runtime.asked = 0
+    monkeypatch.setattr(container, "find_manager", lambda seen: pytest.fail("a healthy host is searched"))
+    facts = gather.gather_facts(["engine_container", "record", "motd"])
+    assert host.runtime.asked == 1
+    assert (facts["record"]["state"], facts["record"]["verified_container"]) == ("verified", None)
+    assert (facts["record"]["set_aside"]["id"], facts["record"]["set_aside"]["exists"]) == ("c1", None)
+    assert facts["machine"].split()[1] == clock.boot_id()
+
+
+def test_gather_shows_what_became_of_the_containers(host: Host) -> None:
+    host.runtime.add("c1")
+    verify("c1")
+    name = prepare(host)["set_aside_as"]
+    facts = gather.gather_facts(["engine_container", "record"])
+    assert (facts["engine_container"]["state"], facts["running_leftovers"]) == ("absent", [])
+    seen = facts["record"]
+    assert (seen["set_aside"]["name"], seen["set_aside"]["exists"], seen["set_aside"]["now"]) == (name, True, "exited")
+    assert (seen["verified_container"], seen["verified_name"]) == ("exited", name)
+    host.runtime.containers["c1"]["State"]["Status"] = "running"
+    assert gather.gather_facts(["engine_container"])["running_leftovers"] == [name]
+    del host.runtime.containers["c1"]
+    seen = gather.gather_facts(["record"])["record"]
+    assert (seen["set_aside"]["exists"], seen["verified_container"], seen["verified_name"]) == (False, "absent", None)
+    host.runtime.add("c2")
+    (host.units / "x.service").write_text("[Service]\nExecStart=docker start -a slb\n")
+    assert "x.service" in gather.gather_facts(["engine_container"])["engine_container"]["manager"]
