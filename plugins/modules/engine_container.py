@@ -56,6 +56,12 @@ options:
     description: Number of seconds (1 or more) for the container to stop, before the runtime kills its processes.
     type: int
     default: 10
+  unfinished:
+    description:
+      - Whether O(state=restored) acts only if a task was interrupted before its request was recorded.
+      - A container that was set aside for a recorded request stays aside, because that deployment may be in progress.
+    type: bool
+    default: false
   lock_timeout:
     description: Number of seconds to wait for another run on the same host.
     type: int
@@ -188,6 +194,7 @@ ARGUMENTS = {
     "remove": dict(type="bool", default=False),
     "stop_timeout": dict(type="int", default=10),
     "lock_timeout": dict(type="int", default=10),
+    "unfinished": dict(type="bool", default=False),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),
@@ -198,7 +205,7 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside or restore it."""
     if options["state"] == "set_aside":
         return record.set_aside(options, check_mode)
-    return record.restore_set_aside(options["lock_timeout"], check_mode)
+    return record.restore_set_aside(options["lock_timeout"], check_mode, only_unfinished=options["unfinished"])
 
 
 def main() -> None:

@@ -22,6 +22,11 @@ attributes:
   diff_mode:
     support: full
 options:
+  plan:
+    description:
+      - Result of M(slb.fleet.engine_plan) for this host, in the same run.
+      - All other options are internal. The action plugin sets them from the plan and the variables of the host.
+    type: dict
   name:
     description: Name of the engine.
     type: str
@@ -99,14 +104,28 @@ EXAMPLES = r"""
 
 - name: Carry out the plan
   slb.fleet.engine_install:
-    name: edge-1
-    manage_ip: 192.0.2.11
-    base_url: https://console.example
-    action: "{{ planned.plan.action }}"
+    plan: "{{ planned }}"
   when: planned.plan.action in ['install', 'replace']
 """
 
 RETURN = r"""
+outcome:
+  description:
+    - V(requested) - the management node has accepted the request.
+    - V(unknown) - the request was sent, and its outcome is unknown. It may have been accepted.
+    - V(exists), V(port_in_use), V(rejected) - the task fails, and the host is as it was before.
+  returned: always, except in check mode and if no request was sent
+  type: str
+  sample: requested
+requests:
+  description: Number of install requests that this run has sent for the host.
+  returned: success
+  type: int
+  sample: 1
+request_id:
+  description: Identifier of the request in the deployment record.
+  returned: success
+  type: str
 before:
   description: The container C(slb) before the task, with the keys of RV(slb.fleet.host_info#module:slb_host.engine_container).
   returned: success
@@ -199,6 +218,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.engine_host import recor
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 
 ARGUMENTS = {
+    "plan": dict(type="dict"),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),

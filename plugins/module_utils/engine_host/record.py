@@ -200,14 +200,14 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         return _result(True, noted, after, before, container.find_container(), set_aside_as=name)
 
 
-def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
-    """Restore the container that the record names as set aside, in any state of the record."""
+def restore_set_aside(lock_timeout: int, check_mode: bool, only_unfinished: bool = False) -> Result:
+    """Restore the container that the record names as set aside; optionally only after an interrupted step."""
     with _locked(lock_timeout, check_mode):
         noted = read()
         if noted["state"] == "invalid":
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
             raise FleetError("record_invalid", f"Record invalid: {noted['why']}.", fix)
-        if not noted.get("set_aside") and noted["state"] not in OPEN:
+        if noted["state"] not in OPEN and (only_unfinished or not noted.get("set_aside")):
             return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
         return _restore(noted, noted["set_aside"], check_mode)
 
