@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
 
 
 class ActionModule(HostAction):
-    """As its base."""
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """Return the module's result. This is no first contact: a lost connection is a failure."""
+        return self.on_host_again("engine_container", self.given(), variables)

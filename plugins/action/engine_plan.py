@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.argument
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
 from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import check_approved, work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block
-from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost, join_groups
+from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
@@ -45,6 +45,7 @@ class ActionModule(HostAction):
             # The variables of one host do not end the check of the others.
             return _failed_plan(error)
         requests = int((options["installed"] or {}).get("requests") or 0)
+        max_age = LIST_AGE_SECONDS if options["compare"] or options["installed"] is not None else None
         is_compared = bool(checked) or options["compare"] or bool(requests)
         host.reserve()
         if checked:
@@ -56,7 +57,7 @@ class ActionModule(HostAction):
             answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]}, variables)
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
-        plan = host.plan(slb_host, requests=requests, is_compared=is_compared)
+        plan = host.plan(slb_host, requests=requests, is_compared=is_compared, max_age=max_age)
         result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan, variables)
@@ -95,8 +96,9 @@ class ActionModule(HostAction):
     ) -> dict[str, Any]:
         steps = host.steps(plan, slb_host)
         work = work_of(plan, host, slb_host)
-        host.reservations.note("work", f"{host.name}\t{work}")
-        if (options["checked"] or options["compare"]) and not requests:
+        if not (options["checked"] or options["compare"] or options["installed"]):
+            host.reservations.note("work", f"{host.name}\t{work}")
+        elif not requests:
             plan = check_approved(plan, host, work)
         state = host.last_state
         result.update(
@@ -120,6 +122,7 @@ class ActionModule(HostAction):
                 "purpose": state.record.set_aside.purpose if state.record.set_aside else None,
             },
         )
+        result["msg"] = f"{plan.summary} {plan.fix}".strip()
         if work:
             result["work"] = work
         if options["list_unknown_engines"]:
@@ -140,7 +143,8 @@ class ActionModule(HostAction):
 
 def _failed_plan(error: FleetError) -> dict[str, Any]:
     plan = Plan("fail", error.code, error.summary, error.fix)
-    return {"changed": False, "plan": {**asdict(plan), "steps": [], "engine_list": "", "seen": []}}
+    details: dict[str, Any] = {"moves_banner": False, "steps": [], "engine_list": "", "seen": []}
+    return {"changed": False, "plan": {**asdict(plan), **details}}
 
 
 def _with_session(host: FleetHost, plan: Plan) -> Plan:

@@ -55,7 +55,7 @@ def decide(state: State, policy: Policy) -> Plan:
         action,
         rule.code,
         _text(rule.summary, state, policy),
-        _text(rule.fix, state, policy) if action == "fail" else "",
+        _text(rule.fix, state, policy) if action in ("fail", "wait") else "",
         verified_by=("engine_list" if state.listed.state == "running" else "host")
         if action in ("none", "record")
         else None,
@@ -219,7 +219,7 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: not s.is_translated and is_another_machine(s.engine.manage_ip, s.addresses),
         "fail",
         lambda s, p: f"Host does not have slb_manage_ip {s.engine.manage_ip}; it has {', '.join(s.addresses[:5])}.",
-        "Correct slb_manage_ip or ansible_host. If the address is translated (NAT), set slb_manage_ip_translated: true.",
+        "Correct slb_manage_ip or ansible_host. If NAT translates it, set slb_manage_ip_translated: true.",
     ),
     Rule(
         "engine_list_unavailable",
@@ -256,7 +256,8 @@ RULES: tuple[Rule, ...] = (
         "engine list says deploying",
         lambda s, p: s.listed.state == "deploying",
         "wait",
-        "Engine list says deploying.",
+        "Engine list says deploying; container slb is {state}.",
+        "Check the deployment in the web console. Refresh its page or end the deployment there, then run again.",
     ),
     Rule(
         "replacement_interrupted",
@@ -289,6 +290,7 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: s.remaining(p) > 0,
         "wait",
         "Deployment in progress: install requested {age} s ago.",
+        "Check the deployment in the web console, then run again.",
     ),
     Rule(
         "engine_restarting",
@@ -301,6 +303,7 @@ RULES: tuple[Rule, ...] = (
         ),
         "wait",
         "Verified container was restarted by its runtime a moment ago, or restarts again and again.",
+        "Check `{runtime} logs slb` on the host. Repair it there, or run slb.fleet.remediate.",
     ),
     Rule(
         "listed_but_not_running",
@@ -374,6 +377,7 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: _is_own_over(s, p) and s.is_settling(p) and not p.remediates,
         "wait",
         "Container came up a moment ago.",
+        "Check `{runtime} logs slb` on the host, then run again.",
     ),
     Rule(
         "engine_not_in_engine_list",

@@ -29,6 +29,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.state import Engine, Pol
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import read_variables
 
 _MOST_NAMES = 10
+LIST_AGE_SECONDS = 10.0
+"""Maximum age of the engine list while hosts wait, and before a container is set aside."""
 POLL_SECONDS = 5
 """Seconds between two checks of a deployment, as in the role's tasks."""
 
@@ -76,7 +78,7 @@ class FleetHost:
     @property
     def settings(self) -> dict[str, Any]:
         """Return what a role's tasks need of the variables, in its type."""
-        names = ("host_timeout", "stop_timeout", "throttle", "adopt_interfaces", "motd_after", "allow_established")
+        names = ("stop_timeout", "adopt_interfaces", "allow_established")
         waits = self.variables["wait_timeout"] + 2 * self.variables["settle"]
         return {
             **{name: self.variables[name] for name in (*names, "remove_leftovers")},

@@ -175,7 +175,7 @@ class State:
             count = container.connections
             words += ", connections unknown" if count is None else f", {count} connections"
         yield words + (f" ({container.why})" if container.why else "")
-        yield f"container slb managed by {container.manager}" if container.manager else ""
+        yield f"container slb managed by {container.manager}" if container.manager and container.id else ""
         words = "no deployment record" if record.state == "none" else f"deployment record {record.state}"
         if record.state == "requested":
             words += f" for {record.age:.0f} s"

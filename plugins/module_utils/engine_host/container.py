@@ -60,6 +60,7 @@ _PROCESSES = {"dockerd": "docker", "containerd": "docker", "conmon": "podman", "
 # A script that passes its arguments to Podman, as the package podman-docker installs it.
 _TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
 _WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
+_ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
 _UNIT_LINE = re.compile(
     rf"^\s*(?:Exec\w+\s*=.*\b(?:docker|podman)\b.*{_WORD}|ContainerName\s*=\s*slb\s*$)", re.MULTILINE
 )
@@ -161,7 +162,8 @@ def find_manager(seen: Container) -> Optional[str]:
                 text = stream.read(65536).replace("\\\n", " ")
         except OSError:
             continue
-        if _UNIT_LINE.search(re.sub("%[pN]", os.path.splitext(unit_name)[0], text)):
+        # A unit that ends after its commands does not start the container again.
+        if not _ONESHOT.search(text) and _UNIT_LINE.search(re.sub("%[pN]", os.path.splitext(unit_name)[0], text)):
             return f"systemd unit {unit_name} ({path})"
     return None
 

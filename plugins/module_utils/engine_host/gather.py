@@ -22,7 +22,7 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
     is_healthy = engine.state == "running" and noted["state"] == "verified" and engine.id == noted["last_verified"]
     facts: Dict[str, Any] = {
         "root": os.geteuid() == 0,
-        "machine": f"{_machine_id()} {clock.boot_id()}",
+        "machine": _identify_machine(),
         "addresses": sockets.find_addresses(),
     }
     if "engine_container" in subset:
@@ -77,9 +77,11 @@ def _gather_record(noted: Dict[str, Any], engine: Container, is_healthy: bool) -
     return facts
 
 
-def _machine_id() -> str:
+def _identify_machine() -> str:
+    """Return what two names of one machine share. System containers share the boot id, clones the machine id."""
     try:
         with open("/etc/machine-id") as stream:
-            return stream.read().strip()
+            machine = stream.read().strip()
     except OSError:
-        return "unknown"
+        machine = "unknown"
+    return f"{machine} {clock.boot_id()} {os.stat('/proc/self/ns/net').st_ino}"

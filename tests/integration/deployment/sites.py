@@ -56,7 +56,7 @@ class Proof:
     engine: str
 
     def __bool__(self) -> bool:
-        recorded = tuple(self.record.get(key) for key in ("state", "verified_by", "container_id"))
+        recorded = tuple(self.record.get(key) for key in ("state", "verified_by", "last_verified"))
         return self.containers.get("slb") == "running" and recorded == ("verified", self.by, self.engine)
 
 

@@ -56,14 +56,13 @@ def test_check_mode_says_that_it_is_down_too(sites: Sites, rollout: Run) -> None
     site = sites["bullseye-1"]
     variables = {site.name: {"slb_retries": 0}}
     checked = sites.play("slb.fleet.rollout", "--check", "--limit", site.name, variables=variables)
-    assert "The install was not begun" in said(checked, site.name), checked.output
     assert checked.of("failed")[site.name] == 1
     assert (site.containers, site.record) == ({}, {})
 
 
 def test_a_list_that_is_described_wrongly_stops_the_host_safely(sites: Sites, rollout: Run) -> None:
     site = sites["bookworm-1"]
-    assert "The console's list could not be read" in said(rollout, site.name), rollout.output
+    assert "slb.fleet.show_engine_list" in said(rollout, site.name), rollout.output
     assert "data.engines" in said(rollout, site.name)
     assert (site.containers, site.record) == ({"slb": "running"}, {})
 
@@ -77,13 +76,13 @@ def test_the_hostname_is_changed_where_that_is_asked_for(sites: Sites, rollout: 
 
 def test_a_container_that_crashes_and_is_not_recorded_is_left_alone(sites: Sites, rollout: Run) -> None:
     site = sites["bullseye-2"]
-    assert "it could be live" in said(rollout, site.name), rollout.output
+    assert "slb_unverified_engine: adopt" in said(rollout, site.name), rollout.output
     assert list(site.containers) == ["slb"]
 
 
 def test_an_engine_that_exists_only_in_the_console_is_said_in_whatever_language(sites: Sites, rollout: Run) -> None:
     site = sites["bookworm-2"]
-    assert "already exists, but there is no container slb on the host" in said(rollout, site.name), rollout.output
+    assert "Engine exists at the management node" in said(rollout, site.name), rollout.output
     assert site.containers == {}
 
 

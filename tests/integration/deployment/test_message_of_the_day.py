@@ -13,10 +13,6 @@ from sites import Site, Sites
 _OF_EVERY_LOGIN = 250
 
 
-def greet_from_a_profile(site: Site) -> None:
-    site.write("/etc/profile.d/test-greeting.sh", "seq -s ' ' 1 2000\n")
-
-
 def show_a_banner(site: Site) -> None:
     site.make_motd_noisy()
     site.host.exec(["mv", "/etc/motd", "/etc/profile.d/test-banner"])
@@ -26,7 +22,6 @@ def show_a_banner(site: Site) -> None:
 
 CASES: list[tuple[str, Callable[[Site], object], str]] = [
     ("bullseye-1", Site.make_motd_noisy, "/etc/motd"),
-    ("bookworm-1", greet_from_a_profile, "the profile scripts of root"),
     ("trixie-1", show_a_banner, "the banner of sshd, /etc/profile.d/test-banner"),
 ]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,7 +13,6 @@ OPERATOR: dict[str, dict[str, Any]] = {
     "bookworm-1": {"slb_unverified_engine": "adopt"},
     "trixie-1": {"slb_unverified_engine": "replace"},
     "bullseye-2": {"slb_unverified_engine": "replace", "slb_allow_established": True},
-    "trixie-2": {"slb_attempts": 2},
 }
 
 
@@ -66,20 +64,13 @@ def test_diagnose_and_check_mode_say_what_rollout_then_decides(
 ) -> None:
     diagnosed, checked = foretold
     for site in sites:
-        because = re.search(r'"Because: (.*?)"', counted(diagnosed, site))
-        assert because, diagnosed.output
-        assert because[1] in counted(checked, site), checked.output
-        assert because[1] in counted(rollout, site), rollout.output
-
-
-def counted(run: Run, site: Site) -> str:
-    """What was said, whatever the numbers: connections come and go, and time passes."""
-    return re.sub(r"\d+", "N", said(run, site.name))
+        assert checked.report[site.name].split()[0] == diagnosed.report[site.name].split()[0], checked.output
+    assert [rollout.of("failed")[name] for name in ("bullseye-1", "trixie-1")] == [1, 1], rollout.output
 
 
 def test_an_unrecorded_engine_is_left_alone(sites: Sites, prepared: dict[str, str], rollout: Run) -> None:
     site = sites["bullseye-1"]
-    assert "it could be live" in said(rollout, site.name), rollout.output
+    assert "slb_unverified_engine: adopt" in said(rollout, site.name), rollout.output
     assert (site.engine, site.record) == (prepared[site.name], {})
     assert site.containers == {"slb": "running"}
 
@@ -110,7 +101,7 @@ def test_an_engine_with_connections_is_replaced_where_this_host_is_said_to_allow
 @pytest.mark.parametrize(("host", "process"), [("bookworm-2", "python3"), ("trixie-2", "httpd")])
 def test_who_holds_the_port_is_named_and_left_alone(sites: Sites, rollout: Run, host: str, process: str) -> None:
     site = sites[host]
-    assert re.search(rf"port 8000 \({process}, process \d+\)", said(rollout, host)), rollout.output
+    assert f"8000 ({process})" in said(rollout, host), rollout.output
     assert site.record == {}, "the request that was turned down is not noted any more"
     assert site.containers == ({"other": "running"} if host == "trixie-2" else {})
     assert site.host.exec(["curl", "-s", "-o", "/dev/null", "http://127.0.0.1:8000/"]).returncode == 0

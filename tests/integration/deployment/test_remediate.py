@@ -43,7 +43,6 @@ def test_a_leftover_goes_out_of_the_way_and_no_install_is_asked_for(sites: Sites
     site = sites["bullseye-1"]
     assert list(site.containers.values()) == ["exited"], remediated.output
     assert len(site.leftovers) == 1
-    assert "The way is clear" in said(remediated, site.name)
     assert not site.requests.get("install")
 
 
@@ -52,7 +51,6 @@ def test_an_engine_that_the_host_alone_has_proven_is_taken_away_on_the_operators
 ) -> None:
     site = sites["trixie-2"]
     assert list(site.containers.values()) == ["exited"], remediated.output
-    assert "the operator says that the console does not list its engine" in said(remediated, site.name)
 
 
 def test_an_engine_with_connections_is_left_alone(sites: Sites, remediated: Run) -> None:

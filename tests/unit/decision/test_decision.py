@@ -215,7 +215,7 @@ def test_decide_is_total_and_safe() -> None:
         seen[plan.code] += 1
         box, note = state.container, state.record
         context = (state, policy, plan)
-        assert plan.summary and (plan.fix if plan.action == "fail" else not plan.fix), context
+        assert plan.summary and bool(plan.fix) == (plan.action in ("fail", "wait")), context
         if plan.action == "replace":
             assert box.state not in ("absent", "unknown"), context
             assert box.state not in LIVE or (box.connections == 0 and not box.auto_remove), context
