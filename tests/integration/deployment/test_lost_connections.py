@@ -1,0 +1,50 @@
+"""SSH dies before or after call N of a replacement: nothing is lost, nothing is requested twice, the next run repairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sites import DESCRIBED, Site, Sites
+
+CALLS = 9
+"""SSH calls of a replacement: checks, preparation, verification, record, and some in reserve."""
+SCRIPT = """#!/bin/sh
+# Counts the calls that run something; call {call} dies {moment} its work.
+case " $* " in *" -O "*) exec ssh "$@";; esac
+number=$(($(cat {counter} 2>/dev/null || echo 0) + 1))
+echo $number >{counter}
+test $number = {call} || exec ssh "$@"
+test {moment} = before || ssh "$@" >/dev/null 2>&1
+kill -PIPE $$
+"""
+FAULTS = [(call, moment) for call in range(1, CALLS + 1) for moment in ("before", "after")]
+
+
+def _break_ssh(folder: Path, site: Site, call: int, moment: str) -> str:
+    script, counter = folder / f"ssh-{site.name}", folder / f"calls-{site.name}"
+    counter.unlink(missing_ok=True)
+    script.write_text(SCRIPT.format(call=call, moment=moment, counter=counter))
+    script.chmod(0o755)
+    return str(script)
+
+
+@pytest.mark.parametrize("faults", [FAULTS[start : start + 6] for start in range(0, len(FAULTS), 6)], ids=str)
+def test_replacement_with_a_lost_connection(sites: Sites, tmp_path: Path, faults: list[tuple[int, str]]) -> None:
+    sites.prepare({site.name: lambda site: site.run_container() for site in sites})
+    before = {site.name: site.engine for site in sites}
+    broken = {
+        site.name: {"ansible_ssh_executable": _break_ssh(tmp_path, site, *fault)}
+        for site, fault in zip(sites, faults, strict=True)
+    }
+    first = sites.play("slb.fleet.rollout", variables=broken, **DESCRIBED)
+    for site in sites:
+        is_as_before = site.engine == before[site.name] and site.containers["slb"] == "running"
+        is_recorded = site.record.get("state") in ("preparing", "requested", "restoring", "verified")
+        assert is_as_before or is_recorded, f"{site.name} {broken}: {first.output}"
+    again = sites.play("slb.fleet.rollout", **DESCRIBED)
+    assert again.status == 0, again.output
+    for site in sites:
+        assert site.is_verified(by="engine_list"), again.output
+        assert site.requests["install"] == 1, f"{site.name}: {first.output}"
+        assert site.leftovers == ["exited"]
