@@ -15,7 +15,7 @@ from runs import kill
 from sites import DESCRIBED, Site, Sites
 
 ATTEMPTS = 2
-POLICY = {"slb_attempts": ATTEMPTS, "slb_wait_timeout": 12, "slb_settle": 1}
+POLICY = {"slb_wait_timeout": 12, "slb_settle": 1}
 
 
 class Chaos:

@@ -1,4 +1,4 @@
-"""SSH dies before or after call N of a replacement: nothing is lost, nothing is requested twice, the next run repairs."""
+"""SSH dies before or after call N of a replacement: the next run repairs, and nothing is requested twice."""
 
 from __future__ import annotations
 
@@ -48,3 +48,11 @@ def test_replacement_with_a_lost_connection(sites: Sites, tmp_path: Path, faults
         assert site.is_verified(by="engine_list"), again.output
         assert site.requests["install"] == 1, f"{site.name}: {first.output}"
         assert site.leftovers == ["exited"]
+
+
+def test_healthy_host_costs_one_connection(sites: Sites, tmp_path: Path) -> None:
+    broken = {site.name: {"ansible_ssh_executable": _break_ssh(tmp_path, site, 99, "before")} for site in sites}
+    healthy = sites.play("slb.fleet.rollout", variables=broken, **DESCRIBED)
+    assert healthy.status == 0, healthy.output
+    assert [(tmp_path / f"calls-{site.name}").read_text().strip() for site in sites] == ["1"] * 6
+    assert set(healthy.of("ok").values()) == {1}, healthy.output
