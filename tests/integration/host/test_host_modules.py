@@ -1,0 +1,215 @@
+"""The modules of engine hosts on real containers: all states, kills, users without rights, full disks."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from fleet import ROOT, Fleet
+from runs import wait_until
+
+HOST = "box"
+RUN = "docker run --detach --name slb --network host"
+SERVE = "slb:1 /bin/httpd -f -p 8000"
+FACTS = "/etc/ansible/facts.d"
+RECORD = f"{FACTS}/slb_engine.fact"
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
+Shell = Callable[[str], str]
+
+
+@pytest.fixture(scope="module")
+def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+    return make_fleet("containers", {"hosts": {HOST: {"release": "bookworm"}}})
+
+
+@pytest.fixture
+def shell(fleet: Fleet) -> Iterator[Shell]:
+    """Runs a line on the host; its containers and the record are removed afterwards."""
+    host = fleet.lab.host(HOST)
+
+    def shell(line: str) -> str:
+        return host.exec(["sh", "-c", line]).stdout.strip()
+
+    yield shell
+    shell(f"rm -f /usr/local/bin/docker {RECORD}; docker ps -aq | xargs -r docker rm --force")
+
+
+def names(shell: Shell) -> dict[str, str]:
+    return dict(line.split() for line in shell("docker ps --all --format '{{.Names}} {{.State}}'").splitlines())
+
+
+def facts(fleet: Fleet) -> dict[str, Any]:
+    answer = fleet.module(HOST, "host_info", subset=["engine_container", "record"])
+    return dict(answer["slb_host"])
+
+
+def set_aside(fleet: Fleet, *, check: bool = False, **options: Any) -> dict[str, Any]:
+    return fleet.module(HOST, "engine_container", check, state="set_aside", stop_timeout=1, **ENGINE, **options)
+
+
+def restore(fleet: Fleet, **options: Any) -> dict[str, Any]:
+    return fleet.module(HOST, "engine_container", state="restored", **options)
+
+
+@pytest.mark.parametrize("wanted", ["created", "running", "restarting", "paused", "exited"])
+def test_set_aside_and_restored_in_any_state(fleet: Fleet, shell: Shell, wanted: str) -> None:
+    command = "/bin/false" if wanted == "restarting" else "/bin/httpd -f -p 8000"
+    verb = "docker create --name slb --network host" if wanted == "created" else RUN
+    identity = shell(f"{verb} --restart always slb:1 {command}")
+    shell({"paused": "docker pause slb", "exited": "docker kill slb"}.get(wanted, "true"))
+    seen: dict[str, Any] = {}
+
+    def is_seen() -> bool:
+        seen.update(facts(fleet)["engine_container"])
+        return bool(seen["state"] == wanted)
+
+    wait_until(is_seen, lambda: str(seen), 60)
+    assert (seen["id"], seen["restart_policy"]) == (identity, "always")
+
+    assert set_aside(fleet, check=True, container_id=identity)["changed"]
+    assert list(names(shell)) == ["slb"]
+    done = set_aside(fleet, container_id=identity)
+    assert done["changed"], done
+    assert names(shell) == {done["set_aside_as"]: "created" if wanted == "created" else "exited"}
+    policy = f"docker inspect --format '{{{{.HostConfig.RestartPolicy.Name}}}}' {identity}"
+    assert shell(policy) == "no"
+    assert facts(fleet)["record"]["set_aside"]["exists"] is True
+    assert not set_aside(fleet)["changed"]
+
+    restored = restore(fleet)
+    assert (restored["changed"], restored["restored"]) == (True, True), restored
+    assert (list(names(shell)), shell(policy)) == (["slb"], "always")
+    assert wanted == "restarting" or names(shell)["slb"] == wanted
+    assert facts(fleet)["record"]["state"] == "none"
+    assert not restore(fleet)["changed"]
+
+
+def kill_at(shell: Shell, verb: str) -> None:
+    """From now on, a module that runs docker with this verb is killed before docker does anything."""
+    script = f'#!/bin/sh\\ncase " $* " in *" {verb} "*) kill -9 $PPID; exit 1;; esac\\nexec /usr/bin/docker "$@"\\n'
+    shell(f"printf '{script}' >/usr/local/bin/docker; chmod 755 /usr/local/bin/docker")
+
+
+@pytest.mark.parametrize("verb", ["update", "stop", "rename", "start"])
+def test_killed_step_is_restored_by_the_next_run(fleet: Fleet, shell: Shell, verb: str) -> None:
+    identity = shell(f"{RUN} --restart on-failure:3 {SERVE}")
+    if verb == "start":
+        set_aside(fleet)
+        kill_at(shell, verb)
+        assert restore(fleet)["failed"]
+    else:
+        kill_at(shell, verb)
+        assert set_aside(fleet)["failed"]
+    shell("rm /usr/local/bin/docker")
+    assert facts(fleet)["record"]["state"] in ("preparing", "restoring")
+    restored = restore(fleet, unfinished=True)
+    assert not restored["failed"], restored
+    assert names(shell) == {"slb": "running"}
+    form = "{{.Id}} {{.HostConfig.RestartPolicy.Name}}:{{.HostConfig.RestartPolicy.MaximumRetryCount}}"
+    assert shell(f"docker inspect --format '{form}' slb") == f"{identity} on-failure:3"
+    assert facts(fleet)["record"]["state"] == "none"
+
+
+@pytest.mark.parametrize("network", ["--network host", "--publish 8000:8000"], ids=["host", "bridge"])
+def test_container_with_connections_is_not_stopped(fleet: Fleet, shell: Shell, network: str) -> None:
+    shell(f"docker run --detach --name slb {network} {SERVE}")
+    client = "import socket, time; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); time.sleep(60)"
+    unit = f"client-{time.monotonic_ns()}"
+    fleet.lab.host(HOST).exec(["systemd-run", "--unit", unit, "python3", "-c", client])
+    wait_until(lambda: bool(facts(fleet)["engine_container"]["connections"]), "a connection", 60)
+    refused = set_aside(fleet)
+    assert (refused["failed"], refused["code"]) == (True, "container_in_use"), refused
+    assert names(shell) == {"slb": "running"}
+    assert set_aside(fleet, allow_established=True)["changed"]
+    shell(f"systemctl stop {unit}")
+
+
+def as_user(fleet: Fleet, folder: Path, name: str, options: str) -> Fleet:
+    """The same host, by another user."""
+    make = f"useradd -m {options} {name} && cp -r /root/.ssh /home/{name}/ && chown -R {name}: /home/{name}"
+    fleet.lab.host(HOST).exec(["sh", "-c", f"id {name} || ({make})"])
+    other = Fleet(fleet.lab, folder)
+    inventory = yaml.safe_load(other.inventory.read_text())
+    inventory["engines"]["vars"]["ansible_user"] = name
+    other.inventory.write_text(yaml.safe_dump(inventory))
+    return other
+
+
+@pytest.mark.parametrize(("name", "options", "state"), [("ops", "-G docker", "running"), ("guest", "", "unknown")])
+def test_user_without_root_changes_nothing(
+    fleet: Fleet, shell: Shell, tmp_path: Path, name: str, options: str, state: str
+) -> None:
+    shell(f"{RUN} {SERVE}")
+    user = as_user(fleet, tmp_path, name, options)
+    seen = facts(user)
+    assert (seen["root"], seen["engine_container"]["state"]) == (False, state)
+    refused = set_aside(user)
+    assert (refused["failed"], refused["code"]) == (True, "permission_denied"), refused
+    assert names(shell) == {"slb": "running"}
+
+
+def test_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet) -> None:
+    host = fleet.lab.host(HOST)
+    host.exec(["systemctl", "stop", "docker.socket", "docker.service"])
+    try:
+        assert facts(fleet)["engine_container"]["state"] == "unknown"
+        assert set_aside(fleet)["code"] == "container_state_unknown"
+    finally:
+        host.exec(["systemctl", "start", "docker.service"])
+
+
+def test_systemd_unit_that_runs_the_container_is_named(fleet: Fleet, shell: Shell) -> None:
+    unit = f"[Service]\\nExecStartPre=-/usr/bin/docker rm -f slb\\nExecStart=/usr/bin/docker run --name slb {SERVE}"
+    shell(f"printf '{unit}\\nRestart=always\\n' >/etc/systemd/system/vendor.service; systemctl daemon-reload")
+    shell("systemctl start vendor")
+    try:
+        wait_until(lambda: names(shell).get("slb") == "running", "the container of the unit", 60)
+        assert "vendor.service" in facts(fleet)["engine_container"]["manager"]
+        refused = set_aside(fleet)
+        assert refused["code"] == "managed_by_systemd", refused
+        assert names(shell) == {"slb": "running"}
+    finally:
+        shell("systemctl stop vendor; rm /etc/systemd/system/vendor.service; systemctl daemon-reload")
+
+
+def test_two_runs_at_once_set_aside_once(fleet: Fleet, shell: Shell) -> None:
+    identity = shell(f"{RUN} {SERVE}")
+    with ThreadPoolExecutor(2) as both:
+        results = list(both.map(lambda _unused: set_aside(fleet), range(2)))
+    assert sorted(result["changed"] for result in results) == [False, True], results
+    assert restore(fleet)["restored"]
+    assert shell("docker inspect --format '{{.Id}}' slb") == identity
+
+
+@pytest.mark.parametrize("trouble", ["full", "read-only"])
+def test_record_that_cannot_be_written_stops_nothing(fleet: Fleet, shell: Shell, trouble: str) -> None:
+    shell(f"{RUN} {SERVE}; mkdir -p {FACTS}; mount -t tmpfs -o size=64k,mode=0755 none {FACTS}")
+    try:
+        shell(
+            f"cat /dev/zero >{FACTS}/filler 2>/dev/null || true"
+            if trouble == "full"
+            else f"mount -o remount,ro {FACTS}"
+        )
+        assert facts(fleet)["record"]["unwritable"]
+        refused = set_aside(fleet)
+        assert refused["code"] == "record_not_writable", refused
+        assert names(shell) == {"slb": "running"}
+    finally:
+        shell(f"umount {FACTS}")
+
+
+def test_host_is_forgotten_as_the_documentation_says(fleet: Fleet, shell: Shell) -> None:
+    shell(f"{RUN} {SERVE}")
+    set_aside(fleet)
+    recipe = re.findall(r"```sh\n(.*?)```", (ROOT / "docs" / "operations.md").read_text(), re.DOTALL)
+    shown = fleet.lab.host(HOST).exec(["sh", "-e", "-c", "\n".join(recipe)]).stdout
+    places = "/etc /var /run /root /home /usr/local /opt"
+    assert shell(f"find {places} -xdev -regex '.*\\(slb[-_]fleet\\|slb_engine\\).*'") == ""
+    (leftover,) = names(shell)
+    assert leftover in shown
