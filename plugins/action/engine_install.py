@@ -26,7 +26,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.install 
     request_install,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import decide
-from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_AGE_SECONDS, FleetHost
+from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils.state import Outcome
@@ -44,7 +44,9 @@ class ActionModule(HostAction):
         connection = Connection.from_options(host.connection)
         client = Client(connection, RunCache(connection))
         client.log_in()
-        plan = host.plan(planned["slb_host"], requests=requests, is_compared=True, max_age=LIST_AGE_SECONDS)
+        plan = host.plan(
+            planned["slb_host"], requests=requests, is_compared=True, max_age=host.list_age(planned["plan"])
+        )
         if plan.action != planned["plan"]["action"] or plan.action not in ("install", "replace"):
             raise FleetError(
                 "state_changed" if plan.action != "fail" else plan.code,

@@ -5,7 +5,6 @@
 
 import time
 import uuid
-from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
@@ -14,6 +13,7 @@ from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.modules.interface import ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
 
@@ -57,7 +57,12 @@ class ActionModule(HostAction):
         return result
 
     def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        answer = self.on_host("interface", arguments, task_vars)
+        try:
+            answer = self.on_host("interface", arguments, task_vars, attempts=1)
+        except FleetError as error:
+            if error.code != "host_unreachable":
+                raise
+            raise AnsibleConnectionFailure(f"{error}: Connection reset") from None
         # Reasons and notes name options as messages do, which alone are told in the reader's words already.
         return {key: self._in_words(value) for key, value in answer.items()}
 
@@ -80,16 +85,16 @@ class ActionModule(HostAction):
         while time.monotonic() < deadline:
             try:
                 answer = self._module(with_token, task_vars)
-            except AnsibleConnectionFailure as error:
+            except (AnsibleConnectionFailure, FleetError) as error:
+                # Also if the module could not be started: the host rolls back, and reports it.
                 last_seen = str(error)
             else:
                 if not answer.get("failed"):
                     return answer
-                last_seen = _words(answer)
+                last_seen = str(answer.get("msg"))
                 if answer.get("state") in (None, "applied"):
                     why = last_seen  # the host will soon say only that it was not confirmed in time
-                # Where it could not even be started, the host will put everything back, and say so.
-                undecided = answer.get("state") in _UNDECIDED or "module_stderr" in answer
+                undecided = answer.get("state") in _UNDECIDED
                 if not undecided:
                     break
             time.sleep(_PAUSE_SECONDS)
@@ -114,9 +119,3 @@ class ActionModule(HostAction):
         if self._connection.transport == "ssh":
             shared = self._connection.get_option("ssh_args") or ""
             self._connection.set_option("ssh_args", f"{_UNSHARED} {shared}")
-
-
-def _words(answer: Mapping[str, Any]) -> str:
-    """A module that could not even be started says why only in what Python printed."""
-    printed = str(answer.get("module_stderr") or "").strip().splitlines()
-    return f"{answer.get('msg')}{f' ({printed[-1]})' if printed else ''}"

@@ -56,8 +56,9 @@ from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS, is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS, RUN_VARIABLES, checked, is_empty
 
 _DEFAULT = "engines"
 
@@ -74,6 +75,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):
             return [pattern]
+        _refuse_partial_run()
         limited_to = patterns_of(limit)
         first = self._first(pattern, known if limit else {}, groups)
         if not first:
@@ -95,6 +97,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         if self.get_option("in_batches"):
             of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}
             _see_that_it_has_effect(known, of_host, first)
+            _check_run_variables(known)
         return [pattern]
 
     def _first(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> str:
@@ -128,6 +131,28 @@ def _see_that_it_has_effect(known: Mapping[str, Any], of_host: Mapping[str, Any]
                 "knows its hosts. Nothing was changed. Take it out of the inventory, and give it to the run: "
                 f"-e {variable}=… (in AWX: in the variables of the job template)."
             )
+
+
+def _check_run_variables(known: Mapping[str, Any]) -> None:
+    """Check what plays read later, before any host is contacted. Raises AnsibleError."""
+    for name in RUN_VARIABLES:
+        value = known.get(f"slb_{name}")
+        if not is_empty(value):
+            try:
+                checked(name, value)
+            except FleetError as error:
+                raise AnsibleError(str(error)) from None
+
+
+def _refuse_partial_run() -> None:
+    """Refuse options that skip tasks: the run would do nothing, or a part, with status 0. Raises AnsibleError."""
+    skipped = [tag for tags in context.CLIARGS.get("skip_tags") or () for tag in str(tags).split(",")]
+    option = "--start-at-task" if context.CLIARGS.get("start_at_task") else ""
+    if option or "always" in skipped:
+        raise AnsibleError(
+            f"Option {option or '--skip-tags always'} rejected: it would skip tasks of slb.fleet. Nothing was done. "
+            "Run again without it; use --limit to select hosts."
+        )
 
 
 def _names_hosts(patterns: Sequence[str], groups: Mapping[str, list[str]]) -> bool:

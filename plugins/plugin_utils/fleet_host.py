@@ -167,6 +167,15 @@ class FleetHost:
             "Check slb_engine_list, slb_engine_name and slb_manage_ip. If they are right, raise slb_max_replaced.",
         )
 
+    def list_age(self, planned: Mapping[str, Any]) -> float:
+        """Return the maximum age of the engine list before a change, in seconds.
+
+        While a list of several pages is fetched, an engine can move from one page to another. So a live container that
+        such a list does not show must be missing in two fetches.
+        """
+        is_paged = bool((self.variables["engine_list"] or {}).get("page_parameter"))
+        return 0.0 if is_paged and planned.get("by_list") else LIST_AGE_SECONDS
+
     def steps(self, plan: Plan, slb_host: Mapping[str, Any]) -> list[str]:
         """Return what a rollout would do, in its order."""
         steps = []

@@ -65,14 +65,16 @@ class HostAction(ActionBase):  # type: ignore[misc]
         """Return the task's options that are set; an empty one is unset."""
         return {option: value for option, value in self._task.args.items() if not is_empty(value)}
 
-    def on_host(self, module: str, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def on_host(
+        self, module: str, arguments: dict[str, Any], variables: dict[str, Any], *, attempts: int = 2
+    ) -> dict[str, Any]:
         """Return the result of ``slb.fleet.<module>`` on the host.
 
-        An empty or undecodable answer is a lost connection. The module runs once more then; each one of ours can run
-        twice. Raises AnsibleConnectionFailure, and FleetError ``host_unreachable`` or ``host_not_checked``.
+        An empty or undecodable answer is a lost connection. The module runs once more then, unless ``attempts`` is 1.
+        Raises AnsibleConnectionFailure, and FleetError ``host_unreachable`` or ``host_not_checked``.
         """
         answer: dict[str, Any] = {}
-        for _attempt in range(2):
+        for _attempt in range(attempts):
             answer = self._execute_module(module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables)
             if "module_stdout" not in answer:
                 return _declared(module, answer)

@@ -156,6 +156,7 @@ class Watcher:
             Display().display(each)
 
     def _begin(self, playbook: str, variables: Mapping[str, Any], now: float) -> Gathering:
+        _warn_of_unread_variables()
         # It may be by the list of hosts that is written anew below.
         remember(str(context.CLIARGS.get("subset") or ""))
         facts = run_facts(playbook, variables)
@@ -216,6 +217,18 @@ class Watcher:
 def _licenses(groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
     """Return the group of each host that shares a license with others, as download_license.yml makes them."""
     return {host: name for name, hosts in groups.items() if name.startswith("slb_license_") for host in hosts}
+
+
+def _warn_of_unread_variables() -> None:
+    """Warn if variables lie beside a user's playbook: Ansible reads those beside the inventory, and not these."""
+    sources = [Path(str(source)).absolute() for source in context.CLIARGS.get("inventory") or ()]
+    folders = {source if source.is_dir() else source.parent for source in sources}
+    here = Path.cwd()
+    for name in ("group_vars", "host_vars"):
+        if (here / name).is_dir() and not any((folder / name).is_dir() for folder in folders):
+            Display().warning(
+                f"Folder {here / name} not read: it is not beside the inventory. Move it there, or pass its files with -e."
+            )
 
 
 def _next_step(folder: Path | None) -> NextStep:
