@@ -28,6 +28,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.install 
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils.state import Outcome
 
@@ -36,6 +37,12 @@ _NEGATIVE = (EXISTS, PORT_IN_USE, REJECTED)
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self._install(variables)
+        except FleetError as error:
+            raise in_variables(error) from None
+
+    def _install(self, variables: dict[str, Any]) -> dict[str, Any]:
         planned = self._task.args.get("plan")
         if not isinstance(planned, Mapping) or "slb_host" not in planned:
             raise FleetError("invalid_option", "Option plan invalid.", "Pass the result of slb.fleet.engine_plan.")

@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import che
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -45,8 +46,8 @@ class ActionModule(HostAction):
             # The variables of one host do not end the check of the others.
             return _failed_plan(error)
         requests = int((options["installed"] or {}).get("requests") or 0)
-        max_age = LIST_AGE_SECONDS if options["compare"] or options["installed"] is not None else None
-        is_compared = bool(checked) or options["compare"] or bool(requests)
+        is_deploying = options["compare"] or options["installed"] is not None
+        max_age = LIST_AGE_SECONDS if is_deploying else None
         host.reserve()
         if checked:
             if "slb_host" not in checked:
@@ -57,7 +58,7 @@ class ActionModule(HostAction):
             answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]}, variables)
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
-        plan = host.plan(slb_host, requests=requests, is_compared=is_compared, max_age=max_age)
+        plan = host.plan(slb_host, requests=requests, is_compared=bool(checked) or is_deploying, max_age=max_age)
         result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan, variables)
@@ -96,7 +97,7 @@ class ActionModule(HostAction):
     ) -> dict[str, Any]:
         steps = host.steps(plan, slb_host)
         work = work_of(plan, host, slb_host)
-        if not (options["checked"] or options["compare"] or options["installed"]):
+        if not (options["checked"] or options["compare"] or options["installed"] is not None):
             host.reservations.note("work", f"{host.name}\t{work}")
         elif not requests:
             plan = check_approved(plan, host, work)
@@ -153,5 +154,6 @@ def _with_session(host: FleetHost, plan: Plan) -> Plan:
         connection = Connection.from_options(host.connection)
         Client(connection, RunCache(connection)).log_in()
     except FleetError as error:
-        return block(plan, error.code, error.summary, error.fix)
+        named = in_variables(error)
+        return block(plan, named.code, named.summary, named.fix)
     return plan

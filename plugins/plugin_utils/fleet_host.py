@@ -22,7 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_l
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed, fetch_excerpt, listed
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils.state import Engine, Policy, State, state_from_facts
@@ -53,16 +53,20 @@ class FleetHost:
     @classmethod
     def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, remediates: bool = False) -> FleetHost:
         """Read and check the variables of a host. Raises FleetError."""
-        variables = read_variables(task_vars, templar)
-        connection = connection_options(task_vars, templar)
-        if not connection["base_url"]:
-            raise missing("base_url")
-        wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
+        try:
+            variables = read_variables(task_vars, templar)
+            connection = connection_options(task_vars, templar)
+            if not connection["base_url"]:
+                raise missing("base_url")
+            wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
+            base_url = normalize_base_url(connection["base_url"])
+        except FleetError as error:
+            raise in_variables(error) from None
         return cls(
             name=str(task_vars.get("inventory_hostname")),
             variables=variables,
             connection=connection,
-            engine=Engine(wanted.name, wanted.manage_ip, normalize_base_url(connection["base_url"])),
+            engine=Engine(wanted.name, wanted.manage_ip, base_url),
             policy=Policy(
                 unverified_engine=variables["unverified_engine"],
                 wait_timeout=variables["wait_timeout"],
@@ -138,7 +142,7 @@ class FleetHost:
         try:
             found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
         except FleetError as error:
-            return Listed("unavailable", str(error))
+            return Listed("unavailable", str(in_variables(error)))
         return Listed("not_listed") if found.state == "empty" and self.variables["engine_list_may_be_empty"] else found
 
     def _within_limit(self, plan: Plan, is_compared: bool) -> Plan:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -108,6 +109,20 @@ def refuse_facts(variables: Mapping[str, Any], of_connection: Iterable[str] = ()
                 f"Variable {shown} rejected: it is a fact of this host.",
                 "Set it in the inventory or in the play, and clear the fact cache of this host (--flush-cache).",
             )
+
+
+def in_variables(error: FleetError) -> FleetError:
+    """Return ``error`` with the names of variables, for a user who sets no options."""
+    names = "|".join((*CONNECTION_VARIABLES, "manage_ip", "user_credential_id", "is_change_hostname", "engine_list"))
+    summary = re.sub(rf"\b[Oo]ption ({names}|name)\b", _variable_of, error.summary)
+    fix = re.sub(r"\w+, the variable ", "", error.fix)
+    fix = re.sub(rf"(?<![\w.])(?:[Oo]ption )?({names})\b", _variable_of, fix)
+    return FleetError(error.code, summary, fix, **error.values)
+
+
+def _variable_of(found: re.Match[str]) -> str:
+    noun = "Variable " if found[0].startswith("O") else "variable " if found[0].startswith("o") else ""
+    return f"{noun}slb_{'engine_name' if found[1] == 'name' else found[1]}"
 
 
 def _of_the_environment(rules: Mapping[str, Any]) -> Any:

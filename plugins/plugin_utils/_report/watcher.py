@@ -226,9 +226,7 @@ def _warn_of_unread_variables() -> None:
     here = Path.cwd()
     for name in ("group_vars", "host_vars"):
         if (here / name).is_dir() and not any((folder / name).is_dir() for folder in folders):
-            Display().warning(
-                f"Folder {here / name} not read: it is not beside the inventory. Move it there, or pass its files with -e."
-            )
+            Display().warning(f"Folder {here / name} not read: it is not beside the inventory. Move it there.")
 
 
 def _next_step(folder: Path | None) -> NextStep:

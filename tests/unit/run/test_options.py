@@ -1,0 +1,34 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Messages for users of playbooks name variables."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import invalid, missing
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (invalid("manage_ip", "it is not an address", "Correct it."), "Variable slb_manage_ip invalid"),
+        (invalid("name", "it is empty", "Choose another name."), "Variable slb_engine_name invalid"),
+        (missing("base_url"), "Set slb_base_url or SLB_BASE_URL."),
+        (
+            FleetError("x", "Login rejected.", "Correct username and password."),
+            "Correct slb_username and slb_password.",
+        ),
+        (
+            FleetError("x", "No trust.", "Set tls_fingerprint: ab, or ca_path."),
+            "Set slb_tls_fingerprint: ab, or slb_ca_path.",
+        ),
+    ],
+)
+def test_in_variables(error: FleetError, words: str) -> None:
+    named = in_variables(error)
+    assert words in str(named)
+    assert str(in_variables(named)) == str(named)
