@@ -44,7 +44,9 @@ class ActionModule(HostAction):
             host = FleetHost.from_variables(variables, self._templar, remediates=options["remediate"])
         except FleetError as error:
             # The variables of one host do not end the check of the others.
-            return _failed_plan(error)
+            failed = _failed_plan(error)
+            join_groups(self, [options["group"]] if options["group"] and not checked else [], failed)
+            return failed
         requests = int((options["installed"] or {}).get("requests") or 0)
         is_deploying = options["compare"] or options["installed"] is not None
         max_age = LIST_AGE_SECONDS if is_deploying else None
@@ -59,11 +61,16 @@ class ActionModule(HostAction):
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
         plan = host.plan(slb_host, requests=requests, is_compared=bool(checked) or is_deploying, max_age=max_age)
+        is_first = not (checked or is_deploying)
+        if not is_first and not requests:
+            plan = check_approved(plan, host, work_of(plan, host, slb_host))
         result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan, variables)
         elif plan.action in ("install", "replace") and not host.policy.remediates:
             plan = _with_session(host, plan)
+        if is_first:
+            host.reservations.note("work", f"{host.name}\t{work_of(plan, host, slb_host)}")
         return self._result(host, slb_host, plan, options, result, requests)
 
     def _record(
@@ -97,10 +104,6 @@ class ActionModule(HostAction):
     ) -> dict[str, Any]:
         steps = host.steps(plan, slb_host)
         work = work_of(plan, host, slb_host)
-        if not (options["checked"] or options["compare"] or options["installed"] is not None):
-            host.reservations.note("work", f"{host.name}\t{work}")
-        elif not requests:
-            plan = check_approved(plan, host, work)
         state = host.last_state
         result.update(
             plan={
