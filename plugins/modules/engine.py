@@ -45,14 +45,6 @@ options:
     description: Whether the install changes the host's name to O(name).
     type: bool
     default: false
-  decided:
-    description:
-      - The result of M(slb.fleet.engine_plan) that this is done for. Then the request is noted in the record on the host
-        right before it is made (as M(slb.fleet.engine_record) does it), and the note is withdrawn where nothing was begun.
-        A note that cannot be made fails the task without RV(outcome), and nothing is asked for.
-      - If a container was taken out of the way because the console's list does not show its engine, and the answer is that
-        the engine exists, then no other is stopped on that list's word in this run.
-    type: dict
   exists_patterns:
     description:
       - Regular expressions that identify an "engine already exists" answer. Case is ignored.

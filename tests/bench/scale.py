@@ -41,22 +41,27 @@ CONTAINER = {
     "restart_policy": "always",
     "restart_count": 0,
     "uptime": 1000.0,
-    "established": 0,
+    "exit_code": 0,
     "auto_remove": False,
-    "after_request": True,
+    "manager": None,
+    "connections": 0,
+    "peers": [],
+    "outbound": 0,
+    "why": None,
 }
 RECORD = {
     "state": "verified",
     "name": "ENGINE",
     "manage_ip": "ADDRESS",
     "base_url": NODE,
-    "container_id": "c0ffee",
+    "request_id": "1",
+    "container_before": None,
+    "last_verified": "c0ffee",
     "verified_by": "host",
-    "attempt": 1,
-    "requested_at": 1000.0,
+    "set_aside": None,
     "age": 5000.0,
 }
-PENDING = {**RECORD, "state": "requested", "container_id": None, "verified_by": None}
+PENDING = {**RECORD, "state": "requested", "last_verified": None, "verified_by": None}
 PORTS = [{"port": port, "process": "httpd", "pid": 100} for port in (22, 80, 443, 8000)]
 
 
@@ -67,9 +72,11 @@ class Run(NamedTuple):
 
 
 def look(record: dict[str, Any]) -> str:
-    seen = {"engine_container": CONTAINER, "record": record, "ports": PORTS, "set_aside": None, "root": True}
-    motd = {"bytes": 0, "sources": []}
-    return json.dumps({"changed": False, "slb_host": {**seen, "motd": motd, "addresses": ["ADDRESS"]}})
+    seen = {"engine_container": CONTAINER, "record": record, "ports": PORTS, "running_leftovers": [], "root": True}
+    motd = {"path": "/etc/motd", "bytes": 0, "sources": []}
+    return json.dumps(
+        {"changed": False, "slb_host": {**seen, "motd": motd, "addresses": ["ADDRESS"], "machine": "ADDRESS"}}
+    )
 
 
 def answers(record: dict[str, Any]) -> dict[str, str]:

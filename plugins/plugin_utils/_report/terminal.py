@@ -127,7 +127,7 @@ def _in_deeds(of_hosts: Iterable[tuple[Deed, ...]]) -> str:
 
 _TOLD = {
     "container_set_aside": "a leftover out of the way",
-    "container_put_back": "a container put back",
+    "container_restored": "a container restored",
     "motd_aside": "the message of the day moved aside",
     "interfaces_adopted": "interfaces adopted",
     "interfaces_given_back": "interfaces given back",

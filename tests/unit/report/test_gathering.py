@@ -14,7 +14,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress_line import line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import seen
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
-from ansible_collections.slb.fleet.plugins.plugin_utils._telling import is_set_aside
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     ABSENT,
     HEALTHY,
@@ -28,6 +27,8 @@ from ansible_collections.slb.fleet.tests.unit.report.told_runs import (
     troubled,
     untold,
 )
+
+VERIFIED = {"state": "verified", "is_current": True, "last_verified": "c1"}
 
 
 def of(document: Document, name: str) -> HostEntry:
@@ -58,7 +59,7 @@ def test_there_is_a_run_that_says_something_in_each_field() -> None:
         run.task("edge-1", INSTALL, {"changed": True, "outcome": "requested"})
         run.play("deploy", "edge-1", "edge-2", batch=("edge-2",))
         run.lose("edge-2")
-        run.look("edge-1", {**HEALTHY, "console": "running"}, rounds=2)
+        run.look("edge-1", {**HEALTHY, "engine_list": "running"}, requests=2)
         documents.append(run.ended())
     assert untold(documents) == []
     assert untold(each.run for each in documents) == []
@@ -112,12 +113,11 @@ def test_failures_without_a_decision_are_grouped_by_what_was_said_whichever_host
 def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last: dict[str, Any], since: str) -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
-    run.look("edge-1", ABSENT, recorded={"state": "requested", "verified_before": True, **engine})
+    run.look("edge-1", ABSENT, recorded=VERIFIED)
     if last is LIVE:
         run.fail("edge-1", LIVE)
     else:
-        run.look("edge-1", last, rounds=2, recorded={"state": "verified", **engine})
+        run.look("edge-1", last, requests=2, recorded=VERIFIED)
     assert of(run.ended(), "edge-1").since == since
 
 
@@ -135,9 +135,8 @@ def test_a_drift_stays_told_where_the_run_that_corrected_it_was_interrupted(last
 def test_what_the_inventory_or_the_list_has_wrong_is_no_drift_of_the_host(code: str) -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    engine = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
-    host_plan = {"action": "fail", "code": code, "reason": "Two hosts want it."}
-    recorded = {"state": "verified", **engine}
+    host_plan = {"action": "fail", "code": code, "summary": "Two hosts want it."}
+    recorded = VERIFIED
     run.task("edge-1", LOOK, {**decided(host_plan, recorded=recorded), "failed": True, "msg": "Two."}, ending="failed")
     assert of(run.ended(), "edge-1").since is None
 
@@ -162,16 +161,16 @@ def test_the_last_decision_counts_and_what_was_done_is_told() -> None:
     so_far = of(run.so_far(), "edge-1")
     assert so_far.status == "interrupted"
     assert so_far.reason == Reason(
-        "interrupted", "The run asked the management node for the install, and what came of it was not yet seen."
+        "interrupted", "The run requested the installation, and what came of it was not yet seen."
     )
-    run.look("edge-1", HEALTHY, seconds=64, waited=60.0, rounds=2)
+    run.look("edge-1", HEALTHY, seconds=64, requests=2)
     host = of(run.ended(), "edge-1")
     assert host.status == "healthy"
     assert [deed.sentence for deed in host.done] == [
-        "took the container out of the way, as slb-leftover-20261120T120000Z",
-        "asked the management node for the install",
+        "set the container aside, as slb-leftover-20261120T120000Z",
+        "requested the installation",
     ]
-    assert host.seconds == {"look": 6.0, "clear": 3.0, "ask": 1.0, "wait": 60.0}
+    assert host.seconds == {"look": 66.0, "clear": 3.0, "ask": 1.0}
 
 
 @pytest.mark.parametrize("ending", ["ok", "failed"])
@@ -180,9 +179,9 @@ def test_what_the_last_look_has_noted_is_told_also_where_it_fails(ending: Any) -
     run.play("deploy", "edge-1")
     run.look("edge-1", ABSENT)
     noted = {"changed": True, "has_recorded": True, "msg": "The host could not be looked at."}
-    run.task("edge-1", LOOK, decided(HEALTHY, rounds=2, **noted), ending=ending)
+    run.task("edge-1", LOOK, decided(HEALTHY, requests=2, **noted), ending=ending)
     host = of(run.ended(), "edge-1")
-    assert [deed.sentence for deed in host.done] == ["noted in the host's record that the engine runs"]
+    assert [deed.sentence for deed in host.done] == ["recorded the engine as verified"]
     assert host.status == ("healthy" if ending == "ok" else "failed")
 
 
@@ -196,7 +195,7 @@ def test_check_mode_has_done_nothing() -> None:
     assert of(document, "edge-1").status == "planned"
     assert of(document, "edge-2").status == "failed"
     assert of(document, "edge-1").done == ()
-    assert [deed.sentence for deed in of(document, "edge-1").would_do] == ["ask the management node for the install"]
+    assert [deed.sentence for deed in of(document, "edge-1").would_do] == ["request the installation"]
     assert document.counts["changed"] == 0
 
 
@@ -205,9 +204,8 @@ TAKEN = (STOP, {"changed": True, "set_aside_as": None})
 WITHDRAWN = (RECORD, {"changed": True, "record": {"state": "none"}})
 ENDS_A_PROOF = {
     "container_set_aside": TAKEN,
-    "container_put_back": (STOP, {"changed": True, "restored": True}),
-    "record_withdrawn": WITHDRAWN,
-    "record_requested": (RECORD, {"changed": True, "record": {"state": "requested"}}),
+    "container_restored": (STOP, {"changed": True, "restored": True}),
+    "record_removed": WITHDRAWN,
     "install_requested": (INSTALL, {"changed": True, "outcome": "requested"}),
     "install_unknown": (INSTALL, {"changed": True, "outcome": "unknown"}),
 }
@@ -288,7 +286,7 @@ def test_check_mode_tells_of_what_is_proven_that_it_would_be_taken_away() -> Non
     document = run.ended()
     host = of(document, "edge-1")
     assert (host.status, host.action, host.done) == ("planned", "", ())
-    assert [deed.code for deed in host.would_do] == ["container_set_aside", "record_withdrawn"]
+    assert [deed.code for deed in host.would_do] == ["container_set_aside", "record_removed"]
     assert list(lines(document))[1:3] == [
         "  1 unchanged, 1 to be changed. Nothing was changed.",
         "  Would be done: a leftover out of the way on 1 host.",
@@ -400,7 +398,7 @@ def test_a_look_without_a_decision_claims_nothing() -> None:
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
     (host,) = run.ended().hosts
     assert (host.status, host.verified) == ("done", None)
-    assert [deed.sentence for deed in host.done] == ["brought interfaces under NetworkManager: ens9"]
+    assert [deed.sentence for deed in host.done] == ["adopted interfaces: ens9"]
 
 
 @pytest.mark.parametrize("playbook", ["slb.fleet.rollout", "slb.fleet.audit", "slb.fleet.diagnose"])
@@ -489,14 +487,14 @@ def test_next_in_awx_names_many_hosts_for_remediate_only() -> None:
 def test_a_host_that_cannot_be_named_is_remedied_with_no_others() -> None:
     run = Happenings(step=NextStep(limit="west"))
     run.play("look", "a b")
-    run.fail("a b", {"action": "fail", "code": "missing_from_engine_list", "reason": "It is gone."})
+    run.fail("a b", {"action": "fail", "code": "missing_from_engine_list", "summary": "It is gone."})
     assert of(run.ended(), "a b").next == ""
 
 
 def refused(run: Happenings, code: str, **words: str) -> None:
     run.play("look", *words)
     for host, reason in words.items():
-        run.fail(host, {"action": "fail", "code": code, "reason": reason})
+        run.fail(host, {"action": "fail", "code": code, "summary": reason})
 
 
 def test_reasons_of_one_code_that_differ_in_kind_are_told_apart_and_those_of_more_kinds_by_one() -> None:
@@ -554,7 +552,7 @@ def test_the_cause_is_told_of_a_group_also_where_one_host_alone_says_it() -> Non
     run.play("look", "edge-1", "edge-2", "edge-3")
     words = "The console's list could not be read: "
     for host, why in {"edge-1": f"{SAME_AS} edge-2.", "edge-2": "refused.", "edge-3": f"{SAME_AS} edge-2."}.items():
-        run.fail(host, {"action": "fail", "code": "engine_list_unavailable", "reason": words + why})
+        run.fail(host, {"action": "fail", "code": "engine_list_unavailable", "summary": words + why})
     document = run.ended()
     assert [group.sentence for group in document.groups()] == [f"{words}refused."]
     assert "slb.fleet.audit --limit edge-1,edge-2,edge-3" in document.run.next
@@ -570,7 +568,7 @@ def test_the_line_of_a_run_that_only_looks_counts_what_it_has_seen() -> None:
         run.look("edge-2", ABSENT, 30)
         run.fail("edge-3", LIVE, 30)
         run.lose("edge-4")
-        told[playbook, check] = line(run.gathering.tally(run.now), [])
+        told[playbook, check] = line(run.gathering.tally(run.now))
     planned = "4/6 looked at · 1 healthy · 1 failed · 1 unreachable · about 2 min left"
     assert told == {
         ("slb.fleet.diagnose", False): planned,
@@ -582,7 +580,7 @@ def test_the_line_of_a_run_that_only_looks_counts_what_it_has_seen() -> None:
 def test_an_engine_that_was_proven_and_is_gone_is_remedied_by_name() -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    run.fail("edge-1", {"action": "fail", "code": "missing_from_engine_list", "reason": "It is gone."})
+    run.fail("edge-1", {"action": "fail", "code": "missing_from_engine_list", "summary": "It is gone."})
     assert of(run.ended(), "edge-1").next.endswith("slb.fleet.remediate --limit edge-1")
 
 
@@ -595,7 +593,7 @@ def test_the_same_decisions_have_the_same_digest_in_check_mode_and_later() -> No
             for host in ("edge-1", "edge-2") if check else ("edge-2", "edge-1"):
                 run.look(host, ABSENT)
         if not check:
-            run.look("edge-1", HEALTHY, rounds=3)
+            run.look("edge-1", HEALTHY, requests=1)
         plan = run.ended().plan
         assert plan is not None
         assert set(plan.hosts) == {"edge-1", "edge-2"}
@@ -612,7 +610,7 @@ def test_in_an_audit_a_host_with_work_has_failed_before_its_task_fails() -> None
 
 
 @pytest.mark.parametrize(
-    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["install"], "evidence": 3}]
+    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["install"], "seen": 3}]
 )
 def test_no_value_takes_the_report_away(odd: Any) -> None:
     run = Happenings()
@@ -661,39 +659,23 @@ def test_who_has_changed_it_since_the_last_run(
 ) -> None:
     run = Happenings()
     run.play("look", "edge-1")
-    record = {"state": "verified", "name": recorded, "manage_ip": "192.0.2.11", "base_url": NODE} if recorded else {}
+    record = {"last_verified": "c1", "is_current": recorded == "edge-1"} if recorded else {}
     run.look("edge-1", first, recorded=record)
     if last is LIVE:
         run.fail("edge-1", LIVE)
     else:
-        run.look("edge-1", last, rounds=2, recorded={"state": "verified"})
+        run.look("edge-1", last, requests=2, recorded={"state": "verified"})
     assert of(run.ended(), "edge-1").since == since
 
 
 def test_what_the_operator_takes_away_and_what_comes_in_its_place_is_no_drift() -> None:
-    record = {"state": "verified", "name": "edge-1", "manage_ip": "192.0.2.11", "base_url": NODE}
     remediate = Happenings("slb.fleet.remediate")
     remediate.play("look", "edge-1")
-    word = {"action": "replace", "code": "replace_requested", "reason": "The operator says so."}
-    remediate.look("edge-1", word, recorded={**record, "set_aside": False})
+    word = {"action": "replace", "code": "replace_requested", "summary": "The operator says so."}
+    remediate.look("edge-1", word, recorded=VERIFIED)
     remediate.task("edge-1", STOP, {"changed": True, "set_aside_as": "slb-leftover-1"})
     rollout = Happenings()
     rollout.play("look", "edge-1")
-    rollout.look("edge-1", ABSENT, recorded={**record, "set_aside": True})
-    rollout.look("edge-1", HEALTHY, rounds=2, recorded=record)
+    rollout.look("edge-1", ABSENT, recorded={**VERIFIED, "purpose": "remediate"})
+    rollout.look("edge-1", HEALTHY, requests=2, recorded=VERIFIED)
     assert [of(run.ended(), "edge-1").since for run in (remediate, rollout)] == [None, None]
-
-
-@pytest.mark.parametrize(
-    ("because", "aside", "state", "is_by_the_operator"),
-    [
-        ("operator", "c0ffee", "absent", True),
-        ("operator", "another", "absent", False),
-        ("operator", "c0ffee", "exited", False),
-        ("ended", "c0ffee", "absent", False),
-    ],
-)
-def test_who_has_taken_away_what_was_verified(because: str, aside: str, state: str, is_by_the_operator: bool) -> None:
-    slb_host = {"engine_container": {"state": state}, "record": {"state": "verified", "container_id": "c0ffee"}}
-    assert is_set_aside({**slb_host, "set_aside": {"id": aside, "because": because}}) is is_by_the_operator
-    assert not is_set_aside({**slb_host, "set_aside": None})

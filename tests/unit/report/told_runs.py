@@ -18,28 +18,27 @@ NODE = "https://console.example"
 HEALTHY = {
     "action": "none",
     "code": "healthy",
-    "reason": "The engine runs in the container that the record names, and the console lists it as running.",
+    "summary": "The engine runs in the container that the record names, and the console lists it as running.",
     "verified_by": "engine_list",
-    "evidence": ["container slb: running for 70 s", "record: verified", "console's list: running"],
+    "seen": ["container slb: running for 70 s", "record: verified", "console's list: running"],
 }
 ABSENT = {
     "action": "install",
     "code": "not_installed",
-    "reason": "There is no engine on the host.",
-    "evidence": ["absent"],
+    "summary": "There is no engine on the host.",
+    "seen": ["absent"],
 }
-LIVE = {"action": "fail", "code": "unverified_container", "reason": "The container slb is running: it could be live."}
+LIVE = {"action": "fail", "code": "unverified_container", "summary": "The container slb is running: it could be live."}
 
 
-def decided(host_plan: dict[str, Any], host: str = "edge-1", waited: float = 0, rounds: int = 0, **more: Any) -> dict:
+def decided(host_plan: dict[str, Any], host: str = "edge-1", requests: int = 0, **more: Any) -> dict:
     """As engine_plan returns it."""
     return {
         "changed": False,
         "plan": host_plan,
         "slb_host": {"engine_container": {"state": "absent"}},
         "engine": {"name": host, "manage_ip": "192.0.2.11", "base_url": NODE},
-        "settings": {"stop_timeout": 10},
-        "progress": {"waited": waited, "rounds": rounds},
+        "requests": requests,
         **(
             {}
             if host_plan["action"] in ("none", "fail")
@@ -84,7 +83,7 @@ class Happenings:
         self.task(host, LOOK, decided(host_plan, host, **more), seconds)
 
     def fail(self, host: str, host_plan: dict[str, Any], seconds: float = 1) -> None:
-        self.task(host, LOOK, {"plan": host_plan, "failed": True, "msg": host_plan["reason"]}, seconds, "failed")
+        self.task(host, LOOK, {"plan": host_plan, "failed": True, "msg": host_plan["summary"]}, seconds, "failed")
 
     def lose(self, host: str, words: str = "Connection timed out") -> None:
         self.task(host, LOOK, {"msg": words, "unreachable": True}, 10, "unreachable")

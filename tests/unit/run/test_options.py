@@ -9,7 +9,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import invalid, missing
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables, refuse_facts
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,11 @@ def test_in_variables(error: FleetError, words: str) -> None:
     named = in_variables(error)
     assert words in str(named)
     assert str(in_variables(named)) == str(named)
+
+
+@pytest.mark.parametrize("fact", ["slb_base_url", "__slb_failure", "awx_job_id", "host", "inventory_hostname"])
+def test_refuse_facts(fact: str) -> None:
+    refuse_facts({"ansible_facts": {"distribution": "Debian"}}, ["ansible_host"])
+    with pytest.raises(FleetError) as caught:
+        refuse_facts({"ansible_facts": {fact: "x"}}, ["ansible_host"])
+    assert caught.value.code == "variable_from_facts"

@@ -1,0 +1,83 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an action takes from a host's answer, and what it takes for a lost connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
+
+
+class Host(HostAction):
+    """A host that gives these answers, one after the other."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers, self.calls = list(answers), 0
+        self._connection = self
+
+    def reset(self) -> None:
+        """As a connection plugin."""
+
+    def _execute_module(self, **_arguments: Any) -> Any:
+        self.calls += 1
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+LOST = {"failed": True, "module_stdout": "", "module_stderr": "Connection reset", "rc": -13}
+
+
+def test_declared_keys_only() -> None:
+    answer = {
+        "changed": True,
+        "record": {},
+        "ansible_facts": {"slb_base_url": "x"},
+        "ansible_stats": {},
+        "add_group": "x",
+    }
+    assert Host(answer).on_host("engine_record", {}, {}) == {"changed": True, "record": {}}
+
+
+def test_answer_is_bounded_and_visible() -> None:
+    taken = Host({"msg": "\x1b[31m" + "x" * 100_000, "record": [[[[[[[[[[["deep"]]]]]]]]]]]}).on_host(
+        "engine_record", {}, {}
+    )
+    assert "\x1b" not in taken["msg"]
+    assert len(str(taken)) < 20_000
+
+
+def test_lost_answer_runs_the_module_once_more() -> None:
+    host = Host(LOST, {"changed": True})
+    assert host.on_host("engine_record", {}, {}) == {"changed": True}
+    assert host.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "code"),
+    [
+        ([LOST, LOST], "host_unreachable"),
+        ([{**LOST, "module_stderr": ""}] * 2, "host_unreachable"),
+        ([{"failed": True, "module_stdout": "", "module_stderr": "python: not found", "rc": 127}], "host_not_checked"),
+        ([{"failed": True, "module_stdout": "Traceback", "module_stderr": "SyntaxError", "rc": 1}], "host_not_checked"),
+    ],
+)
+def test_undecodable_answer_has_a_code(answers: list[Any], code: str) -> None:
+    with pytest.raises(FleetError) as caught:
+        Host(*answers).on_host("host_info", {}, {})
+    assert caught.value.code == code
+
+
+def test_lost_connection_after_the_first_contact_is_a_failure() -> None:
+    with pytest.raises(AnsibleConnectionFailure):
+        Host(AnsibleConnectionFailure("gone")).on_host("host_info", {}, {})
+    with pytest.raises(FleetError) as caught:
+        Host(AnsibleConnectionFailure("gone")).on_host_again("host_info", {}, {})
+    assert caught.value.code == "host_unreachable"
