@@ -175,9 +175,8 @@ def test_systemd_unit_that_runs_the_container_is_named(fleet: Fleet, shell: Shel
         assert refused["code"] == "managed_by_systemd", refused
         assert names(shell) == {"slb": "running"}
     finally:
-        shell(
-            "docker kill slb; systemctl kill --signal KILL vendor; systemctl stop vendor; rm /etc/systemd/system/vendor.service; systemctl daemon-reload"
-        )
+        shell("docker kill slb; systemctl kill --signal KILL vendor; systemctl stop vendor")
+        shell("rm /etc/systemd/system/vendor.service; systemctl daemon-reload")
 
 
 def test_two_runs_at_once_set_aside_once(fleet: Fleet, shell: Shell) -> None:
