@@ -123,6 +123,12 @@ def _is_own_over(state: State, policy: Policy) -> bool:
     return state.is_after_request and state.remaining(policy) == 0
 
 
+def _has_failed(state: State, policy: Policy) -> bool:
+    """Return whether the container that came with our request is no engine. A person has paused a paused one."""
+    is_dead = not state.is_stable(policy) or state.listed.state == "failed"
+    return state.is_after_request and is_dead and state.container.state != "paused"
+
+
 def _is_deployed(state: State, policy: Policy) -> bool:
     """Return whether the container that came with our request verifies the deployment without an engine list."""
     return (
@@ -380,23 +386,22 @@ RULES: tuple[Rule, ...] = (
         "Check `{runtime} logs slb` on the host, then run again.",
     ),
     Rule(
-        "engine_not_in_engine_list",
-        "own request, wait over, its container is stable, and the engine list does not say running",
-        lambda s, p: _is_own_over(s, p) and s.is_stable(p) and s.has_list and not p.remediates,
+        "engine_list_mismatch",
+        "own request, wait over, its container is stable, and the engine list says neither running nor failed",
+        lambda s, p: (
+            _is_own_over(s, p) and s.is_stable(p) and s.has_list and s.listed.state != "failed" and not p.remediates
+        ),
         "fail",
         "Engine is stable on the host, but not running in the engine list: {listed}.",
         "Check the engine in the web console, and slb_engine_list with slb.fleet.show_engine_list.",
     ),
     Rule(
         "deployment_failed",
-        "own request, wait over; no container, or its container is not stable",
+        "own request, wait over; no container, its container is not stable, or the engine list says failed",
         lambda s, p: (
             s.record.state == "requested"
             and s.record_is_current
-            and (
-                s.container.state == "absent"
-                or (s.is_after_request and not s.is_stable(p) and s.container.state != "paused")
-            )
+            and (s.container.state == "absent" or (_has_failed(s, p)))
             and not p.remediates
         ),
         lambda s, p: "install" if s.container.state == "absent" else "replace",

@@ -283,7 +283,12 @@ def by_cron(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
 def test_an_audit_by_cron_that_fails_says_so_in_its_mail(tmp_path: Path) -> None:
     """The list is asked for with the credentials, of a management node that is not there."""
     listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
-    host = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "slb_manage_ip": "192.0.2.11"}
+    host = {
+        "ansible_connection": "local",
+        "ansible_python_interpreter": sys.executable,
+        "slb_manage_ip": "192.0.2.11",
+        "slb_manage_ip_translated": True,
+    }
     node = {"slb_base_url": "https://127.0.0.1:9", "slb_retries": 0}
     engines = {"hosts": {"edge-1": host}, "vars": {**node, "slb_engine_list": listing}}
     (tmp_path / "inventory.yml").write_text(json.dumps({"engines": engines}))
