@@ -50,12 +50,9 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
     for place in ("/etc/slb", "/var/lib/slb"):
         text = text.replace(place, str(folder))
     (folder / "example.yml").write_text(text)
-    others = {
-        "all": {
-            "hosts": {"backup.example": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}
-        }
-    }
-    (folder / "hosts.yml").write_text(yaml.safe_dump(others))
+    local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+    others = dict.fromkeys(("backup.example", "license-server"), local)
+    (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": others}}))
     known = {"vault_slb_password": node.password, **{f"slb_{key}": value for key, value in connection.items()}}
     done = fleet.play(str(folder / "example.yml"), "-i", str(folder / "hosts.yml"), "--check", variables=known)
     assert done.status == 0, done.output
