@@ -164,7 +164,7 @@ def normalize_base_url(value: str) -> str:
     except ValueError:
         raise invalid("base_url", "it is not a URL", fix) from None
     if parts.username is not None or parts.password is not None:
-        raise invalid("base_url", "it contains a user or password", "Set username and password.")
+        raise invalid("base_url", "it contains a user or password", "Remove the user and the password.")
     if parts.scheme != "https":
         raise invalid("base_url", "it does not start with https://", fix)
     if "?" in value or "#" in value or re.search(r"[\x00-\x20\x7f\\]", value) or "/../" in f"{parts.path}/":
