@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -34,12 +35,17 @@ def leftovers(sites: Sites) -> dict[str, list[str]]:
             )
             for release in MOMENTS
         }
-        for release, is_there in MOMENTS.items():
+
+        def kill_at_its_moment(release: str) -> None:
             site = sites[f"{release}-1"]
-            wait_until(lambda is_there=is_there, site=site: is_there(site), f"the moment of {release}", seconds=600)  # type: ignore[misc]
+            wait_until(lambda: MOMENTS[release](site), f"the moment of {release}", seconds=600)
             assert started[release].poll() is None
             kill(started[release])
             assert started[release].returncode == -signal.SIGKILL
+
+        # The moment of one run may pass while another run is waited for.
+        with ThreadPoolExecutor(max_workers=len(MOMENTS)) as threads:
+            list(threads.map(kill_at_its_moment, MOMENTS))
     return {site.name: list(site.containers) for site in sites}
 
 
