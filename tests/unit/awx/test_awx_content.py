@@ -14,7 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx import content, files, settings, standing
 from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
-from ansible_collections.slb.fleet.plugins.plugin_utils._settings import KNOWN
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import KNOWN
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "tests" / "awx" / "schema.json").read_text())
