@@ -18,6 +18,15 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty
 
+try:
+    from ansible.module_utils.common.json import Direction, get_module_decoder, get_module_encoder
+except ImportError:  # before ansible-core 2.19
+    pass
+else:
+    # In the process from which the workers are forked; each worker would import them again for each task.
+    get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
+    get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
+
 _ALWAYS = ("changed", "failed", "msg", "code", "summary", "fix", "diff", "warnings", "exception")
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""

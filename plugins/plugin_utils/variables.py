@@ -163,6 +163,7 @@ RUN_VARIABLES: Mapping[str, Reader] = {
 BEFORE_HOSTS = ("serial", "max_fail_percentage", "batch_pause", "approved_plan")
 """A play reads them before it knows its hosts, so they have no effect in an inventory."""
 
+_OF_INVENTORY = {"engine_name": "inventory_hostname", "manage_ip": "ansible_host"}
 _CONNECTION = (
     *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
 )
@@ -193,7 +194,10 @@ def read_variable(name: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     """Return one variable of a host, or its default. Raises FleetError."""
     variable = f"slb_{name}"
     value = value_of(variable, task_vars, templar)
-    if value is None or value in ([], {}):
+    if value is None and name in _OF_INVENTORY:
+        # The defaults of the role, without a template for each host.
+        value = value_of(_OF_INVENTORY[name], task_vars, templar) or task_vars.get("inventory_hostname")
+    elif value is None or value in ([], {}):
         value = value_of(variable, {**task_vars, variable: DEFAULTS.get(variable)}, templar)
     return None if value is None else checked(name, value)
 
@@ -215,6 +219,8 @@ def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     raw = raw_value(task_vars.get(variable), task_vars)
     if raw is None or isinstance(raw, (bool, int, float)):
         return raw
+    if isinstance(raw, str) and "{" not in raw:  # no template: for 30 variables of each host, this counts
+        return None if is_empty(raw) else str(raw)
     try:
         value = templar.template(raw)
     except AnsibleError as error:
