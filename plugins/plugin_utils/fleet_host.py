@@ -200,7 +200,8 @@ class FleetHost:
     def moves_banner(self, slb_host: Mapping[str, Any]) -> bool:
         """Return whether moving /etc/motd brings the login banner below the limit, or that file is itself too long."""
         motd, most = slb_host.get("motd") or {}, self.variables["motd_max_bytes"]
-        sources = [each for each in motd.get("sources") or () if each["source"].startswith(motd["path"])]
+        names = (motd.get("path"), f"{motd.get('path')} ({motd.get('target')})")  # not those in /etc/motd.d
+        sources = [each for each in motd.get("sources") or () if each["source"] in names]
         own = sum(int(each.get("bytes") or 0) for each in sources)
         total = int(motd.get("bytes") or 0)
         return self.variables["motd"] == "aside" and total > most and own > 0 and (own > most or total - own <= most)

@@ -1,0 +1,94 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One host in the light of the others: conflicts, the limit of replacements, and the login banner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils import fleet_host
+from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
+from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
+
+CONTAINER = {
+    **dict.fromkeys(("exit_code", "manager", "why", "image"), None),
+    **{"state": "running", "id": "c1", "runtime": "docker", "uptime": 100.0, "restart_count": 0, "auto_remove": False},
+    **{"connections": 0, "peers": [], "outbound": 0},
+}
+
+
+def facts(number: int, **more: Any) -> dict[str, Any]:
+    rest = {"root": True, "running_leftovers": [], "machine": f"m{number}", "addresses": [f"192.0.2.{number}"]}
+    return {"engine_container": CONTAINER, "record": {"state": "none"}, **rest, **more}
+
+
+def host(folder: Path, number: int, size: int = 4, **variables: Any) -> FleetHost:
+    known = {
+        "inventory_hostname": f"edge-{number}",
+        "ansible_host": f"192.0.2.{number}",
+        "ansible_play_hosts_all": ["x"] * size,
+        **{"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"},
+        **{f"slb_{name}": value for name, value in variables.items()},
+    }
+    made = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
+    made.reservations = Reservations(folder)
+    return made
+
+
+LIST = {"path": "/engines", "name": "n", "address": "a", "state": "s", "running": ["up"]}
+
+
+@pytest.mark.parametrize(("limit", "blocked"), [("10%", True), ("50%", True), ("75%", False), (3, False), (0, True)])
+def test_replacements_are_limited_over_the_whole_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Any, blocked: bool
+) -> None:
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
+    checked = [each.plan(facts(number)) for number, each in enumerate(hosts, 1)]
+    assert [plan.code for plan in checked] == ["leftover"] * 3
+    compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
+    assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
+
+
+def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path: Path) -> None:
+    first, second = host(tmp_path, 1), host(tmp_path, 2, engine_name="edge-1")
+    for each in (first, second):
+        each.reserve()
+    second.reserve()
+    first.reserve()
+    assert first.plan(facts(1)).code == second.plan(facts(2)).code == "duplicate_engine"
+    third, fourth = host(tmp_path, 3), host(tmp_path, 4)
+    third.plan(facts(3, machine="same"))
+    assert fourth.plan(facts(4, machine="same")).code == "duplicate_engine"
+
+
+@pytest.mark.parametrize(
+    ("sources", "moves"),
+    [
+        ([("/etc/motd", 286)], False),
+        ([("/etc/motd", 600)], True),
+        ([("/etc/motd", 286), ("/run/motd.dynamic", 9000)], False),
+        ([("/etc/motd", 286), ("/etc/motd.d/x", 9000)], False),
+        ([("/etc/motd", 400), ("/etc/motd.d/x", 200)], True),
+        ([("/etc/motd.d/x", 9000), ("/etc/update-motd.d (2 scripts)", None)], False),
+    ],
+)
+def test_moves_banner_only_if_that_helps(tmp_path: Path, sources: list[tuple[str, Any]], moves: bool) -> None:
+    named = [{"source": source, "bytes": size} for source, size in sources]
+    motd = {"path": "/etc/motd", "target": None, "sources": named, "bytes": sum(size or 0 for _name, size in sources)}
+    assert host(tmp_path, 1).moves_banner({"motd": motd}) is moves
+    assert host(tmp_path, 1, motd="keep").moves_banner({"motd": motd}) is False
+
+
+def test_messages_name_variables(tmp_path: Path) -> None:
+    with pytest.raises(FleetError) as caught:
+        host(tmp_path, 1, manage_ip="edge-1.lan")
+    assert "slb_manage_ip" in str(caught.value)
