@@ -122,7 +122,7 @@ class ActionModule(HostAction):
         try:
             install = request_install(client, Engine.from_options(options), options)
         except FleetError as error:
-            return error.values.get("outcome") or "unknown", error
+            return error.values.get("outcome") or "rejected", error
         if install.outcome == EXISTS:
             return "exists", FleetError("exists_elsewhere", "Engine exists.", "", answer=install.answer)
         return cast("Outcome", install.outcome), None

@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
@@ -20,6 +21,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_A
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import unknown_variables
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "checked": {"type": "dict"},
@@ -71,6 +73,8 @@ class ActionModule(HostAction):
             plan = _with_session(host, plan)
         if is_first:
             host.reservations.note("work", f"{host.name}\t{work_of(plan, host, slb_host)}")
+            unknown = _unknown_variables(host, variables)
+            result.update({"warnings": unknown} if unknown else {})
         return self._result(host, slb_host, plan, options, result, requests)
 
     def _record(
@@ -143,6 +147,15 @@ class ActionModule(HostAction):
     def _is_to_join(self, options: Mapping[str, Any], plan: Plan) -> bool:
         """A check collects each host with work; the comparison only those that are to be changed now."""
         return not options["checked"] or (plan.action != "fail" and not self._task.check_mode)
+
+
+def _unknown_variables(host: FleetHost, variables: Mapping[str, Any]) -> list[str]:
+    """Return a warning for each unknown variable, once in a run."""
+    return [
+        f"Variable {visible(name)} unknown{f' (did you mean {near}?)' if near else ''}: it has no effect."
+        for name, near in unknown_variables(variables).items()
+        if host.reservations.is_first(f"unknown variable {name}")
+    ]
 
 
 def _failed_plan(error: FleetError) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
             answer = self._execute_module(module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables)
             if "module_stdout" not in answer:
                 return _declared(module, answer)
-            if str(answer["module_stdout"]).strip() or answer.get("rc", 0) in (1, 127):
+            if answer.get("rc", 0) in (1, 127):
                 break
             with contextlib.suppress(AnsibleConnectionFailure):
                 self._connection.reset()
@@ -95,7 +95,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
         if not printed or answer.get("rc", 0) not in (1, 127):
             raise FleetError(
                 "host_unreachable",
-                f"Connection lost: SSH ended with status {answer.get('rc')} and no answer.",
+                f"Connection lost: SSH ended with status {answer.get('rc')} and no valid answer.",
                 "Check the network and sshd on the host, then run again.",
             )
         raise FleetError(

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ansible.errors import AnsibleConnectionFailure
 from ansible.module_utils.common.parameters import remove_values
 
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import secret_forms
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import SECRET_OPTIONS, Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
@@ -63,6 +64,8 @@ class ManagementNodeAction(HostAction):
             answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given, variables)
         except AnsibleConnectionFailure as error:
             raise AnsibleConnectionFailure(remove_values(error.message, secrets)) from None
+        except FleetError as error:
+            raise FleetError(error.code, remove_values(error.summary, secrets), error.fix) from None
         # The client shows no secret, but a delegated host may send one back.
         values: dict[str, Any] = remove_values(answer, secrets)
         return values
