@@ -502,7 +502,7 @@ def _check_writable() -> None:
 
 def _not_writable(why: str) -> FleetError:
     fix = "Free space or make the file writable, then run again as root."
-    return FleetError("record_not_writable", f"Record {PATH} not writable: {why}.", fix)
+    return FleetError("record_not_writable", f"Deployment record not writable: {why}.", fix)
 
 
 def _load() -> Optional[Record]:

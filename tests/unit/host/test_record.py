@@ -66,7 +66,9 @@ def restore(request_id: str = "aa11") -> Any:
 def code_of(act: Any) -> str:
     with pytest.raises(FleetError) as raised:
         act()
-    assert len(raised.value.summary) <= 220
+    # The folder of the tests is longer than the one of the record.
+    summary = raised.value.summary.replace(str(Path(record.PATH).parent), "/etc/ansible/facts.d")
+    assert len(summary) <= 220
     assert raised.value.fix
     return raised.value.code
 
