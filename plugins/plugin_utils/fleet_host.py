@@ -37,7 +37,7 @@ POLL_SECONDS = 5
 
 @dataclass
 class FleetHost:
-    """``connection``: options of the management node. ``size``: number of hosts of the run."""
+    """``connection``: options of the management node. ``size``: number of hosts of the play."""
 
     name: str
     variables: dict[str, Any]
@@ -151,8 +151,10 @@ class FleetHost:
         wanted = sorted(set(self.reservations.noted("replacements")))
         limit = self.variables["max_replaced"]
         if isinstance(limit, str):
-            share = float(limit.rstrip("%")) / 100
-            limit = max(1, int(self.size * share)) if share else 0
+            # The check has all hosts of the run; the plays that follow have fewer.
+            self.reservations.note("sizes", str(self.size))
+            size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%")) / 100
+            limit = max(1, int(size * share)) if share else 0
         wrong = self.reservations.noted(f"list wrong {self.engine.base_url}")
         if wrong:
             return block(

@@ -149,7 +149,7 @@ class State:
         )
 
     def remaining(self, policy: Policy) -> float:
-        """Return the seconds that are left of the wait for a request, whoever sent it; 0 if there is none."""
+        """Return the seconds left of the wait for a request, also of another run; 0 if there is none."""
         return max(0.0, policy.wait_timeout - self.record.age) if self.record.state == "requested" else 0.0
 
     def is_stable(self, policy: Policy) -> bool:

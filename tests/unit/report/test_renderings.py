@@ -130,7 +130,9 @@ def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
 
 def test_each_host_has_one_line_for_those_who_ask() -> None:
     first, second, *_rest = host_lines(troubled())
-    assert first == "edge-1  verified by engine_list     1 s  container slb: running for 70 s; record: verified"
+    assert (
+        first == "edge-1  verified by engine_list     1 s  container slb running for 70 s; deployment record verified"
+    )
     assert second == "edge-2  failed                      1 s  The container slb is running: it could be live."
 
 
@@ -391,7 +393,7 @@ TELL_OF_NO_DEED = {
 def test_what_any_module_has_changed_is_told(module: str) -> None:
     found = seen(f"slb.fleet.{module}", {"changed": True, "has_recorded": True, "dest": "/license"}, on="edge-1")
     if module in TELL_OF_NO_DEED:
-        assert not found.deeds, f"{module} is told as a deed: take it out of TELL_OF_NO_DEED"
+        assert not found.deeds, f"{module} reports a change: remove it from TELL_OF_NO_DEED"
     else:
         assert found.deeds, (
             f"a report is silent about what {module} changes: give it a code in _code() and words in _DEEDS of "

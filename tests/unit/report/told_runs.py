@@ -20,7 +20,7 @@ HEALTHY = {
     "code": "healthy",
     "summary": "The engine runs in the container that the record names, and the console lists it as running.",
     "verified_by": "engine_list",
-    "seen": ["container slb: running for 70 s", "record: verified", "console's list: running"],
+    "seen": ["container slb running for 70 s", "deployment record verified", "engine list running"],
 }
 ABSENT = {
     "action": "install",

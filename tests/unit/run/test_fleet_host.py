@@ -58,6 +58,15 @@ def test_replacements_are_limited_over_the_whole_run(
     assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
 
 
+def test_percentage_is_of_the_hosts_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plays after the check have fewer hosts."""
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    for number in (1, 2):
+        host(tmp_path, number, size=20, engine_list=LIST).plan(facts(number))
+    compared = host(tmp_path, 1, size=2, engine_list=LIST).plan(facts(1), is_compared=True)
+    assert compared.code == "leftover"
+
+
 def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path: Path) -> None:
     first, second = host(tmp_path, 1), host(tmp_path, 2, engine_name="edge-1")
     for each in (first, second):

@@ -94,3 +94,11 @@ def test_misspelled_variable_is_found() -> None:
     assert unknown_variables({"slb_setle": 1, "slb_settle": 1, "slb_plan": 1, "other": 1}) == {
         "slb_setle": "slb_settle"
     }
+
+
+@pytest.mark.parametrize(("given", "percentage"), [(None, 100), ("", 100), (0, 0), ("0", 0), ("25%", 25)])
+def test_max_fail_percentage_of_zero_is_zero(given: Any, percentage: float) -> None:
+    plays = yaml.safe_load((ROOT / "playbooks" / "rollout.yml").read_text())
+    (expression,) = (play["max_fail_percentage"] for play in plays if "max_fail_percentage" in play)
+    templar = Templar(loader=DataLoader(), variables={"slb_max_fail_percentage": given})
+    assert float(templar.template(_trusted(expression))) == percentage
