@@ -55,7 +55,8 @@ class ActionModule(HostAction):
         host.reserve()
         if checked:
             if "slb_host" not in checked:
-                return {**checked, "changed": False}
+                more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
+                return {**checked, **more, "changed": False}
             slb_host = checked["slb_host"]
         else:
             gather = self.on_host_again if options["installed"] is not None else self.on_host

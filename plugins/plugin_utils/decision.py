@@ -526,12 +526,20 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: "Repair that on the host, then run again." if s.is_root else "Set become: true for this host.",
     ),
     SafetyCheck(
-        "managed_container",
-        "systemd, Quadlet, compose, swarm or Kubernetes would start the container again",
+        "managed_by_systemd",
+        "a systemd unit would start the container again",
+        ("replace",),
+        lambda s, p: (s.container.manager or "").startswith("systemd"),
+        lambda s, p: f"Container slb is managed by {s.container.manager}, which would start it again.",
+        lambda s, p: f"Run `systemctl disable --now {(s.container.manager or '').split()[2]}`, then run again.",
+    ),
+    SafetyCheck(
+        "managed_by_other",
+        "compose, swarm or Kubernetes would start the container again",
         ("replace",),
         lambda s, p: bool(s.container.manager),
         lambda s, p: f"Container slb is managed by {s.container.manager}, which would start it again.",
-        "Stop and disable that on the host (for a unit: `systemctl disable --now UNIT`), then run again.",
+        "Remove the container there, then run again.",
     ),
     SafetyCheck(
         "container_in_use",

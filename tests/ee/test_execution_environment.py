@@ -85,7 +85,7 @@ def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> Non
     # Somebody else's host, between audit and approval.
     (other,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_approved_plan": APPROVED_PLAN}, ["h3", "h4"])
     assert other.status != 0
-    assert "not what was approved as sha256:" in " ".join(other.output.split())
+    assert "not_in_approved_plan" in other.output
     assert engines(lab) == set()
     (rollout,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_approved_plan": APPROVED_PLAN}, ["h4"])
     assert well(jobs, rollout).summary["counts"]["healthy"] == 1

@@ -1,10 +1,11 @@
-"""What a well-behaved engine host answers to each module: one engine, from its first request to its proof."""
+"""What an honest engine host returns for each module: one engine, from its first request to its verification."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,19 +17,22 @@ _MODULE = re.compile(
 _ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 _CONTAINER = {
     "name": "slb",
-    "id": "c0ffee" * 10,
     "runtime": "docker",
     "image": "slb:1",
-    "started_at": 1795000100.0,
     "uptime": 100.0,
     "exit_code": 0,
     "restart_policy": "always",
     "restart_count": 0,
     "auto_remove": False,
-    "after_request": True,
-    "established": 0,
+    "manager": None,
+    "connections": 0,
+    "peers": [],
+    "outbound": 0,
+    "why": None,
 }
-_ABSENT = {"state": "absent", "runtime": "docker", "auto_remove": False, "after_request": None, "established": 0}
+_GONE = {"id": None, "image": None, "uptime": None, "exit_code": None, "restart_policy": None}
+_NO_RECORD = {"state": "none", "unwritable": None}
+_LEFTOVER, _INSTALLED = "1ef70e" * 10, "c0ffee" * 10
 _PORTS = [{"port": 22, "addresses": ["0.0.0.0", "::"], "process": "sshd", "pid": 101, "engine": False}]
 _INTERFACE = {
     "name": "ens9",
@@ -49,24 +53,35 @@ def address_of(host: str) -> str:
 
 
 class Engine:
-    """One host, by a name that ends in its number. Nothing that it says differs from run to run.
+    """One host, by a name that ends in its number. Nothing that it returns differs from run to run.
 
-    ``verified_at``: the management node for which its engine was healthy already; empty for none.
+    ``verified_at``: the management node for which its engine was verified before; empty for none. ``seconds``: duration
+    of a deployment, which begins when the host is prepared.
     """
 
     def __init__(self, host: str, verified_at: str = "") -> None:
-        self._host, self._state, self._address = host, "absent", address_of(host)
-        self._record: dict[str, Any] = {"state": "none", "unwritable": None}
+        self.host, self.address = host, address_of(host)
+        self.container = ""
+        self.seconds = self.requested_at = 0.0
+        self._record: dict[str, Any] = dict(_NO_RECORD)
+        self._before: tuple[str, dict[str, Any]] = ("", self._record)
         if verified_at:
-            self._state, engine = "running", {"name": host, "manage_ip": self._address, "base_url": verified_at}
-            proof = {"state": "verified", "container_id": _CONTAINER["id"], "verified_by": "host"}
-            self._noted({**engine, **proof})
+            self.verify(verified_at)
+
+    def verify(self, base_url: str) -> None:
+        self.container = _INSTALLED
+        engine = {"name": self.host, "manage_ip": self.address, "base_url": base_url}
+        self._noted({**engine, "state": "verified", "container_id": _INSTALLED, "verified_by": "host"})
+
+    def run_leftover(self) -> None:
+        self.container = _LEFTOVER
 
     def answer(self, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         answers = {
-            "host_info": self._looked_at,
+            "host_info": self._facts_of_host,
+            "engine_install": self._installed,
             "engine_record": self._noted,
-            "engine_container": self._container_after,
+            "engine_container": self._set_aside,
             "motd": self._message,
             "interface": self._adopted,
             "setup": self._facts,
@@ -77,13 +92,22 @@ class Engine:
         return {"changed": False, **said, "invocation": {"module_args": {}}}
 
     @property
-    def _container(self) -> dict[str, Any]:
-        return dict(_ABSENT) if self._state == "absent" else {**_CONTAINER, "state": self._state}
+    def _seen(self) -> dict[str, Any]:
+        is_due = self._record["state"] == "requested" and time.monotonic() >= self.requested_at + self.seconds
+        if is_due and not self.container:
+            self.container = _INSTALLED
+        if not self.container:
+            return {**_CONTAINER, **_GONE, "state": "absent"}
+        return {**_CONTAINER, "id": self.container, "state": "running"}
 
-    def _looked_at(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        seen = {
-            "engine_container": self._container,
+    def _facts_of_host(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        facts = {
+            "root": True,
+            "machine": f"machine of {self.host}",
+            "addresses": [self.address],
+            "engine_container": self._seen,
             "record": dict(self._record),
+            "running_leftovers": [],
             "ports": _PORTS,
             "motd": {
                 "path": "/etc/motd",
@@ -92,39 +116,35 @@ class Engine:
                 "sources": [{"source": "/etc/motd", "bytes": 900}],
                 "backups": [],
             },
-            "interfaces": [],
         }
-        wanted = {name: value for name, value in seen.items() if name in arguments.get("subset", seen)}
-        common = {"observed_at": 1795000200.5, "root": True, "addresses": [self._address], "set_aside": None}
-        return {"slb_host": {**common, **wanted}}
+        return {"slb_host": facts}
+
+    def _installed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        if arguments["step"] == "restore":
+            self.container, self._record = self._before
+            return {"changed": True, "restored": bool(self.container), "record": dict(self._record)}
+        before, aside = self._seen, "slb-leftover-1" if self.container else None
+        if not arguments["_ansible_check_mode"]:
+            self._before = self.container, self._record
+            self.container, self.requested_at = "", time.monotonic()
+            engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url", "request_id")}
+            self._record = {**_NO_RECORD, **engine, "state": "requested", "age": 0.0, "container_before": before["id"]}
+        after = {**_CONTAINER, **_GONE, "state": "absent"}
+        return {"changed": True, "record": dict(self._record), "set_aside_as": aside, "before": before, "after": after}
 
     def _noted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        state = arguments["state"]
-        if state == "absent":
-            self._record = {"state": "none", "unwritable": None}
-        else:
-            named = {key: arguments[key] for key in ("name", "manage_ip", "base_url")}
-            self._record = {
-                "state": state,
-                **named,
-                "attempt": 1,
-                "requested_at": 1795000000.5,
-                "boot_id": "0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11",
-                "uptime": 86400.25,
-                "age": 0.0,
-                "container_id": arguments.get("container_id"),
-                "verified_by": arguments.get("verified_by"),
-            }
+        self._record = dict(_NO_RECORD)
+        if arguments["state"] == "verified":
+            engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url", "verified_by")}
+            self._record.update(engine, state="verified", age=0.0, last_verified=arguments["container_id"])
         return {"changed": True, "record": dict(self._record)}
 
-    def _container_after(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        before = self._container
-        if arguments["state"] == "running":
-            # The management node has done its work by now.
-            self._state = "running"
-            return {"before": before, "after": self._container, "waited": 0.5}
-        self._state = "absent"
-        return {"changed": True, "before": before, "after": self._container, "set_aside_as": "slb-leftover-1"}
+    def _set_aside(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        before = self._seen
+        if arguments["state"] == "restored":
+            return {"restored": False, "before": before, "after": before}
+        self.container = ""
+        return {"changed": True, "before": before, "after": self._seen, "set_aside_as": "slb-leftover-1"}
 
     def _message(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"changed": True, "moved": True, "backup_file": "/etc/motd.bak"}
@@ -135,7 +155,7 @@ class Engine:
         return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "remarks": [], "requested": pending}
 
     def _facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return {"ansible_facts": {"ansible_hostname": self._host, "ansible_local": {"slb_engine": {"state": "none"}}}}
+        return {"ansible_facts": {"ansible_hostname": self.host, "ansible_local": {"slb_engine": {"state": "none"}}}}
 
 
 def module_in(payload: bytes) -> str:

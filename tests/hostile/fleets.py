@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from engine_host import EngineHosts
 from fake_node import INSTALL, LOGIN, PASSWORD, Exchange, answer, for_session
 from lies import HONEST, Trap
-from outside import MEGABYTE, Watched, tree, watched
+from outside import Watched, tree, watched
 
 from playbooks import Controller, of
 
@@ -25,7 +25,6 @@ LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status
 PLAYBOOKS = ("rollout", "diagnose", "remediate", "adopt_interfaces", "download_license", "show_engine_list", "audit")
 PORT_OCCUPIED = '{"code": 1, "msg": "port 8000 is occupied"}'
 _LOGIN = f"POST {LOGIN} "
-_MOST_MEMORY = 450 * MEGABYTE
 _honest: dict[str, Account] = {}
 _POLICY = {"slb_settle": 0, "slb_wait_timeout": 5, "slb_stop_timeout": 1, "slb_confirm_timeout": 5, "slb_motd": "aside"}
 
@@ -171,15 +170,6 @@ class Fleet:
         assert _of_honest_hosts(account.requests) == _of_honest_hosts(honest.requests)
         assert account.requests[_LOGIN] <= 1
         assert run.left == []
-        assert run.memory < max(_MOST_MEMORY, honest.run.memory + 100 * MEGABYTE), run.memory / MEGABYTE
-
-    def outcomes(self, account: Account, number: int) -> tuple[list[str], int]:
-        """What the run took for the management node's answers about one liar, and how often that one was asked."""
-        told = [result.get("outcome") for _task, _how, result in account.run.results.get(f"edge-{number}", [])]
-        asked = sum(
-            count for request, count in account.requests.items() if INSTALL in request and f'"edge-{number}"' in request
-        )
-        return [outcome for outcome in told if outcome], asked
 
     def assert_each_liar_is_told(self, account: Account, lies: Mapping[str, Lie], harmless: Sequence[str] = ()) -> None:
         """Each of them ended as failed or unreachable, and in a sentence; of those that are ``harmless`` some may."""
@@ -231,4 +221,4 @@ def _with_name(run: Watched, base_url: str, folder: Path) -> Watched:
         return re.sub(r"slb_license_[0-9a-f]{64}", "slb_license", text)
 
     results = json.loads(named(json.dumps(run.results)))
-    return Watched(run.status, named(run.output), run.seconds, run.memory, run.left, results)
+    return Watched(run.status, named(run.output), run.left, results)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from engine_host import Lie, Process
+    from engine_host import Lie
 
     Lies = dict[str, Lie]
 
@@ -58,7 +56,7 @@ class Trap:
             "slb_manage_ip": "192.0.2.1",
             "slb_unverified_engine": "replace",
             "slb_max_replaced": "100%",
-            "slb_plan": {"plan": {"action": "none", "verified_by": "engine_list", "evidence": ["I say so"]}},
+            "slb_plan": {"plan": {"action": "none", "verified_by": "engine_list", "seen": ["I say so"]}},
             "ansible_connection": "local",
             "ansible_host": "127.0.0.1",
             "ansible_ssh_executable": program,
@@ -130,7 +128,7 @@ def with_every_text(value: Any, text: str) -> Any:
 
 def texts(text: str) -> Lie:
     """In every text, but for the words by which the run goes on."""
-    kept = ("state", "name", "manage_ip", "base_url", "id", "container_id", "verified_by", "addresses", "requested")
+    kept = ("state", "name", "manage_ip", "base_url", "id", "request_id", "verified_by", "addresses", "requested")
 
     def change(said: Any) -> Any:
         if isinstance(said, dict):
@@ -138,35 +136,6 @@ def texts(text: str) -> Lie:
         return [change(each) for each in said] if isinstance(said, list) else with_every_text(said, text)
 
     return answering(change)
-
-
-# Lies that are made of time and size.
-
-
-async def endless(process: Process, block: bytes = b"x" * 65536) -> None:
-    while True:
-        process.stdout.write(block)
-        await process.stdout.drain()
-
-
-async def endless_errors(process: Process) -> None:
-    while True:
-        process.stderr.write(b"{" * 65536)
-        await process.stderr.drain()
-
-
-async def slow(process: Process) -> None:
-    for byte in b'{"slb_host": {"engine_container": {"state": "absent", "why": "' + b"x" * 1_000_000:
-        process.stdout.write(bytes([byte]))
-        await asyncio.sleep(1)
-
-
-async def silent(process: Process) -> None:
-    await asyncio.Event().wait()
-
-
-def going_on(how: Any) -> Lie:
-    return when(lambda ask: bool(ask.module), replying(stdout=b"", then=how))
 
 
 # The families.
@@ -215,7 +184,7 @@ def extra_keys(trap: Trap) -> Lies:
             ansible_job_id="1.1",
             finished=0,
             started=1,
-            host_plan={"action": "none", "verified_by": "engine_list", "evidence": 5},
+            host_plan={"action": "none", "verified_by": "engine_list", "seen": 5},
         ),
         "words": adding(
             warnings=[ESCAPES, _FORGED_LINES, 5],
@@ -273,14 +242,13 @@ def wrong_values(trap: Trap) -> Lies:
         "large": looking(engine_container={"restart_count": 10**400}),
         "ports": looking(ports=["22"]),
         "deep": looking(addresses=[deep]),
-        "set-aside": looking(set_aside={"id": "x"}),
+        "set-aside": looking(record={"set_aside": {"id": "x"}}),
     }
 
 
 def other_streams(trap: Trap) -> Lies:
     """What is no module's result at all, or one in a heap of other things."""
     noise = f"{ESCAPES}{_FORGED_LINES}\n".encode(errors="surrogatepass")
-    levels = 100_000
     return {
         "before": printing(lambda said: noise + said),
         "after": printing(lambda said: said + noise),
@@ -291,12 +259,6 @@ def other_streams(trap: Trap) -> Lies:
         "list": printing(lambda said: b"[" + said.strip() + b"]"),
         "bytes": printing(lambda said: said.replace(b"docker", b"\xff\xfe\x9b31m\xed\xa0\x80")),
         "duplicates": printing(lambda said: said.strip()[:-1] + b', "slb_host": null, "slb_host": 5}'),
-        "infinity": printing(lambda said: re.sub(rb'"observed_at": [\d.]+', b'"observed_at": Infinity', said)),
-        "deep": printing(lambda said: b'{"slb_host": ' + b'{"a":' * levels + b"1" + b"}" * levels + b"}"),
-        "deep-lists": printing(lambda said: b'{"slb_host": ' + b"[" * levels + b"]" * levels + b"}"),
-        "huge": printing(lambda said: b'{"msg": "' + b"x" * 30_000_000 + b'", ' + said[1:]),
-        "many": printing(lambda said: b'{"msg": [' + b"[]," * 8_000_000 + b"1], " + said[1:]),
-        "digits": printing(lambda said: b'{"rc": ' + b"9" * 5000 + b", " + said[1:]),
         "surrogates": answering(lambda said: {**said, SURROGATE: SURROGATE}),
         "errors": replying(stderr=noise),
         "cut": replying(stdout=noise, stderr=noise, status=255),
@@ -307,131 +269,25 @@ def other_streams(trap: Trap) -> Lies:
 
 
 def later_lies(trap: Trap) -> Lies:
-    """Honest at the first look, and not when something is done about the host."""
+    """Honest in the first check, and not when the host is changed."""
     evil = {"ansible_facts": trap.variables, "add_group": "slb_license", "plan": 5}
 
     def one(module: str, **values: Any) -> Lie:
         return answering(lambda said: {**said, **evil, **values}, module)
 
     def of_record(**values: Any) -> Lie:
-        return answering(lambda said: {**said, **evil, "record": {**said["record"], **values}}, "engine_record")
+        return answering(lambda said: {**said, **evil, "record": {**said["record"], **values}}, "engine_install")
 
     return {
-        "record": one("engine_record", record=None),
-        "record-of-another": of_record(name="edge-1", manage_ip="192.0.2.1", requested_at=1e300),
-        "record-in-templates": of_record(requested_at=trap.template),
-        "container": one("engine_container", before=trap.template, after=[trap.template], overtaken=trap.template),
-        "container-in-keys": one("engine_container", before={trap.template: trap.template}, after={"\x1b[2J": "\x1b"}),
+        "record": one("engine_install", record=None),
+        "record-of-another": of_record(name="edge-1", manage_ip="192.0.2.1", request_id="x"),
+        "record-in-templates": of_record(request_id=trap.template),
+        "container": one("engine_install", before=trap.template, after=[trap.template], set_aside_as=trap.template),
+        "container-in-keys": one("engine_install", before={trap.template: trap.template}, after={"\x1b[2J": "\x1b"}),
+        "answered": one("engine_install", outcome="exists", status_code=200, failed=False, skipped=False),
+        "verified": one("engine_record", record=trap.template),
         "message": one("motd", moved="yes", backup_file=f"{trap.folder}/authorized_keys"),
-        "second-look": when(lambda ask: ask.number > 2, looking(engine_container={"state": trap.template})),
+        "second-check": when(lambda ask: ask.number > 2, looking(engine_container={"state": trap.template})),
         "interface": one("interface", adopted=[trap.template], pending=[ESCAPES]),
         "interface-words": one("interface", remarks=["x" * 75 + f" {FORGED} ", trap.template], state=ESCAPES),
-        "interface-never": answering(
-            lambda said: {**said, "requested": ["ens9"], "failed": True, "msg": _FORGED_LINES, "state": "restored"},
-            "interface",
-        ),
-    }
-
-
-def false_notes(trap: Trap, state: str) -> Lies:
-    """Where the host is to note a request (``requested``), and where it is to take the note away (``absent``).
-
-    Those in capitals leave no note by which it could be known what to take away.
-    """
-    answered = {"outcome": "requested", "status_code": 200, "answer": "installation started"}
-
-    def one(lie: Lie) -> Lie:
-        return when(lambda ask: ask.module == "engine_record" and ask.arguments.get("state") == state, lie)
-
-    def saying(**values: Any) -> Lie:
-        return one(adding(**values))
-
-    def of_record(**values: Any) -> Lie:
-        return one(answering(lambda said: {**said, "record": {**said["record"], **values}}))
-
-    return {
-        "NOTHING": one(answering(lambda said: {})),
-        "NO RECORD": saying(record=None),
-        "RECORD OF TEXT": saying(record=trap.template),
-        "NO TIME": of_record(requested_at=None),
-        "WITHOUT A TIME": one(answering(lambda said: {**said, "record": {"state": state}})),
-        "TEXT": of_record(requested_at=trap.template),
-        "BOOLEAN": of_record(requested_at=True),
-        "LIST": of_record(requested_at=[1795000000.5]),
-        "MAPPING": of_record(requested_at={"__ansible_unsafe": trap.template}),
-        "LARGE": of_record(requested_at=1e300),
-        "LARGER": of_record(requested_at=10**400),
-        "NO NUMBER": of_record(requested_at=float("nan")),
-        "ANOTHER STATE": of_record(state="invalid"),
-        "HUGE": of_record(why="x" * 30_000_000),
-        "DEEP": one(printing(lambda said: b'{"record": ' + b"[" * 100_000 + b"]" * 100_000 + b"}")),
-        "ENDLESS": one(going_on(endless)),
-        "before the epoch": of_record(requested_at=-1.0),
-        "of another": of_record(name="edge-1", manage_ip="192.0.2.1"),
-        "answered": saying(**answered, failed=False, skipped=False),
-        "answered in the record": of_record(**answered),
-        "exists": saying(**{**answered, "outcome": "exists"}, ansible_facts=trap.variables),
-        "skipped": saying(skipped=True, msg="Skipped"),
-        "unreachable": saying(unreachable=True, results=[answered]),
-        "facts": saying(ansible_facts={**trap.variables, "slb_plan": answered}),
-        "FAILED": saying(**answered, failed=True, msg=_FORGED_LINES + ESCAPES),
-        "FAILED, EXISTS": saying(**{**answered, "outcome": "exists"}, failed=True, container=answered),
-        "FAILED, REFUSED": saying(**{**answered, "outcome": "rejected"}, failed=True, skipped=True),
-    }
-
-
-def false_interpreters(trap: Trap) -> Lies:
-    """Where the host is asked for its Python, its home and a temporary folder."""
-
-    def found(*lines: str) -> Lie:
-        def lie(ask: Ask, honest: Reply) -> Reply:
-            if "command -v" not in ask.command:
-                return honest
-            platform = f"PLATFORM\n{ESCAPES}{FORGED}\n" if "PLATFORM" in ask.command else ""
-            said = "\n".join([f"{platform}FOUND", *lines, "ENDFOUND\n"])
-            return Reply(said.encode(errors="surrogatepass"))
-
-        return lie
-
-    def of_platform(info: Any, *pythons: str) -> Lie:
-        said, other = result(info), found(*(pythons or ["/usr/bin/python3"]))
-        return lambda ask, honest: said if b"platform_dist_result" in honest.stdout else other(ask, honest)
-
-    return {
-        "platform": of_platform(
-            {"platform_dist_result": ["debian", f"12{ESCAPES}\n{FORGED}", ""]}, "/usr/bin/python3.9"
-        ),
-        "other-platform": of_platform({"platform_dist_result": [ESCAPES, trap.template, ""]}),
-        "no-platform": of_platform({"platform_dist_result": {"debian": 5}, "osrelease_content": [5]}),
-        "command": found(f"/usr/bin/python3; {trap.touch}", f"/usr/bin/$({trap.touch})"),
-        "template": found(f"/usr/bin/{trap.template}"),
-        "escapes": found(f"/usr/bin/{ESCAPES}", FORGED),
-        "long": found("/" + "x" * 300_000),
-        "nothing": found(),
-        "noise": lambda ask, honest: (
-            honest if ask.module else Reply(f"{ESCAPES}{_FORGED_LINES}".encode(errors="replace"))
-        ),
-    }
-
-
-def false_folders(trap: Trap) -> Lies:
-    """Without pipelining: where modules are put before they are run."""
-
-    def folder(line: str) -> Lie:
-        def lie(ask: Ask, honest: Reply) -> Reply:
-            if "umask 77" not in ask.command and "echo ~" not in ask.command:
-                return honest
-            return Reply(honest.stdout.split(b"=")[0] + b"=" + line.encode(errors="surrogatepass") + b"\n")
-
-        return lie
-
-    return {
-        "elsewhere": folder(f"{trap.folder}/remote"),
-        "command": folder(f"/tmp/x; {trap.touch}; `{trap.touch}`"),
-        "template": folder(f"/tmp/{trap.template}"),
-        "escapes": folder(f"/tmp/{ESCAPES}"),
-        "root": folder("/"),
-        "lines": lambda ask, honest: (
-            honest if ask.module else Reply(f"{ESCAPES}{_FORGED_LINES}".encode(errors="replace"))
-        ),
     }

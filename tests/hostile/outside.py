@@ -8,9 +8,7 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
-import time
 import unicodedata
 import uuid
 from dataclasses import dataclass
@@ -22,32 +20,23 @@ from runs import Run
 if TYPE_CHECKING:
     from playbooks import Controller
 
-MEGABYTE = 1 << 20
 LONGEST = 480.0
 """Seconds after which a run is one without end, also on a machine that is busy with much else."""
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-_OURS = {"playbook.json", "hosts.json", "output", "results.json", "memory"}
-# The kernel counts for a process what it had before it became another program, here the memory of all the tests so far:
-# so it is begun by a small one.
-_MEASURED = """
-import os, sys
-process = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
-_, status, usage = os.wait4(process, 0)
-with open(sys.argv[1], "w") as file:
-    file.write(str(usage.ru_maxrss * 1024))
-code = os.waitstatus_to_exitcode(status)
-sys.exit(code) if code >= 0 else os.kill(os.getpid(), -code)
-"""
+_OURS = {"playbook.json", "hosts.json", "output", "results.json"}
 
 
 @dataclass(frozen=True)
 class Watched(Run):
-    """``memory``: the most that any process of the run had, in bytes. ``left``: command lines of those still there."""
+    """``left``: command lines of the processes of the run that are still there."""
 
-    seconds: float
-    memory: int
     left: list[str]
     results: dict[str, list[Any]]
+
+    @property
+    def reported(self) -> str:
+        """What the collection prints itself. Ansible's own lines show what it dropped as it was."""
+        return self.output.partition("FLEET REPORT")[2]
 
     @property
     def report(self) -> dict[str, str]:
@@ -60,12 +49,14 @@ class Watched(Run):
         """Every line that begins as one about that host does."""
         # Not those that name several.
         about = re.compile(rf"(?:[\w]+: \[{host}\]|\[{host}\]|{host})(?![\w,-]| and )")
-        return [line for line in self.output.splitlines() if about.match(line.strip())]
+        return [line for line in self.reported.splitlines() if about.match(line.strip())]
 
     def assert_visible(self) -> None:
         """Nothing in it moves a cursor, turns a line around or begins one that the eye takes for another's."""
-        bad = {char for char in self.output if char not in "\n\t" and unicodedata.category(char) in _HIDDEN}
-        places = [self.output[max(0, self.output.index(char) - 300) :][:600] for char in bad]
+        results = [result for told in self.results.values() for result in told if result[1] != "unreachable"]
+        text = self.reported + json.dumps(results, ensure_ascii=False)
+        bad = {char for char in text if char not in "\n\t" and unicodedata.category(char) in _HIDDEN}
+        places = [text[max(0, text.index(char) - 300) :][:600] for char in bad]
         assert not bad, (sorted(map(ascii, bad)), *map(ascii, places))
 
 
@@ -86,11 +77,10 @@ def watched(
         "ANSIBLE_FORKS": "12",
         **environment,
     }
-    output, memory = controller.folder / "output", controller.folder / "memory"
-    begin = time.monotonic()
+    output = controller.folder / "output"
     with output.open("wb") as file:
         process = subprocess.Popen(
-            [sys.executable, "-c", _MEASURED, memory, *controller.command(plays, inventory, *options)],
+            controller.command(plays, inventory, *options),
             env=controller.environment(**environment),
             cwd=controller.folder,
             stdin=subprocess.DEVNULL,
@@ -107,8 +97,6 @@ def watched(
     return Watched(
         status=process.returncode,
         output=text,
-        seconds=time.monotonic() - begin,
-        memory=int(memory.read_text()),
         left=_processes(mark),
         results=_results(results),
     )

@@ -449,7 +449,7 @@ def _read_container(runtime: str, name: str, selection: str) -> Container:
     if "not on this machine" in why:
         fix = f"Configure {runtime} to run containers on this machine."
     elif os.geteuid() != 0 and (runtime == "docker" and not os.access(_docker_socket(), os.W_OK)):
-        why, fix = f"permission denied: {why}", "Run the task as root (`become: true`)."
+        why, fix = "permission denied: this user may not use Docker", "Run the task as root (`become: true`)."
     elif runtime == "docker" and not os.path.exists(_docker_socket()):
         fix = f"Start Docker. If dockerd listens on another socket, link that socket to {_DOCKER_SOCKET}."
     return Container("unknown", name, runtime=runtime, why=why, fix=fix)

@@ -21,7 +21,8 @@ _FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
 _NOT_APPROVED = "not_in_approved_plan"
 _APPROVE_AGAIN = "Launch the workflow again, and approve its new plan."
-_NOTHING_KNOWN, _UNREADABLE = ("unreachable", "interrupted", "not_started"), "engine_list_unavailable"
+_NOTHING_KNOWN = ("unreachable", "interrupted", "not_started")
+_UNREADABLE = ("engine_list_unavailable", "invalid_variable")
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def inventory_of(command: str) -> tuple[str, ...]:
 def _is_unknown(host: HostEntry) -> bool:
     """Return whether the run decided nothing about the host."""
     was_decided = bool(host.action) and host.status not in _NOTHING_KNOWN
-    return not was_decided or (host.reason is not None and host.reason.code == _UNREADABLE)
+    return not was_decided or (host.reason is not None and host.reason.code in _UNREADABLE)
 
 
 def _playbook(run: RunEntry, hosts: Sequence[HostEntry], codes: set[str]) -> str:

@@ -62,6 +62,9 @@ def seen(module: str, result: Mapping[str, Any], would: bool = False, on: str = 
     if not module.startswith(PREFIX):
         return Seen(message)
     code = _phrase(result.get("code"))
+    if limit := _mapping(result.get("timedout")).get("period"):
+        code = "host_timeout"
+        message = f"Task not finished within {limit} s (slb_host_timeout, or Ansible's task_timeout)."
     if module == f"{PREFIX}engine_plan":
         return _of_a_decision(message, code, result, would)
     if module == f"{PREFIX}engine_install":

@@ -28,6 +28,9 @@ options:
   engine:
     description: What the host's record names.
     vars: [{name: inventory_hostname}]
+  node:
+    description: The management node in the host's record.
+    vars: [{name: slb_base_url}]
   address:
     description: The host's address.
     vars: [{name: slb_manage_ip}]
@@ -72,7 +75,7 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         module = next(name for name in answers if name.encode() in (in_data or b""))
         if module.endswith("engine_record"):
             confirmed.touch()
-        answer = answers[module].replace("ENGINE", self.get_option("engine"))
+        answer = answers[module].replace("ENGINE", self.get_option("engine")).replace("NODE", self.get_option("node"))
         return 0, answer.replace("ADDRESS", self.get_option("address")).encode(), b""
 
     def put_file(self, in_path: str, out_path: str) -> Any:

@@ -35,7 +35,6 @@ options:
 
 import json
 import pickle
-import time
 from pathlib import Path
 from typing import Any
 
@@ -62,28 +61,20 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         if kept.exists() and (trouble == "late" or (trouble == "brief" and not seen.exists())):
             engine = self._verified()
             seen.touch()
-        module, arguments = module_in(in_data or b""), arguments_in(in_data or b"")
-        if module == "engine_record" and arguments["state"] == "requested":
-            engine.asked_at = time.monotonic()
-        if module == "engine_container" and arguments["state"] == "running":
-            time.sleep(max(0.0, engine.asked_at + self.get_option("seconds") - time.monotonic()))
-        answer = engine.answer(module, arguments)
+        answer = engine.answer(module_in(in_data or b""), arguments_in(in_data or b""))
         kept.write_bytes(pickle.dumps(self._new("") if trouble == "brief" else engine))
         return 0, json.dumps(answer).encode(), b""
 
     def _new(self, trouble: str) -> Engine:
         engine = Engine(self.get_option("host"))
-        engine.asked_at = 0.0
-        engine._address = self.get_option("address")
-        engine._state = "running" if trouble == "live" else "absent"
+        engine.address, engine.seconds = self.get_option("address"), self.get_option("seconds")
+        if trouble == "live":
+            engine.run_leftover()
         return engine
 
     def _verified(self) -> Engine:
-        engine, names = self._new("live"), ("name", "manage_ip", "base_url")
-        wanted = dict(zip(names, map(self.get_option, ("host", "address", "node")), strict=True))
-        container = engine.answer("host_info", {})["slb_host"]["engine_container"]["id"]
-        proof = {"state": "verified", "container_id": container, "verified_by": "host"}
-        engine.answer("engine_record", {**proof, **wanted})
+        engine = self._new("")
+        engine.verify(self.get_option("node"))
         return engine
 
     def put_file(self, in_path: str, out_path: str) -> Any:

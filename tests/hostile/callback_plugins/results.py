@@ -18,7 +18,7 @@ author: slb.fleet contributors
 """
 
 # By a clock, by chance, or by how many hosts there are beside.
-_DIFFER = ("asked_at", "waited", "warnings", "deprecations", "invocation", "exception")
+_DIFFER = ("request_id", "asked_at", "waited", "warnings", "deprecations", "invocation", "exception")
 
 
 class CallbackModule(CallbackBase):

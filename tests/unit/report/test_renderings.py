@@ -437,7 +437,7 @@ def test_the_docs_name_every_code() -> None:
 
     others = {
         *("not_in_approved_plan", "replace_limit_exceeded", "invalid_variable", "state_changed", "host_unreachable"),
-        *("host_busy", "container_recreated", "partially_restored", "managed_by_systemd", "managed_by_other"),
+        *("host_busy", "container_recreated", "partially_restored", "host_timeout"),
         *("interrupted", "task_failed", "host_not_checked", "approved_plan_invalid"),
     }
     codes: set[Any] = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS} | others
