@@ -68,7 +68,7 @@ def documentation(kind: str, name: str) -> dict[str, Any]:
 def test_the_examples_of_a_plugin_run(fleet: Fleet, tmp_path: Path, kind: str, name: str) -> None:
     tasks = yaml.safe_load(documentation(kind, name)["examples"])
     box = fleet.lab.host("box")
-    box.exec("docker run --detach --name slb slb:1 /bin/httpd -f -p 8000".split())
+    box.exec(["docker", "run", "--detach", "--name", "slb", "slb:1", "/bin/httpd", "-f", "-p", "8000"])
     assert any(f"slb.fleet.{name}" in json.dumps(task) for task in tasks)
     run(fleet, tmp_path, {"hosts": "engines", "gather_facts": False, "tasks": tasks})
     box.exec(["docker", "rm", "--force", "slb"])
