@@ -35,7 +35,7 @@ class Sight:
             return False
         engine = self.of("slb")
         runs = engine is not None and self.containers[engine][1] == "running"
-        return runs and (record["state"], record["container_id"]) == ("verified", engine)
+        return runs and (record["state"], record["last_verified"]) == ("verified", engine)
 
 
 def look(site: Site) -> Sight:
@@ -76,7 +76,7 @@ def broken_promises(before: Sight, after: Sight, attempts: int, word: str) -> It
 
 def _is_record(text: str) -> bool:
     try:
-        return json.loads(text)["state"] in ("requested", "verified")
+        return json.loads(text)["state"] in ("preparing", "requested", "restoring", "verified")
     except (ValueError, KeyError):
         return False
 

@@ -68,6 +68,7 @@ class Site:
         self.passing_faults = False
 
     def clean(self) -> None:
+        self.node.stop()  # with its deployments, which could end after the host is clean
         self.host.exec(["sh", "-c", _CLEAN])
         self.host.exec(["hostnamectl", "set-hostname", self.name])
         self.node.start()
