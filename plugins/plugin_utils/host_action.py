@@ -84,7 +84,12 @@ class HostAction(ActionBase):  # type: ignore[misc]
         """
         answer: dict[str, Any] = {}
         for _attempt in range(attempts):
-            answer = self._execute_module(module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables)
+            try:
+                answer = self._execute_module(
+                    module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables
+                )
+            except AnsibleConnectionFailure as error:
+                raise AnsibleConnectionFailure(visible(error.message)) from None
             if "module_stdout" not in answer:
                 return _declared(module, answer)
             if answer.get("rc", 0) in (1, 127):

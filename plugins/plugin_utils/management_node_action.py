@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
-from ansible.module_utils.common.parameters import remove_values
+from ansible.module_utils.common.parameters import remove_values, sanitize_keys
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import secret_forms
@@ -67,7 +67,7 @@ class ManagementNodeAction(HostAction):
         except FleetError as error:
             raise FleetError(error.code, remove_values(error.summary, secrets), error.fix) from None
         # The client shows no secret, but a delegated host may send one back.
-        values: dict[str, Any] = remove_values(answer, secrets)
+        values: dict[str, Any] = sanitize_keys(remove_values(answer, secrets), secrets)
         return values
 
     @contextlib.contextmanager

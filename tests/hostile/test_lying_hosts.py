@@ -125,7 +125,7 @@ def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet) -> None:
 
 ECHOES: dict[str, Any] = {
     "words": lambda told, honest: result({"msg": f"I was told {told}", "engines": []}),
-    "names": lambda told, honest: result({"engines": [{"name": told}], "unmapped": [told]}),
+    "keys": lambda told, honest: result({"engines": [{f"{told}": 1, "name": told}], "unmapped": [told]}),
     "base64": lambda told, honest: result({"msg": base64.b64encode(told.encode()).decode()}),
     "escaped": lambda told, honest: result({"msg": html.escape(told) + json.dumps(told) + quote(told), "engines": []}),
     "failed": lambda told, honest: result({"msg": told, "failed": True, "module_stderr": told}),
