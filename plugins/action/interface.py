@@ -1,121 +1,70 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the module, then confirms its change over a fresh connection; the host undoes what is not confirmed."""
+"""Run the module, then confirm its change over a fresh SSH connection. The host rolls back what is not confirmed."""
+
+from __future__ import annotations
 
 import time
 import uuid
 from typing import Any
 
-from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
-from ansible.utils.display import Display
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import in_words
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.modules.interface import ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
 
-display = Display()
-
-_DEFAULT_CONFIRM_SECONDS = 60.0
-_UNDECIDED = ("planned", "armed", "applied", "restoring")
-_PAUSE_SECONDS = 1.0
-_SHOWN = 20
-# How long the host needs to put everything back, before it can say that it has.
-_RESTORE_SECONDS = 60.0
-# ssh takes the first value that it is given for an option: without a control path it cannot share a connection.
-_UNSHARED = "-o ControlMaster=no -o ControlPath=none"
-
-# What ssh says of a connection that stood and was cut; of one that could not be made it says something else.
-_WORDS_OF_A_CUT = ("closed by remote host", "Connection reset", "Broken pipe", "client_loop", "Timeout, server")
+_CONFIRM_SECONDS = 60
+_PAUSE_SECONDS = 2
+_FRESH = "-o ControlMaster=no -o ControlPath=none"
+"""Before the user's options, because ssh takes the first value of an option."""
 
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         arguments = self.given()
-        if arguments.get("state") == "confirmed":
-            return self._module(arguments, variables)
-        arguments["token"] = arguments.get("token") or uuid.uuid4().hex
-        try:
-            result = self._module(arguments, variables)
-        except AnsibleConnectionFailure as error:
-            if not any(word in str(error) for word in _WORDS_OF_A_CUT):
-                raise
-            # The module may have done its work all the same; the host knows.
-            result = {"pending": ["?"], "msg": str(error)}
-        if result.get("pending"):
-            result = self._confirm(arguments, result, variables)
-        remarks = result.get("remarks", [])
-        if len(remarks) > _SHOWN:
-            remarks = [*remarks[:_SHOWN], f"{len(remarks) - _SHOWN} more remarks are in the result."]
-        for remark in remarks:
-            # A warning is wrapped, and what a host says could begin a line of its own.
-            host = visible(str(variables.get("inventory_hostname")))
-            display.display(f"[{host}]: {remark}", color=constants.COLOR_WARN)
+        is_adoption = arguments.get("state", "present") == "present"
+        if is_adoption and self._connection.transport != "ssh":
+            raise FleetError(
+                "connection_not_supported",
+                f"Interfaces not adopted: connection plugin {self._connection.transport} cannot confirm the change.",
+                "Use ansible_connection: ssh for this host.",
+            )
+        if is_adoption:
+            arguments["token"] = uuid.uuid4().hex
+        result = self.on_host("interface", arguments, variables, attempts=1)
+        if result.get("pending") and not result.get("failed"):
+            self._confirm(arguments, variables)
+            result["pending"] = []
+        if result.get("undone"):
+            names = ", ".join(map(str, result["undone"]))
+            result["warnings"] = [f"Unconfirmed adoption of an earlier run undone: {names}."]
         return result
 
-    def _module(self, arguments: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        try:
-            answer = self.on_host("interface", arguments, task_vars, attempts=1)
-        except FleetError as error:
-            if error.code != "host_unreachable":
-                raise
-            raise AnsibleConnectionFailure(f"{error}: Connection reset") from None
-        # Reasons and notes name options as messages do, which alone are told in the reader's words already.
-        return {key: self._in_words(value) for key, value in answer.items()}
-
-    def _in_words(self, value: Any) -> Any:
-        if isinstance(value, str):
-            return in_words(value, None, ARGUMENTS)
-        if isinstance(value, list):
-            return [self._in_words(each) for each in value]
-        if isinstance(value, dict):
-            return {key: self._in_words(each) for key, each in value.items()}
-        return value
-
-    def _confirm(self, arguments: dict[str, Any], applied: dict[str, Any], task_vars: dict[str, Any]) -> dict[str, Any]:
-        """Tries until it is confirmed, or until the host has had the time to put everything back and can say so."""
-        patience = float(arguments.get("confirm_timeout") or _DEFAULT_CONFIRM_SECONDS) + _RESTORE_SECONDS
-        deadline = time.monotonic() + patience
-        last_seen, why, undecided = applied.get("msg", ""), "", True
-        with_token = {"state": "confirmed", "token": arguments["token"]}
-        self._never_share_the_connection()
-        while time.monotonic() < deadline:
+    def _confirm(self, arguments: dict[str, Any], variables: dict[str, Any]) -> None:
+        """Confirm until it has succeeded, or the host rolls back. Raises FleetError."""
+        shared = self._connection.get_option("ssh_args") or ""
+        self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
+        seconds = int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS)
+        deadline = time.monotonic() + seconds
+        confirmation = {"state": "confirmed", "token": arguments["token"]}
+        while True:
             try:
-                answer = self._module(with_token, task_vars)
+                answer = self.on_host("interface", confirmation, variables, attempts=1)
             except (AnsibleConnectionFailure, FleetError) as error:
-                # Also if the module could not be started: the host rolls back, and reports it.
-                last_seen = str(error)
+                cause = str(error)
             else:
                 if not answer.get("failed"):
-                    return answer
-                last_seen = str(answer.get("msg"))
-                if answer.get("state") in (None, "applied"):
-                    why = last_seen  # the host will soon say only that it was not confirmed in time
-                undecided = answer.get("state") in _UNDECIDED
-                if not undecided:
-                    break
+                    return
+                raise FleetError(
+                    str(answer.get("code") or "not_confirmed"),
+                    str(answer.get("summary") or answer.get("msg")),
+                    str(answer.get("fix") or "Run again."),
+                )
+            if time.monotonic() >= deadline:
+                raise FleetError(
+                    "not_confirmed",
+                    f"Adoption not confirmed over a fresh SSH connection: {cause[-200:].strip()}",
+                    f"The host rolls it back within {seconds} s. Repair SSH to this host, then run again.",
+                )
             time.sleep(_PAUSE_SECONDS)
-        return dict(
-            applied,
-            failed=True,
-            changed=False,
-            **{key: [] for key in ("adopted", "given_back") if key in applied},
-            pending=applied["pending"] if undecided else [],
-            msg=" ".join(
-                [
-                    "The change was not confirmed over a fresh connection, so that it does not stay.",
-                    *([why] if why and why != last_seen else []),
-                    last_seen,
-                ]
-            ),
-        )
-
-    def _never_share_the_connection(self) -> None:
-        """Later tasks get a new one as well: the old one may hang on an address that has moved."""
-        self._connection.reset()
-        if self._connection.transport == "ssh":
-            shared = self._connection.get_option("ssh_args") or ""
-            self._connection.set_option("ssh_args", f"{_UNSHARED} {shared}")

@@ -249,9 +249,6 @@ slb_host:
         physical:
           description: Whether there is hardware behind it.
           type: bool
-        driver:
-          description: The kernel driver.
-          type: str
         mac:
           description: Its MAC address.
           type: str
@@ -271,9 +268,6 @@ slb_host:
           description: Its addresses, with their prefix lengths.
           type: list
           elements: str
-        managed_by:
-          description: What has it under control.
-          type: str
         state:
           description: Its state, as NetworkManager names it.
           type: str

@@ -25,7 +25,7 @@ _OF_WORK = (
     *("is_change_hostname", "remove_leftovers", "allow_established"),
     *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
 )
-_OF_INTERFACES = ("interfaces", "interfaces_state", "lift_unmanaged", "whole_lease")
+_OF_INTERFACES = ("interfaces", "interfaces_state")
 _AGAIN = "Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), and have it approved."
 
 

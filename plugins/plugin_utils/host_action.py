@@ -39,7 +39,7 @@ RETURNED: Mapping[str, tuple[str, ...]] = {
     "login": ("sessionid", "tls_fingerprint"),
     "engine": ("outcome", "status_code", "answer"),
     "engine_info": ("engines", "unmapped"),
-    "interface": ("adopted", "given_back", "left_alone", "remarks", "pending", "state", "token"),
+    "interface": ("adopted", "released", "left_alone", "undone", "pending"),
 }
 """Keys that a host may return, by module. Everything else is dropped, above all ``ansible_facts``."""
 _LONGEST_TEXT = 8192

@@ -147,8 +147,6 @@ HOST_VARIABLES: Mapping[str, Reader] = {
     "interfaces_state": one_of("present", "absent"),
     "dhcp_timeout": _number(0, _HOUR),
     "confirm_timeout": _number(5, _HOUR),
-    "lift_unmanaged": read_boolean,
-    "whole_lease": read_boolean,
 }
 """By their names without ``slb_``."""
 

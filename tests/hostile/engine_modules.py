@@ -37,12 +37,9 @@ _PORTS = [{"port": 22, "addresses": ["0.0.0.0", "::"], "process": "sshd", "pid":
 _INTERFACE = {
     "name": "ens9",
     "mac": "52:54:00:12:34:56",
-    "profile": "ens9",
-    "profile_is_new": True,
     "uuid": "9a8c0dd2-544a-4e2f-ba30-e9d8d5588b5f",
     "addresses": ["192.0.2.20/24"],
-    "returns_at_boot": True,
-    "notes": [],
+    "settings": {},
 }
 
 
@@ -150,9 +147,9 @@ class Engine:
         return {"changed": True, "moved": True, "backup_file": "/etc/motd.bak"}
 
     def _adopted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        left_alone = [{"name": "lo", "reason": "it is no Ethernet device but of the kind loopback"}]
-        pending = [] if arguments.get("state") == "verified" else ["ens9"]
-        return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "remarks": [], "requested": pending}
+        left_alone = [{"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": ""}]
+        pending = [] if arguments.get("state") == "confirmed" else ["ens9"]
+        return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "undone": [], "pending": pending}
 
     def _facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {"ansible_facts": {"ansible_hostname": self.host, "ansible_local": {"slb_engine": {"state": "none"}}}}

@@ -289,5 +289,5 @@ def later_lies(trap: Trap) -> Lies:
         "message": one("motd", moved="yes", backup_file=f"{trap.folder}/authorized_keys"),
         "second-check": when(lambda ask: ask.number > 2, looking(engine_container={"state": trap.template})),
         "interface": one("interface", adopted=[trap.template], pending=[ESCAPES]),
-        "interface-words": one("interface", remarks=["x" * 75 + f" {FORGED} ", trap.template], state=ESCAPES),
+        "interface-words": one("interface", undone=["x" * 75 + f" {FORGED} ", trap.template]),
     }

@@ -13,9 +13,8 @@ BELOW = {
     "_errors": {"errors"},
     "errors": set(),
     "_system": {"_errors"},
-    "_network": {"_errors", "_result", "_system"},
     "management_node": {"errors", "_module", "_result"},
-    "engine_host": {"errors", "_result", "_system", "_network"},
+    "engine_host": {"errors", "_result", "_system"},
 }
 
 

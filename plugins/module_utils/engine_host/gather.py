@@ -38,9 +38,9 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
         facts["motd"] = motd.gather_banner()
     if "interfaces" in subset:
         # Imported here because it is large, and most calls do not need it.
-        from ansible_collections.slb.fleet.plugins.module_utils._network import interfaces
+        from ansible_collections.slb.fleet.plugins.module_utils.engine_host import interfaces
 
-        facts["interfaces"] = interfaces.observe()
+        facts["interfaces"] = interfaces.describe()
     return facts
 
 

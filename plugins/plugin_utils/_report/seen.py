@@ -164,7 +164,7 @@ def _code(module: str, result: Mapping[str, Any]) -> str:
     if module == "motd":
         return "motd_aside" if result.get("moved") else "motd_restored"
     if module == "interface":
-        return "interfaces_given_back" if _items(result.get("given_back")) else "interfaces_adopted"
+        return "interfaces_released" if _items(result.get("released")) else "interfaces_adopted"
     return _CODES.get(module, "")
 
 
@@ -180,7 +180,7 @@ _DEEDS: Mapping[str, tuple[str, str]] = {
     "motd_aside": ("moved the login banner aside", "move the login banner aside"),
     "motd_restored": ("restored the login banner", "restore the login banner"),
     "interfaces_adopted": ("adopted interfaces{}", "adopt interfaces{}"),
-    "interfaces_given_back": ("released interfaces{}", "release interfaces{}"),
+    "interfaces_released": ("released interfaces{}", "release interfaces{}"),
     "license_downloaded": ("downloaded the license{}", "download the license{}"),
 }
 
@@ -192,7 +192,7 @@ def _detail(module: str, result: Mapping[str, Any], on: str) -> str:
     if module == "license":
         return f" to {_phrase(on)}:{_phrase(result.get('dest'))}" if on else f" to {_phrase(result.get('dest'))}"
     if module == "interface":
-        each = _items(result.get("given_back")) or _items(result.get("adopted"))
+        each = _items(result.get("released")) or _items(result.get("adopted"))
         return f": {_phrase(', '.join(_phrase(_mapping(one).get('name')) for one in each))}"
     return ""
 

@@ -130,7 +130,7 @@ _TOLD = {
     "container_restored": "a container restored",
     "motd_aside": "the message of the day moved aside",
     "interfaces_adopted": "interfaces adopted",
-    "interfaces_given_back": "interfaces given back",
+    "interfaces_released": "interfaces released",
     "install_requested": "an install asked for",
     "install_unknown": "an install asked for whose outcome is not known",
     "record_verified": "an engine recorded",

@@ -12,15 +12,49 @@ from typing import Any
 
 import requests
 from fleet import BIN, Fleet
-from runs import output_of, started, wait_until
+from runs import started, wait_until
 from slb_lab.lab import Host
 
 PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
 HOSTS = {"bullseye": "nic-b", "bookworm": "nic-k", "trixie": "nic-t"}
+# Everything of the named interfaces, and of the host what an adoption could change.
+_DUMP = r"""
+import glob, json, re, subprocess, sys
+found = {}
+def lines(*words):
+    return subprocess.run(words, stdout=subprocess.PIPE).stdout.decode()
+def is_still(name):  # ens17 has a profile that NetworkManager tries again and again
+    return not str(name).startswith("veth") and (name != "ens17" or name in sys.argv)
+for link in json.loads(lines("ip", "-details", "-json", "address", "show")):
+    if link and is_still(link["ifname"]):
+        addresses = ["%s/%s %s" % (each["local"], each["prefixlen"], sorted(
+            key for key in each if not key.endswith("life_time"))) for each in link["addr_info"] if "local" in each]
+        found["link " + link["ifname"]] = [sorted(link["flags"]), link["mtu"], link["address"], sorted(addresses)]
+for family in ("-4", "-6"):
+    for route in json.loads(lines("ip", family, "-json", "route", "show", "table", "all") or "[]"):
+        if is_still(route.get("dev")):
+            route.pop("expires", None)
+            found.setdefault("routes %s %s" % (family, route.get("dev")), []).append(json.dumps(route, sort_keys=True))
+for name in sys.argv[1:]:
+    for path in glob.glob("/proc/sys/net/ipv[46]/*/%s/*" % name):
+        try:
+            found[path] = open(path).read()
+        except OSError:
+            pass
+for path in ["/etc/resolv.conf"] + glob.glob("/etc/NetworkManager/**", recursive=True):
+    try:
+        found[path] = re.sub("(?m)^timestamp=.*", "", open(path).read())
+    except OSError:
+        pass
+for line in lines("nmcli", "-t", "-f", "DEVICE,STATE,CONNECTION", "device").splitlines():
+    if is_still(line.partition(":")[0]):
+        found["device " + line.partition(":")[0]] = line
+print(json.dumps({key: sorted(value) if key.startswith("routes") else value for key, value in found.items()}))
+"""
 
 
 def everywhere(fleet: Fleet, scenario: Callable[[Host], None]) -> None:
-    """Plays a scenario on all hosts side by side: they mostly wait."""
+    """Play a scenario on all hosts side by side: they mostly wait."""
     hosts = list(fleet.lab.hosts.values())
     with ThreadPoolExecutor(len(hosts)) as players:
         played = [players.submit(scenario, host) for host in hosts]
@@ -32,13 +66,41 @@ def everywhere(fleet: Fleet, scenario: Callable[[Host], None]) -> None:
         raise troubles[0]
 
 
-def topology(nics: dict[str, dict[str, Any]], **more: Any) -> dict[str, Any]:
-    """A lab with one host of each release, all with the same interfaces."""
-    return {"hosts": {host: {"release": release, "nics": nics, **more} for release, host in HOSTS.items()}}
+def topology(nics: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return a lab with one host of each release, all with the same interfaces."""
+    return {"hosts": {host: {"release": release, "nics": nics} for release, host in HOSTS.items()}}
 
 
 def shell(host: Host, script: str, check: bool = True) -> str:
     return host.exec(["sh", "-c", script], check=check).stdout
+
+
+def dump(host: Host, *names: str) -> dict[str, Any]:
+    """Return addresses, routes, kernel settings, files and NetworkManager's view, comparable with another dump."""
+    return json.loads(host.exec(["python3", "-c", _DUMP, *names]).stdout)
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: (before.get(key), after.get(key))
+        for key in before.keys() | after.keys()
+        if before.get(key) != after.get(key)
+    }
+
+
+def require_restored(host: Host, before: dict[str, Any], *names: str, seconds: float = 150) -> None:
+    """Wait until a dump is as before."""
+
+    def is_restored() -> bool:
+        last.clear()
+        last.update(differences(before, dump(host, *names)))
+        return not last
+
+    last: dict[str, Any] = {}
+    try:
+        wait_until(is_restored, "as before", seconds)
+    except AssertionError:
+        raise AssertionError(f"{host.name}: {json.dumps(last, indent=1)}") from None
 
 
 def addresses(host: Host, interface: str) -> list[str]:
@@ -47,31 +109,24 @@ def addresses(host: Host, interface: str) -> list[str]:
 
 
 def routes(host: Host, interface: str) -> list[str]:
-    """Destination, gateway and metric of each route over the interface, in both families.
-
-    Not the link-local one: it comes and goes with the link-local address.
-    """
+    """Return destination and gateway of each route over the interface, without link-local ones."""
     listed = [
         route
         for family in ("-4", "-6")
         for route in json.loads(shell(host, f"ip -json {family} route show table all dev {interface}"))
         if route.get("type", "unicast") == "unicast" and route["dst"] != "fe80::/64"
     ]
-    return sorted(f"{route['dst']} via {route.get('gateway')} metric {route.get('metric', 0)}" for route in listed)
-
-
-def kernel(host: Host, *interfaces: str) -> dict[str, Any]:
-    return {name: (addresses(host, name), routes(host, name)) for name in interfaces}
+    return sorted(f"{route['dst']} via {route.get('gateway')}" for route in listed)
 
 
 def devices(host: Host) -> dict[str, str]:
-    """NetworkManager's word for the state of each device."""
+    """Return NetworkManager's state of each device."""
     lines = shell(host, "LC_ALL=C nmcli --terse --fields DEVICE,STATE device").splitlines()
     return dict(line.split(":", 1) for line in lines)
 
 
 def profiles(host: Host) -> dict[str, list[str]]:
-    """The files of the profiles that are bound to each interface."""
+    """Return the files of the profiles that are bound to each interface."""
     uuids = shell(host, "LC_ALL=C nmcli --terse --fields UUID,FILENAME connection").splitlines()
     found: dict[str, list[str]] = {}
     for line in uuids:
@@ -82,24 +137,19 @@ def profiles(host: Host) -> dict[str, list[str]]:
 
 
 def offered(fleet: Fleet, host: Host) -> list[str]:
-    """The interfaces that the web console offers for selection: it asks NetworkManager on the host."""
+    """Return the interfaces that the web console offers: it asks NetworkManager on the host."""
     node = fleet.lab.management_node
     with requests.Session() as session:
         verify = str(node.certificate)
-        answer = session.post(
-            f"{node.base_url}/account/login/",
-            json={"username": node.username, "password": node.password},
-            verify=verify,
-            timeout=30,
-        )
-        assert answer.ok, answer.text
+        credentials = {"username": node.username, "password": node.password}
+        assert session.post(f"{node.base_url}/account/login/", json=credentials, verify=verify, timeout=30).ok
         answer = session.get(f"{node.base_url}/console/hosts/{host.address}/interfaces", verify=verify, timeout=60)
     assert answer.ok, answer.text
     return answer.json()["items"]
 
 
 def reboot(fleet: Fleet, *hosts: Host) -> None:
-    """Reboots hosts and waits until they are ready."""
+    """Reboot hosts and wait until they are ready."""
     for host in hosts:
         host.reboot()
     for host in hosts:
@@ -110,50 +160,10 @@ def eventually(condition: Callable[[], bool], seconds: float, what: str) -> None
     wait_until(condition, what, seconds)
 
 
-def reaches(fleet: Fleet, host: Host) -> bool:
-    """Whether a new SSH connection to the host works."""
-    variables = fleet.lab.inventory()["engines"]["vars"]
-    command = ["ssh", *variables["ansible_ssh_common_args"].split(), "-o", "ConnectTimeout=3", "-o", "BatchMode=yes"]
-    command += ["-i", variables["ansible_ssh_private_key_file"], f"root@{host.address}", "true"]
-    return subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 0
-
-
-def result(output: str, host: str) -> dict[str, Any]:
-    """What the playbook's last debug task printed for a host."""
-    text = output.split(f"ok: [{host}] => ", 1)[1]
-    return json.JSONDecoder().raw_decode(text)[0]["adoption"]
-
-
-def status(host: Host) -> str:
-    text = shell(host, "cat /run/slb-fleet/interfaces/status.json 2>/dev/null || echo '{}'")
-    return json.loads(text).get("state", "none")
-
-
 @contextlib.contextmanager
 def adopting(fleet: Fleet, host: Host, **options: Any) -> Iterator[subprocess.Popen]:
-    """A controller that is at it, caught when the change is made and not yet confirmed."""
-    # Nothing of an earlier change may be mistaken for this one's state.
-    shell(host, "rm -rf /run/slb-fleet")
-    extra = json.dumps(options)
-    command = [BIN / "ansible-playbook", "-i", fleet.inventory, PLAYBOOK, "-l", host.name, "-e", extra]
+    """A controller whose change is armed and not confirmed yet."""
+    command = [BIN / "ansible-playbook", "-i", fleet.inventory, PLAYBOOK, "-l", host.name, "-e", json.dumps(options)]
     with started(command, fleet.inventory.parent, env=fleet.environment()) as controller:
+        host.exec(["sh", "-c", "while ! ls /run/slb-fleet/*/armed >/dev/null 2>&1; do sleep 0.05; done"], timeout=180)
         yield controller
-
-
-def said_at_the_end(fleet: Fleet, controller: subprocess.Popen, seconds: float) -> str:
-    """What a controller that was caught, and then went on, has printed."""
-    controller.wait(seconds)
-    return output_of(fleet.inventory.parent, controller)
-
-
-def wait_for(host: Host, state: str, seconds: float = 120) -> None:
-    """Close to the moment: the confirmation follows soon."""
-    script = f"""
-        i=0
-        while [ $i -lt {int(seconds * 50)} ]; do
-            grep -qs '"state": "{state}"' /run/slb-fleet/interfaces/status.json && exit 0
-            sleep 0.02; i=$((i + 1))
-        done
-        exit 1
-    """
-    host.exec(["sh", "-c", script], timeout=seconds * 2)

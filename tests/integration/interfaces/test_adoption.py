@@ -1,216 +1,252 @@
-"""Every kind of interface, on every release: adopted, kept, offered, still there after a reboot, given back."""
+"""Adoption on NetworkManager 1.30, 1.42 and 1.52: what is adopted stays, and nothing else of a host changes."""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from fleet import Fleet
 from nic_hosts import (
-    HOSTS,
     addresses,
+    adopting,
     devices,
+    dump,
     eventually,
-    kernel,
+    everywhere,
     offered,
     profiles,
     reboot,
-    result,
+    require_restored,
     routes,
     shell,
     topology,
 )
-from runs import Run
+from runs import kill, output_of
 from slb_lab.lab import Host
 
+SILENT, ANSWERED = "ens10", "ens11"
 NICS = {
-    "ens10": {"kind": "no_address"},
-    "ens11": {"kind": "no_address", "dhcp": "answers"},
-    "ens12": {"kind": "no_address", "dhcp": "late", "dhcp_delay": 3},
+    SILENT: {"kind": "no_address"},
+    ANSWERED: {"kind": "no_address", "dhcp": "answers"},
     "ens13": {"kind": "unmanaged"},
     "ens14": {"kind": "static"},
     "ens15": {"kind": "external"},
     "ens16": {"kind": "ifupdown"},
     "ens17": {"kind": "auto_profile"},
-    "ens18": {"kind": "auto_profile", "dhcp": "answers"},
+    "ens18": {"kind": "no_address"},
     "ens19": {"kind": "strictly_unmanaged"},
 }
-WITH_ADDRESS = ("ens14", "ens15", "ens16")
-LEASED = ("ens11", "ens12")
-ADOPTED_WITHOUT_LIFTING = {"ens10", "ens11", "ens12", "ens13", "ens14", "ens15", "ens17"}
-PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
-PATIENT = {"names": ["ens*"], "dhcp_timeout": 14}
-
-
-class Before:
-    """What a host was like before anything was adopted."""
-
-    def __init__(self, host: Host) -> None:
-        self.kernel = kernel(host, *WITH_ADDRESS, "eth0", "docker0")
-        self.devices = devices(host)
-        self.default = shell(host, "ip route show default dev eth0")
-        self.resolver = shell(host, "cat /etc/resolv.conf")
+CONNECTED = 'until nmcli -t -f DEVICE,STATE device | grep -q "^ens10:connected"; do sleep 0.1; done'
 
 
 @pytest.fixture(scope="module")
 def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
-    fleet = make_fleet("nic-kinds", topology(NICS, noise_veth=True))
-    for host in fleet.lab.hosts.values():
-        eventually(lambda host=host: devices(host)["ens18"] == "connected", 30, "the lab's own DHCP")
-    return fleet
+    return make_fleet("nic", topology(NICS))
 
 
-@pytest.fixture(scope="module")
-def before(fleet: Fleet) -> dict[str, Before]:
-    return {name: Before(host) for name, host in fleet.lab.hosts.items()}
+def module(fleet: Fleet, host: Host, *names: str, **options: Any) -> dict[str, Any]:
+    return fleet.module(host.name, "interface", interfaces=list(names), **{"dhcp_timeout": 4, **options})
 
 
-@pytest.fixture(scope="module")
-def planned(fleet: Fleet, before: dict[str, Before]) -> Run:
-    return fleet.play(PLAYBOOK, "--check", "--diff", variables=PATIENT)
+def reasons(result: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["reason"] for each in result["left_alone"]}
 
 
-@pytest.fixture(scope="module")
-def adoption(fleet: Fleet, planned: Run) -> Run:
-    return fleet.play(PLAYBOOK, variables=PATIENT)
+def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released(fleet: Fleet) -> None:
+    before = {}
 
+    def adopt(host: Host) -> None:
+        before[host.name] = dump(host, SILENT, ANSWERED)
+        planned = fleet.module(host.name, "interface", check=True, interfaces=[SILENT, ANSWERED])
+        assert [each["name"] for each in planned["adopted"]] == [SILENT, ANSWERED]
+        require_restored(host, before[host.name], SILENT, ANSWERED, seconds=0)
+        result = module(fleet, host, SILENT, ANSWERED)
+        assert not result["failed"], result
+        assert (result["changed"], result["pending"]) == (True, [])
+        assert [each for each in addresses(host, SILENT) if not each.startswith("fe80")] == []
+        (address,) = [each for each in addresses(host, ANSWERED) if not each.startswith("fe80")]
+        assert [each["addresses"] for each in result["adopted"]] == [[], [address]]
+        assert routes(host, ANSWERED) == ["10.77.2.0/24 via None"], "a host with a default route gets nothing else"
+        assert {SILENT, ANSWERED} <= set(offered(fleet, host))
+        assert not module(fleet, host, SILENT, ANSWERED)["changed"]
 
-@pytest.fixture(params=HOSTS)
-def host(request: pytest.FixtureRequest, fleet: Fleet) -> Host:
-    return fleet.lab.host(HOSTS[request.param])
+    def release(host: Host) -> None:
+        eventually(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), 60, "offered after a reboot")
+        shell(host, f"ip address add 192.0.2.7/24 dev {ANSWERED}")
+        refused = module(fleet, host, ANSWERED, state="absent")
+        assert refused["code"] == "interface_not_released", refused
+        shell(host, f"ip address del 192.0.2.7/24 dev {ANSWERED}")
+        shell(host, f"nmcli connection modify {SILENT} connection.zone other")
+        assert SILENT in reasons(module(fleet, host, f"{SILENT}*", state="absent"))
+        shell(host, f"nmcli connection modify {SILENT} connection.zone ''")
+        result = module(fleet, host, SILENT, ANSWERED, state="absent")
+        assert [each["name"] for each in result["released"]] == [SILENT, ANSWERED], result
+        require_restored(host, before[host.name], SILENT, ANSWERED)
 
-
-def names(entries: list[dict[str, Any]]) -> set[str]:
-    return {entry["name"] for entry in entries}
-
-
-def test_check_mode_shows_the_plan_and_touches_nothing(planned: Run, before: dict[str, Before]) -> None:
-    assert planned.of("changed") == dict.fromkeys(HOSTS.values(), 1), planned.output
-    assert "DHCP for 14 seconds, then without an address" in planned.output
-    assert "keeps 10.77.5.2/24" in planned.output
-    for name in HOSTS.values():
-        assert names(result(planned.output, name)["adopted"]) == ADOPTED_WITHOUT_LIFTING
-
-
-def test_everything_that_may_be_adopted_is(adoption: Run, host: Host) -> None:
-    assert adoption.status == 0, adoption.output
-    assert names(result(adoption.output, host.name)["adopted"]) == ADOPTED_WITHOUT_LIFTING
-    assert result(adoption.output, host.name)["pending"] == []
-
-
-def test_what_is_left_alone_has_its_reason(adoption: Run, host: Host) -> None:
-    reasons = {entry["name"]: entry["reason"] for entry in result(adoption.output, host.name)["left_alone"]}
-    assert set(reasons) == {"lo", "eth0", "docker0", "veth5d0c2f1", "vethb81e6a9", "ens16", "ens18", "ens19"}
-    assert "ifupdown has it in /etc/network/interfaces.d/ens16" in reasons["ens16"]
-    assert "unmanaged-devices=interface-name:ens19" in reasons["ens19"]
-    assert "; lift_unmanaged: true lifts that" in reasons["ens19"]
-    assert "under NetworkManager's control already" in reasons["ens18"]
-
-
-def test_the_console_offers_them(fleet: Fleet, adoption: Run, host: Host) -> None:
-    assert set(offered(fleet, host)) == ADOPTED_WITHOUT_LIFTING | {"ens18"}
-
-
-def test_what_had_addresses_keeps_them_and_its_routes(adoption: Run, host: Host, before: dict[str, Before]) -> None:
-    for name in WITH_ADDRESS:
-        kept_addresses, kept_routes = before[host.name].kernel[name]
-        assert set(addresses(host, name)) >= set(kept_addresses), name
-        assert set(routes(host, name)) >= set(kept_routes), name
-    assert "1 received" in shell(host, "ping -c 1 -W 2 10.99.5.1")
-
-
-def test_a_dhcp_server_that_answers_is_heard_and_one_that_is_late_is_waited_for(adoption: Run, host: Host) -> None:
-    for number, name in ((2, "ens11"), (3, "ens12")):
-        assert any(address.startswith(f"10.77.{number}.") for address in addresses(host, name)), name
-
-
-def test_where_none_answers_it_is_without_an_address(adoption: Run, host: Host) -> None:
-    for name in ("ens10", "ens13", "ens17"):
-        assert not any("." in address for address in addresses(host, name)), name
-
-
-def test_the_rest_of_the_host_is_as_it_was(adoption: Run, host: Host, before: dict[str, Before]) -> None:
-    now = Before(host)
-    assert now.kernel["eth0"] == before[host.name].kernel["eth0"]
-    assert now.kernel["docker0"] == before[host.name].kernel["docker0"]
-    assert now.default == before[host.name].default
-    assert now.resolver == before[host.name].resolver
-    for name in ("eth0", "docker0", "lo", "veth5d0c2f1", "vethb81e6a9", "ens16", "ens18", "ens19"):
-        assert now.devices[name] == before[host.name].devices[name], name
-
-
-def test_each_interface_has_one_profile_on_disk(adoption: Run, host: Host) -> None:
-    there = profiles(host)
-    for name in ADOPTED_WITHOUT_LIFTING:
-        (path,) = there[name]
-        assert path.startswith("/etc/NetworkManager/system-connections/"), path
-        assert path.endswith(f"/{name}.nmconnection") or name == "ens17", path
-        assert "autoconnect=false" not in shell(host, f"cat '{path}'")
-
-
-def test_a_second_run_changes_nothing(fleet: Fleet, adoption: Run) -> None:
-    again = fleet.play(PLAYBOOK, variables=PATIENT)
-    assert again.of("changed") == dict.fromkeys(HOSTS.values(), 0), again.output
-
-
-@pytest.fixture(scope="module")
-def lifted(fleet: Fleet, adoption: Run) -> Run:
-    return fleet.play(PLAYBOOK, variables={"names": ["ens*"], "dhcp_timeout": 4, "lift": True})
-
-
-def test_lifting_takes_the_others_too_and_makes_all_last(
-    fleet: Fleet, lifted: Run, host: Host, before: dict[str, Before]
-) -> None:
-    assert lifted.status == 0, lifted.output
-    # ens13, ens14 and ens15 were adopted already, but only until the next boot.
-    made_lasting = {"ens13"} if host.name == HOSTS["bullseye"] else {"ens13", "ens14", "ens15"}
-    assert names(result(lifted.output, host.name)["adopted"]) == made_lasting | {"ens16", "ens19"}
-    assert set(offered(fleet, host)) == set(NICS)
-    kept_addresses, kept_routes = before[host.name].kernel["ens16"]
-    assert set(addresses(host, "ens16")) >= set(kept_addresses)
-    assert set(routes(host, "ens16")) >= set(kept_routes)
-
-
-@pytest.fixture(scope="module")
-def rebooted(fleet: Fleet, lifted: Run) -> dict[str, list[str]]:
-    """What the console offers after a reboot."""
+    everywhere(fleet, adopt)
     reboot(fleet, *fleet.lab.hosts.values())
-    for host in fleet.lab.hosts.values():
-        for name in ("ens11", "ens12", "ens18"):
-            eventually(lambda host=host, name=name: devices(host)[name] == "connected", 60, f"DHCP on {name}")
-    return {name: offered(fleet, host) for name, host in fleet.lab.hosts.items()}
+    everywhere(fleet, release)
 
 
-def test_a_reboot_keeps_what_it_was_said_to_keep(
-    adoption: Run, lifted: Run, rebooted: dict[str, list[str]], host: Host, before: dict[str, Before]
-) -> None:
-    said = {entry["name"]: entry["returns_at_boot"] for entry in result(adoption.output, host.name)["adopted"]}
-    said.update({entry["name"]: entry["returns_at_boot"] for entry in result(lifted.output, host.name)["adopted"]})
-    assert {name for name in said if name in rebooted[host.name]} == {name for name, stays in said.items() if stays}
-    # NetworkManager 1.30 cannot be told to use a profile where it finds addresses at boot.
-    gone = {"ens14", "ens15", "ens16"} if host.name == HOSTS["bullseye"] else set()
-    assert {name for name, stays in said.items() if not stays} == gone
-    for name in WITH_ADDRESS:
-        kept = [address for address in before[host.name].kernel[name][0] if not address.startswith("fe80")]
-        assert set(addresses(host, name)) >= set(kept), name
+def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens18 }' >/etc/keepalived/a.conf")
+        shell(host, "nmcli connection add type ethernet con-name own ifname ens10 autoconnect no")
+        shell(host, "ip link add br9 type bridge; ip -n lan link set ens11 down; ip link set eth0 up")
+        eventually(lambda: devices(host)[ANSWERED] == "unavailable", 30, "no carrier")
+        before = dump(host, *NICS)
+        seen = reasons(module(fleet, host, "*", check=True))
+        assert "keepalived" in seen["ens18"]
+        assert "own" in seen[SILENT]
+        assert "carrier" in seen[ANSWERED]
+        for name, word in (("ens13", "20-slb-lab-nics"), ("ens14", "20-slb-lab-nics"), ("ens16", "interfaces.d/ens16")):
+            assert word in seen[name]
+            refused = module(fleet, host, name)
+            assert refused["code"] == "interface_not_adopted", refused
+        assert "offered already" in seen["ens15"]
+        assert {"lo", "docker0", "br9", "eth0", "ens19"} <= seen.keys()
+        assert module(fleet, host, "ens99")["code"] == "interface_not_adopted"
+        require_restored(host, before, *NICS, seconds=60)
+        shell(host, "nmcli connection delete own; ip link del br9; rm -r /etc/keepalived; ip -n lan link set ens11 up")
+        shell(host, "nmcli networking off")
+        assert module(fleet, host, SILENT)["code"] == "networking_disabled"
+        shell(host, "nmcli networking on; systemctl stop NetworkManager")
+        assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"
+        shell(host, "systemctl start NetworkManager; systemctl kill --signal=STOP NetworkManager")
+        assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"
+        shell(host, "systemctl kill --signal=CONT NetworkManager")
+        eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "ready again")
+
+    everywhere(fleet, scenario)
 
 
-def test_absent_gives_them_back(fleet: Fleet, rebooted: dict[str, list[str]], before: dict[str, Before]) -> None:
-    returned = fleet.play(PLAYBOOK, variables={"names": ["ens*"], "state": "absent"})
-    assert returned.status == 0, returned.output
-    for host in fleet.lab.hosts.values():
-        now = Before(host)
-        for name in set(NICS) - {"ens15", "ens17"}:
-            assert now.devices[name] == before[host.name].devices[name], (host.name, name)
-        for name in WITH_ADDRESS:
-            kept = [address for address in before[host.name].kernel[name][0] if not address.startswith("fe80")]
-            assert [each for each in now.kernel[name][0] if not each.startswith("fe80")] == kept, (host.name, name)
-            assert now.kernel[name][1] == before[host.name].kernel[name][1], (host.name, name)
-        assert now.default == before[host.name].default
-        assert now.resolver == before[host.name].resolver
-        assert shell(host, "ls /etc/NetworkManager/conf.d | grep slb-fleet || true") == ""
-        assert shell(host, "ls /var/lib/slb-fleet/interfaces") == ""
-    again = fleet.play(PLAYBOOK, variables={"names": ["ens*"], "state": "absent"})
-    assert again.of("changed") == dict.fromkeys(HOSTS.values(), 0), again.output
+def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        result = module(fleet, host, "ens17")
+        assert not result["failed"], result
+        assert "ens17" in offered(fleet, host)
+        assert module(fleet, host, "ens17", state="absent")["changed"]
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
+def test_what_a_killed_controller_left_is_rolled_back(fleet: Fleet, trouble: str) -> None:
+    """Nothing of it comes back when NetworkManager returns."""
+    begins, ends = {
+        "none": ("true", "true"),
+        "stopped": ("systemctl stop NetworkManager", "systemctl start NetworkManager"),
+        "frozen": ("systemctl kill --signal=STOP NetworkManager", "systemctl kill --signal=CONT NetworkManager"),
+    }[trouble]
+
+    def scenario(host: Host) -> None:
+        before = dump(host, SILENT, ANSWERED)
+        with adopting(fleet, host, names=[SILENT, ANSWERED]) as controller:
+            kill(controller)
+            shell(host, f"{CONNECTED}; {begins}")
+            rolled_back = "ls /run/slb-fleet/*/rolled_back >/dev/null 2>&1"
+            host.exec(["sh", "-c", f"until {rolled_back}; do sleep 0.2; done"], timeout=180)
+            active = "systemctl is-active 'slb-fleet-*.service' | grep -q activ"
+            host.exec(["sh", "-c", f"while {active}; do sleep 0.2; done"], timeout=180)
+        shell(host, ends)
+        eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "NetworkManager is back")
+        require_restored(host, before, SILENT, ANSWERED)
+        (token,) = shell(host, "cd /run/slb-fleet && ls -d */").split("/")[:1]
+        late = fleet.module(host.name, "interface", state="confirmed", token=token)
+        assert late["code"] == "rolled_back", late
+
+    everywhere(fleet, scenario)
+
+
+def test_a_reboot_undoes_what_is_not_confirmed(fleet: Fleet) -> None:
+    before = {host.name: dump(host, SILENT) for host in fleet.lab.hosts.values()}
+
+    def adopt(host: Host) -> None:
+        with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
+            kill(controller)
+            shell(host, CONNECTED)
+
+    everywhere(fleet, adopt)
+    reboot(fleet, *fleet.lab.hosts.values())
+    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT))
+
+
+def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        before = dump(host, SILENT)
+        with adopting(fleet, host, names=[SILENT]) as controller:
+            shell(host, "systemctl stop ssh.socket ssh.service 2>/dev/null; true")
+            try:
+                require_restored(host, before, SILENT)
+                controller.wait(180)
+            finally:
+                shell(host, "systemctl start ssh.service")
+            output = output_of(fleet.inventory.parent, controller)
+            assert controller.returncode == 2, output
+            assert "not_confirmed" in output
+
+    everywhere(fleet, scenario)
+
+
+def test_a_shared_connection_is_not_used_for_the_confirmation(fleet: Fleet) -> None:
+    shared = "-o ControlMaster=auto -o ControlPersist=60 -o ControlPath=/tmp/slb-fleet-test-%C"
+
+    def scenario(host: Host) -> None:
+        accepted = "journalctl --unit ssh.service --grep '^Accepted' --quiet | wc -l"
+        before = int(shell(host, accepted))
+        result = module(fleet, host, SILENT)
+        assert not result["failed"], result
+        assert int(shell(host, accepted)) == before + 2
+        assert module(fleet, host, SILENT, state="absent")["changed"]
+
+    with mock.patch.dict(os.environ, ANSIBLE_SSH_ARGS=shared):
+        everywhere(fleet, scenario)
+
+
+def test_a_router_that_brings_a_default_route_is_rolled_back(fleet: Fleet) -> None:
+    """Without a lease the kernel listens to routers itself."""
+    router = r"""
+import socket, struct, time
+packet = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
+with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as sender:
+    sender.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
+    for _ in range(300):
+        sender.sendto(packet, ("ff02::1", 0, 0, socket.if_nametoindex("ens10")))
+        time.sleep(0.2)
+"""
+
+    def scenario(host: Host) -> None:
+        before = dump(host, SILENT)
+        shell(host, f"ip netns exec lan python3 -c '{router}' >/dev/null 2>&1 & echo $! >/run/router.pid")
+        result = module(fleet, host, SILENT)
+        shell(host, "kill $(cat /run/router.pid)")
+        if result["failed"]:
+            assert result["code"] == "network_changed", result
+        else:
+            assert not [each for each in routes(host, SILENT) if each.startswith("default")]
+            module(fleet, host, SILENT, state="absent")
+        require_restored(host, before, SILENT)
+
+    everywhere(fleet, scenario)
+
+
+def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet: Fleet) -> None:
+    host = fleet.lab.hosts["nic-t"]
+    before = dump(host, SILENT)
+    variables = {"ansible_connection": "ansible.builtin.local", "names": [SILENT]}
+    playbook = __file__.replace("test_adoption.py", "adopt.yml")
+    run = fleet.play(playbook, "-l", host.name, "-e", json.dumps(variables))
+    assert run.status == 2, run.output
+    assert "connection_not_supported" in run.output
+    require_restored(host, before, SILENT, seconds=0)
+
+
+def test_profiles_lie_in_files_of_their_interface(fleet: Fleet) -> None:
+    host = fleet.lab.hosts["nic-b"]
+    assert module(fleet, host, ANSWERED)["changed"]
+    assert profiles(host)[ANSWERED] == [f"/etc/NetworkManager/system-connections/{ANSWERED}.nmconnection"]
+    assert module(fleet, host, ANSWERED, state="absent")["changed"]

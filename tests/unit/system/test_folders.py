@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils import _errors
 from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
-from ansible_collections.slb.fleet.plugins.module_utils._network import guard, history, transaction
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,11 +29,8 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(record, "PATH", str(tmp_path / "etc/ansible/facts.d/slb_engine.fact"))
-    monkeypatch.setattr(transaction, "FOLDER", str(tmp_path / "run/slb-fleet/interfaces"))
-    monkeypatch.setattr(history, "FOLDER", str(tmp_path / "var/lib/slb-fleet/interfaces"))
-    # On a host, modules come out of Ansible's archive, whose loader gives text; that of the controller gives bytes.
-    module = SimpleNamespace(__loader__=SimpleNamespace(get_source=lambda _: "# code"))
-    monkeypatch.setattr(guard, "sys", SimpleNamespace(modules={_errors.__name__: module}))
+    monkeypatch.setattr(adoption, "CHANGES", str(tmp_path / "run/slb-fleet"))
+    monkeypatch.setattr(adoption, "ADOPTED", str(tmp_path / "var/lib/slb-fleet/interfaces.json"))
     return tmp_path
 
 
@@ -48,68 +42,41 @@ def modes(base: Path) -> dict[str, int]:
     return {str(path.relative_to(base)): path.lstat().st_mode & 0o7777 for path in base.rglob("*")}
 
 
+def lock() -> None:
+    with adoption._locked():
+        pass
+
+
+def adopted() -> None:
+    adoption._write_adopted({})
+
+
 def test_modes_do_not_depend_on_the_umask(base: Path, umask: int) -> None:
     with record._locked(1, False):
         record.write(RECORD)
-    with transaction.locked():
-        transaction.write("status.json", {})
-    guard._copy_code()
-    code = {path: mode for path, mode in modes(base).items() if path.startswith("run/slb-fleet/interfaces/")}
-    others = {path: mode for path, mode in modes(base).items() if path not in code}
-    assert others == {
+    lock()
+    adopted()
+    assert modes(base) == {
         "etc": 0o755,
         "etc/ansible": 0o755,
         "etc/ansible/facts.d": 0o755,
         "etc/ansible/facts.d/slb_engine.fact": 0o644,
         "run": 0o755,
-        "run/slb-fleet": 0o755,
-        "run/slb-fleet/interfaces": 0o700,
-    }
-    assert "run/slb-fleet/interfaces/code/ansible_collections/slb/fleet/plugins/module_utils/_errors.py" in code
-    assert all(mode & ~0o755 == 0 for mode in code.values())
-    assert all(mode == 0o600 for path, mode in code.items() if (base / path).is_file())
-
-
-def test_the_history(base: Path, umask: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history.resolver, "read", lambda: "")
-    monkeypatch.setattr(history.snapshot, "part", lambda *_: {})
-    with transaction.locked():
-        transaction.write("snapshot.json", {})
-    history.remember({"name": "ens9", "uuid": "u", "made": True, "files": [], "returns_at_boot": True}, None)
-    assert history.of("ens9") is not None
-    shown = {path: mode for path, mode in modes(base).items() if path.startswith("var/lib/slb-fleet")}
-    assert shown == {
-        "var/lib/slb-fleet": 0o755,
-        "var/lib/slb-fleet/interfaces": 0o700,
-        "var/lib/slb-fleet/interfaces/ens9.json": 0o600,
+        "run/slb-fleet": 0o700,
+        "run/slb-fleet/lock": 0o600 & ~umask,
+        "var": 0o755,
+        "var/lib": 0o755,
+        "var/lib/slb-fleet": 0o700,
+        "var/lib/slb-fleet/interfaces.json": 0o600,
     }
 
 
-USES = {
-    "the state": lambda: transaction.write("status.json", {}),
-    "the code": guard._copy_code,
-    "the history": lambda: history.of("ens9"),
-}
-
-
-def lock() -> None:
-    with transaction.locked():
-        pass
-
-
-@pytest.mark.parametrize("use", [*USES.values(), lock], ids=[*USES, "the lock"])
+@pytest.mark.parametrize("use", [lock, adopted])
 @pytest.mark.parametrize("mode", [0o777, 0o1777, 0o775, 0o757])
 def test_a_folder_in_which_others_may_write_is_refused(base: Path, use: object, mode: int) -> None:
-    for folder in ("var/lib/slb-fleet/interfaces", "run/slb-fleet/interfaces"):
-        (base / folder).mkdir(parents=True)
-    before = modes(base)
-    assert before
     for parent in ("var/lib/slb-fleet", "run/slb-fleet"):
+        (base / parent).mkdir(parents=True)
         (base / parent).chmod(mode)
-        # A sticky one is safe above a folder of ours, and not as one.
-        if mode == 0o1777:
-            (base / parent).chmod(0o755)
-            (base / parent / "interfaces").chmod(mode)
     before = modes(base)
     with pytest.raises(HostError, match=r"others may write in .*slb-fleet.*chmod go-w"):
         use()  # type: ignore[operator]
@@ -117,7 +84,7 @@ def test_a_folder_in_which_others_may_write_is_refused(base: Path, use: object, 
 
 
 @as_root
-@pytest.mark.parametrize("use", [*USES.values(), lock], ids=[*USES, "the lock"])
+@pytest.mark.parametrize("use", [lock, adopted])
 def test_another_users_folder_is_refused(base: Path, use: object) -> None:
     for parent in ("var/lib/slb-fleet", "run/slb-fleet"):
         (base / parent).mkdir(parents=True)

@@ -1,0 +1,481 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Network interfaces of the host: what the kernel and NetworkManager say of them, and which can be adopted.
+
+Sources: ``ip -json``, ``nmcli -t`` (tried with NetworkManager 1.30 to 1.52), NetworkManager.conf(5).
+"""
+
+import configparser
+import fnmatch
+import glob
+import json
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+
+NMCLI_SECONDS = 8
+_IP_SECONDS = 10
+_OF_CONTAINERS = ("docker*", "veth*", "lo")
+_CONFIGURATION = (
+    "/etc/NetworkManager/NetworkManager.conf",
+    "/etc/NetworkManager/conf.d/*.conf",
+    "/run/NetworkManager/conf.d/*.conf",
+    "/usr/lib/NetworkManager/conf.d/*.conf",
+    "/lib/NetworkManager/conf.d/*.conf",
+)
+_IFUPDOWN = ("/etc/network/interfaces", "/etc/network/interfaces.d/*")
+_DAEMONS = ("/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf", "/etc/frr/*.conf", "/etc/bird/*.conf")
+
+Reason = Tuple[str, str]
+"""Why an interface is left alone, and what a person can do about it."""
+
+
+class Profile(NamedTuple):
+    """A connection profile. ``path``: the file that holds it; below /run if it is not saved."""
+
+    uuid: str
+    name: str
+    interface: str
+    mac: str
+    path: str
+    autoconnect: bool
+
+
+class Interface(NamedTuple):
+    """A network interface. ``state`` and ``connection`` are NetworkManager's; None if it does not know the device.
+
+    ``kind``: ``ethernet``, ``loopback``, or the kernel's word, such as ``bridge``. ``carrier``: None while it is down.
+    """
+
+    name: str
+    ifindex: int
+    kind: str
+    is_physical: bool
+    mac: str
+    mtu: int
+    is_up: bool
+    carrier: Optional[bool]
+    port_of: Optional[str]
+    addresses: List[Dict[str, Any]]
+    state: Optional[str] = None
+    connection: Optional[str] = None
+    uuid: Optional[str] = None
+
+    @property
+    def is_offered(self) -> bool:
+        """Return whether the web console offers it."""
+        return self.state in ("connected", "connected (externally)")
+
+    @property
+    def lasting_addresses(self) -> List[str]:
+        """Return the addresses that are neither link-local nor leased, with their prefix lengths."""
+        return [cidr(each) for each in self.addresses if each.get("scope") != "link" and not each.get("dynamic")]
+
+    @property
+    def global_addresses(self) -> List[str]:
+        return [cidr(each) for each in self.addresses if each.get("scope") != "link"]
+
+
+class Look(NamedTuple):
+    """The network of the host at one time. ``routes``: those of all tables and both families, as ``ip`` shows them.
+
+    ``trouble``: why NetworkManager cannot be asked. ``over_ssh``: the interface of the SSH connection.
+    """
+
+    interfaces: List[Interface]
+    routes: List[Dict[str, Any]]
+    profiles: List[Profile]
+    trouble: Optional[FleetError]
+    over_ssh: Optional[str]
+
+    @property
+    def default_routes(self) -> Set[str]:
+        return {_route_in_words(route) for route in self.routes if _is_default(route)}
+
+    def beside(self, names: Set[str]) -> Set[str]:
+        """Return addresses and routes of all interfaces but ``names`` and those of containers, in words."""
+
+        def is_beside(name: Optional[str]) -> bool:
+            return name not in names and not re.match("veth|docker", name or "")
+
+        found = {
+            f"address {cidr(each)} of {interface.name}"
+            for interface in self.interfaces
+            for each in interface.addresses
+            if is_beside(interface.name)
+        }
+        return found | {_route_in_words(route) for route in self.routes if is_beside(route.get("dev"))}
+
+
+def look() -> Look:
+    """Look at the network once. Raises FleetError if the kernel cannot be asked."""
+    links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
+    routes = _ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all")
+    devices: Dict[str, List[str]] = {}
+    profiles: List[Profile] = []
+    trouble = None
+    try:
+        for line in nmcli("-f", "DEVICE,STATE,CONNECTION,CON-UUID", "device", "status"):
+            name, *rest = split(line)
+            devices[name] = rest
+        profiles = _profiles()
+    except FleetError as error:
+        trouble = error
+    interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
+    return Look(interfaces, routes, profiles, trouble, _find_ssh_interface(interfaces))
+
+
+def describe() -> List[Dict[str, Any]]:
+    """Return the interfaces for facts. Never raises: the reason is in ``why``."""
+    try:
+        seen = look()
+    except FleetError as error:
+        return [{"name": None, "why": error.summary}]
+    configuration = Configuration.read()
+    default = {route.get("dev") for route in seen.routes if _is_default(route)}
+    return [
+        {
+            "name": each.name,
+            "kind": each.kind,
+            "physical": each.is_physical,
+            "mac": each.mac,
+            "mtu": each.mtu,
+            "up": each.is_up,
+            "carrier": each.carrier,
+            "port_of": each.port_of,
+            "addresses": [cidr(address) for address in each.addresses],
+            "state": each.state,
+            "connection": each.connection,
+            "uuid": each.uuid,
+            "carries_ssh": each.name == seen.over_ssh,
+            "carries_default_route": each.name in default,
+            "offered": each.is_offered,
+            "why": None if each.is_offered else _why_not_offered(each, seen, configuration),
+        }
+        for each in seen.interfaces
+    ]
+
+
+def choose(
+    seen: Look, wanted: List[str], configuration: "Configuration"
+) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
+    """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
+
+    ``wanted``: names, MAC addresses or shell patterns of them; none means each physical Ethernet device. An item
+    without wildcards fails the host if its interface is missing or is left alone, unless the console offers it.
+    """
+    chosen: List[Interface] = []
+    reasons: Dict[str, Reason] = {}
+    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(seen, [item])]
+    for each in seen.interfaces:
+        item = next((item for item in wanted if _meets(item, each)), None)
+        if wanted and item is None:
+            continue
+        reason = _reason(each, seen, configuration, is_named=item is not None)
+        if reason is None:
+            chosen.append(each)
+            continue
+        reasons[each.name] = reason
+        if item is not None and not _is_pattern(item) and not each.is_offered:
+            failed.append(item)
+    return chosen, reasons, failed
+
+
+def matching(seen: Look, wanted: List[str]) -> List[Interface]:
+    """Return the interfaces that any item of ``wanted`` names."""
+    return [each for each in seen.interfaces if any(_meets(item, each) for item in wanted)]
+
+
+def cidr(address: Dict[str, Any]) -> str:
+    return f"{address['local']}/{address['prefixlen']}"
+
+
+def nmcli(*arguments: str, seconds: float = NMCLI_SECONDS) -> List[str]:
+    """Return the lines of ``nmcli -t``. Raises FleetError ``networkmanager_unavailable`` or ``nmcli_failed``.
+
+    A frozen NetworkManager lets nmcli hang, and with version 1.30 succeed in the end without output, so no output from
+    a query is no answer.
+    """
+    program = commands.find("nmcli")
+    if program is None:
+        raise _unavailable("the command nmcli is missing", "Install NetworkManager on the host.")
+    done = commands.attempt([program, "--terse", "--escape", "yes", *arguments], seconds)
+    if done.is_killed or (done.rc == 0 and "-f" in arguments and not done.stdout.strip()):
+        raise _unavailable(f"no answer within {seconds:g} s", "Run `systemctl restart NetworkManager` on the host.")
+    if done.rc == 8:
+        raise _unavailable("it does not run", "Run `systemctl enable --now NetworkManager` on the host.")
+    if done.rc != 0:
+        command = " ".join(arguments)
+        raise FleetError("nmcli_failed", f"`nmcli {command}` failed: {done.words}.", "Run it on the host.", rc=done.rc)
+    return done.stdout.splitlines()
+
+
+def split(line: str) -> List[str]:
+    """Return the fields of a line of ``nmcli -t``, in which a backslash escapes colons and backslashes."""
+    fields = [""]
+    for part in re.findall(r"\\.|.", line):
+        if part == ":":
+            fields.append("")
+        else:
+            fields[-1] += part[-1]
+    return fields
+
+
+class Configuration(NamedTuple):
+    """Files that keep an interface from NetworkManager, or give it to another program: path and text of each.
+
+    ``merged``: NetworkManager's configuration as it reads it; None if it cannot be printed.
+    """
+
+    merged: Optional[configparser.RawConfigParser]
+    networkmanager: Dict[str, str]
+    ifupdown: Dict[str, str]
+    daemons: Dict[str, str]
+    udev: Dict[int, str] = {}
+    networkd: Dict[int, str] = {}
+
+    @classmethod
+    def read(cls) -> "Configuration":
+        program = commands.find("NetworkManager")
+        printed = commands.attempt([program, "--print-config"], _IP_SECONDS) if program else None
+        merged = _parse(printed.stdout) if printed is not None and printed.rc == 0 else None
+        return cls(
+            merged,
+            _read_files(_CONFIGURATION),
+            _read_files(_IFUPDOWN),
+            _read_files(_DAEMONS),
+            {int(path.rpartition("/n")[2]): text for path, text in _read_files(("/run/udev/data/n[0-9]*",)).items()},
+            {int(os.path.basename(path)): text for path, text in _read_files(("/run/systemd/netif/links/*",)).items()},
+        )
+
+    def unmanaged(self, interface: Interface) -> Optional[Reason]:
+        """Return what gives the interface to another program after a boot: a profile would be unused then."""
+        name = interface.name
+        undo = f"Remove {name} there, then run `nmcli general reload` and `nmcli device set {name} managed yes`."
+        if "ADMIN_STATE=config" in self.networkd.get(interface.ifindex, ""):
+            return "systemd-networkd configures it", "Remove its .network file or its netplan entry, and reboot."
+        for path, text in self.ifupdown.items():
+            if re.search(rf"^\s*(?:iface|auto|allow-\S+)\s(?:.*\s)?{re.escape(name)}(?:\s|$)", text, re.MULTILINE):
+                return f"ifupdown configures it ({path})", undo
+        if _is_unmanaged(self.merged, interface):
+            files = [path for path, text in self.networkmanager.items() if _is_unmanaged(_parse(text), interface)]
+            place = files[-1] if files else "`NetworkManager --print-config`"
+            return f"NetworkManager's configuration excludes it ({place})", undo
+        if "E:NM_UNMANAGED=1" in self.udev.get(interface.ifindex, ""):
+            return (
+                "a udev rule excludes it from NetworkManager (NM_UNMANAGED)",
+                "Change that rule in /etc/udev/rules.d.",
+            )
+        return None
+
+    def daemon(self, name: str) -> Optional[Reason]:
+        for path, text in self.daemons.items():
+            lines = [line for line in text.splitlines() if not re.match(r"\s*[#!]", line)]
+            if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", "\n".join(lines)):
+                return (
+                    f"another program uses it ({path})",
+                    f"Remove {name} from that file, or leave it to that program.",
+                )
+        return None
+
+
+def _reason(each: Interface, seen: Look, configuration: Configuration, is_named: bool) -> Optional[Reason]:
+    """Return why the interface is not adopted; None if it can be."""
+    if each.kind not in ("ethernet", "veth") or any(fnmatch.fnmatchcase(each.name, item) for item in _OF_CONTAINERS):
+        return f"not an Ethernet device of the host ({each.kind})", "Such a device is never adopted."
+    if each.port_of is not None:
+        return f"port of {each.port_of}", f"Remove it from {each.port_of} first."
+    if each.is_offered:
+        return f"offered already ({each.connection or each.state})", "Nothing to do."
+    if not each.is_physical and not is_named:
+        return "not a physical device", "Name it in slb_interfaces."
+    if each.state is None:
+        return "unknown to NetworkManager", "See `journalctl -u NetworkManager` on the host."
+    if each.name == seen.over_ssh:
+        return "carries the SSH connection", "Connect over another interface."
+    return configuration.unmanaged(each) or _reason_in_use(each, seen) or configuration.daemon(each.name)
+
+
+def _reason_in_use(each: Interface, seen: Look) -> Optional[Reason]:
+    if each.global_addresses:
+        addresses = ", ".join(each.global_addresses)
+        fix = "Make a NetworkManager profile with these addresses by hand."
+        return f"has addresses that NetworkManager would remove ({addresses})", fix
+    own = [_route_in_words(route) for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
+    if own:
+        return f"has a route that NetworkManager would remove ({own[0]})", "Make a NetworkManager profile by hand."
+    profiles = [profile for profile in seen.profiles if is_for(profile, each) and not profile.path.startswith("/run/")]
+    if profiles:
+        fix = f"Run `nmcli connection up uuid {profiles[0].uuid}` on the host, or delete that profile."
+        return f"has the profile {profiles[0].name} already ({profiles[0].path})", fix
+    if each.state == "unavailable" or each.carrier is False:
+        return "no carrier", "Connect the cable, then run again."
+    return None
+
+
+def is_for(profile: Profile, each: Interface) -> bool:
+    """Return whether the profile is bound to this interface."""
+    return profile.interface == each.name or (not profile.interface and profile.mac == each.mac.lower())
+
+
+def _why_not_offered(each: Interface, seen: Look, configuration: Configuration) -> str:
+    if seen.trouble is not None:
+        return seen.trouble.summary
+    reason = _reason(each, seen, configuration, is_named=True)
+    return reason[0] if reason else f"not connected ({each.state})"
+
+
+def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
+    flags = link.get("flags", [])
+    kind = link.get("linkinfo", {}).get("info_kind") or {"ether": "ethernet"}.get(link["link_type"], link["link_type"])
+    state, connection, uuid = device or ["", "", ""]
+    return Interface(
+        name=link["ifname"],
+        ifindex=link["ifindex"],
+        kind=kind,
+        is_physical=os.path.exists(f"/sys/class/net/{link['ifname']}/device"),
+        mac=link.get("address", ""),
+        mtu=link.get("mtu", 0),
+        is_up="UP" in flags,
+        carrier="LOWER_UP" in flags if "UP" in flags else None,
+        port_of=link.get("master"),
+        addresses=[each for each in link.get("addr_info", []) if "local" in each],
+        state=state or None,
+        connection=connection or None,
+        uuid=uuid or None,
+    )
+
+
+def _profiles() -> List[Profile]:
+    """Return the Ethernet profiles. One that disappears while they are read is left out."""
+    listed = [split(line) for line in nmcli("-f", "UUID,TYPE,FILENAME,NAME,AUTOCONNECT", "connection", "show")]
+    found = []
+    for uuid, kind, path, name, autoconnect in listed:
+        if kind != "802-3-ethernet":
+            continue
+        try:
+            fields = "connection.interface-name,802-3-ethernet.mac-address"
+            interface, mac = [*nmcli("-g", fields, "connection", "show", "uuid", uuid), "", ""][:2]
+        except FleetError as error:
+            if error.code != "nmcli_failed":
+                raise
+            continue
+        found.append(Profile(uuid, name, interface, mac.replace("\\", "").lower(), path, autoconnect == "yes"))
+    return found
+
+
+def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
+    """Return the interface that has the SSH connection's address, found even if sudo has emptied the environment."""
+    pid = os.getpid()
+    for _generation in range(64):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as stream:
+                found = re.search(rb"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", stream.read())
+        except OSError:
+            found = None
+        if found:
+            server = found.group(1).decode().partition("%")[0].replace("::ffff:", "")
+            has_it = (each.name for each in interfaces if any(a["local"] == server for a in each.addresses))
+            return next(has_it, None)
+        process = processes.look(pid)
+        if process is None or process.parent <= 1:
+            return None
+        pid = process.parent
+    return None
+
+
+def _is_unmanaged(configuration: Optional[configparser.RawConfigParser], interface: Interface) -> bool:
+    if configuration is None:
+        return False
+    for key in ("unmanaged-devices", "unmanaged-devices+"):
+        if _is_matched(configuration.get("keyfile", key, fallback=""), interface):
+            return True
+    return any(
+        configuration.get(section, "managed", fallback="1").strip().lower() in ("0", "false", "no", "off")
+        and _is_matched(configuration.get(section, "match-device", fallback="*"), interface)
+        for section in configuration.sections()
+        if section.startswith("device")
+    )
+
+
+def _is_matched(devices: str, interface: Interface) -> bool:
+    """Return whether a device list of NetworkManager.conf has the interface; one of exceptions alone has all others."""
+    items = [item.strip() for item in re.split("[,;]", devices) if item.strip()]
+    without = [item[len("except:") :] for item in items if item.startswith("except:")]
+    with_ = [item for item in items if not item.startswith("except:")]
+    if any(_is_device(item, interface) for item in without):
+        return False
+    return any(_is_device(item, interface) for item in with_) or bool(without and not with_)
+
+
+def _is_device(item: str, interface: Interface) -> bool:
+    key, _colon, value = item.partition(":")
+    if key == "interface-name":
+        name = value.lstrip("=~")
+        return name == interface.name if value.startswith("=") else fnmatch.fnmatchcase(interface.name, name)
+    if key == "type":
+        return value in ("ethernet", interface.kind)
+    if key == "mac":
+        return value.lower() == interface.mac.lower()
+    return item == "*" or item == interface.name or item.lower() == interface.mac.lower()
+
+
+def _is_default(route: Dict[str, Any]) -> bool:
+    return route.get("dst") == "default" and route.get("type", "unicast") == "unicast"
+
+
+def _is_lasting(route: Dict[str, Any]) -> bool:
+    """Return whether a route was set by somebody; the kernel makes those of link-local and multicast addresses."""
+    return route.get("table") != "local" and not re.match(r"fe80:|ff00:|multicast", str(route.get("dst")))
+
+
+def _route_in_words(route: Dict[str, Any]) -> str:
+    keys = ("dst", "gateway", "via", "dev", "table", "metric", "prefsrc", "nexthops")
+    return "route " + " ".join(f"{key} {route[key]}" for key in keys if key in route).replace("dst ", "", 1)
+
+
+def _is_pattern(item: str) -> bool:
+    return re.search(r"[*?\[]", item) is not None
+
+
+def _meets(item: str, each: Interface) -> bool:
+    return fnmatch.fnmatchcase(each.name, item) or fnmatch.fnmatchcase(each.mac.lower(), item.lower())
+
+
+def _ip(*arguments: str) -> List[Dict[str, Any]]:
+    program = commands.find("ip")
+    if program is None:
+        raise FleetError("network_not_read", "Network not read: command ip missing.", "Install iproute2 on the host.")
+    done = commands.attempt([program, "-json", *arguments], _IP_SECONDS)
+    if done.rc != 0:
+        raise FleetError("network_not_read", f"Network not read: {done.words}.", "Install iproute2 4.19 or later.")
+    found: List[Dict[str, Any]] = json.loads(done.stdout.strip() or "[]")
+    return found
+
+
+def _parse(text: str) -> Optional[configparser.RawConfigParser]:
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return None
+    return parser
+
+
+def _read_files(patterns: Tuple[str, ...]) -> Dict[str, str]:
+    found = {}
+    for path in [path for pattern in patterns for path in sorted(glob.glob(pattern))]:
+        try:
+            with open(path, encoding="utf-8", errors="replace") as stream:
+                found[path] = stream.read(1 << 20)
+        except OSError:
+            continue
+    return found
+
+
+def _unavailable(why: str, fix: str) -> FleetError:
+    return FleetError("networkmanager_unavailable", f"NetworkManager not available: {why}.", fix)

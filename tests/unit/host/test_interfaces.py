@@ -1,0 +1,184 @@
+"""Which interfaces are adopted, why the others are not, and the profile; from output of `ip` and `nmcli`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, interfaces
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host.interfaces import Configuration, Interface
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+
+UP = ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"]
+SSH = {"family": "inet", "local": "198.51.100.7", "prefixlen": 24, "scope": "global"}
+LINK_LOCAL = {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"}
+UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce7f4"
+NOTHING = Configuration(None, {}, {}, {})
+
+
+def link(name: str, ifindex: int, **more: Any) -> dict[str, Any]:
+    known = {"ifindex": ifindex, "ifname": name, "flags": UP, "mtu": 1500, "link_type": "ether", "addr_info": []}
+    return {**known, "address": f"52:54:00:00:00:{ifindex:02x}", **more}
+
+
+LINKS = [
+    link("lo", 1, link_type="loopback", addr_info=[{"family": "inet", "local": "127.0.0.1", "prefixlen": 8}]),
+    link("eth0", 2, addr_info=[SSH, LINK_LOCAL]),
+    link("ens9", 3, addr_info=[LINK_LOCAL]),
+    link("ens10", 4, flags=["NO-CARRIER", "UP"]),
+    link("br0", 5, linkinfo={"info_kind": "bridge"}),
+    link("ens11", 6, master="br0"),
+    link("ens12", 7, addr_info=[dict(SSH, local="203.0.113.9")]),
+    link("ens13", 8),
+    link("veth1a2b", 9, linkinfo={"info_kind": "veth"}),
+    {},
+]
+DEVICES = f"""lo:unmanaged::
+eth0:connected:Wired\\: one \\\\ two:{UUID}
+ens9:disconnected::
+ens10:unavailable::
+br0:connected (externally):br0:c0
+ens11:disconnected::
+ens12:unmanaged::
+ens13:disconnected::
+veth1a2b:unmanaged::
+"""
+CONNECTIONS = f"{UUID}:802-3-ethernet:/etc/NetworkManager/system-connections/one:Wired\\: one \\\\ two:yes\n"
+ROUTES = [{"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}, {"dst": "192.0.2.0/24", "dev": "ens13"}]
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands that print files: what is in `ip`, `devices` and so on can be replaced."""
+    files = {
+        "address": json.dumps(LINKS),
+        "routes": json.dumps(ROUTES),
+        "routes6": "",
+        "devices": DEVICES,
+        "connections": CONNECTIONS,
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    scripts = {
+        "ip": 'case "$*" in *address*) cat address;; *-6*) cat routes6;; *) cat routes;; esac',
+        "nmcli": 'case "$*" in *"device status"*) cat devices;; *-g*) echo eth0; echo;; *) cat connections;; esac',
+    }
+    for name, script in scripts.items():
+        command = tmp_path / "bin" / name
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!/bin/sh\ncd {tmp_path}\n{script}\n")
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    return tmp_path
+
+
+def test_choose_only_what_has_no_address(host: Path) -> None:
+    seen = interfaces.look()
+    chosen, reasons, failed = interfaces.choose(seen, ["*"], NOTHING)
+    assert [each.name for each in chosen] == ["ens9"]
+    assert reasons.keys() == {"lo", "eth0", "ens10", "br0", "ens11", "ens12", "ens13", "veth1a2b"}
+    assert "203.0.113.9/24" in reasons["ens12"][0]
+    assert "192.0.2.0/24" in reasons["ens13"][0]
+    assert "Wired: one \\ two" in reasons["eth0"][0]
+    assert not failed
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen", "failed"),
+    [
+        (["ens9"], ["ens9"], []),
+        (["52:54:00:00:00:03"], ["ens9"], []),
+        (["52:54:*"], ["ens9"], []),
+        (["eth0", "ens9"], ["ens9"], []),
+        (["ens9", "ens10"], ["ens9"], ["ens10"]),
+        (["ens77", "ens9"], ["ens9"], ["ens77"]),
+        (["ens7*"], [], []),
+        ([], [], []),
+    ],
+)
+def test_choose_fails_a_host_for_names_alone(
+    host: Path, wanted: list[str], chosen: list[str], failed: list[str]
+) -> None:
+    found, _reasons, troubles = interfaces.choose(interfaces.look(), wanted, NOTHING)
+    assert ([each.name for each in found], troubles) == (chosen, failed)
+
+
+def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host: Path) -> None:
+    nmcli = host / "bin" / "nmcli"
+    nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
+    assert "one" in interfaces.choose(interfaces.look(), ["ens*"], NOTHING)[1]["ens9"][0]
+    (host / "connections").write_text(CONNECTIONS.replace("/etc/", "/run/"))
+    assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"], NOTHING)[0]] == ["ens9"]
+
+
+def test_networkmanager_without_an_answer_is_trouble(host: Path) -> None:
+    (host / "devices").write_text("")
+    trouble = interfaces.look().trouble
+    assert isinstance(trouble, FleetError)
+    assert trouble.code == "networkmanager_unavailable"
+    assert interfaces.describe()[2]["why"] == trouble.summary
+
+
+def test_describe_tells_why_an_interface_is_not_offered(host: Path) -> None:
+    facts = {each["name"]: each for each in interfaces.describe()}
+    assert facts["eth0"]["offered"]
+    assert facts["eth0"]["carries_default_route"]
+    assert facts["ens10"]["why"] == "no carrier"
+
+
+ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", 1500, True, True, None, [], "unmanaged")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_unmanaged"),
+    [
+        ("[keyfile]\nunmanaged-devices=interface-name:ens9", True),
+        ("[keyfile]\nunmanaged-devices=interface-name:ens*;interface-name:eth0", True),
+        ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:03", True),
+        ("[keyfile]\nunmanaged-devices=*,except:type:wifi,except:type:gsm", True),
+        ("[keyfile]\nunmanaged-devices=except:interface-name:eth0", True),
+        ("[keyfile]\nunmanaged-devices=*,except:interface-name:ens9", False),
+        ("[keyfile]\nunmanaged-devices=interface-name:ens10", False),
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=0", True),
+        ("[device]\nmanaged=false", True),
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1", False),
+        ("[main]\nplugins=keyfile", False),
+    ],
+)
+def test_configuration_that_excludes_an_interface(text: str, is_unmanaged: bool) -> None:
+    merged = interfaces._parse(text)
+    reason = Configuration(merged, {"/etc/x.conf": text}, {}, {}).unmanaged(ENS9)
+    assert (reason is not None) == is_unmanaged
+    assert reason is None or "/etc/x.conf" in reason[0]
+
+
+def test_other_programs_that_have_an_interface() -> None:
+    ifupdown = {"/etc/network/interfaces": "auto lo ens9\niface lo inet loopback\n"}
+    assert "/etc/network/interfaces" in Configuration(None, {}, ifupdown, {}).unmanaged(ENS9)[0]
+    assert (
+        Configuration(None, {}, {"/etc/network/interfaces": "iface ens90 inet dhcp\n# ens9"}, {}).unmanaged(ENS9)
+        is None
+    )
+    assert Configuration(None, {}, {}, {}, udev={3: "E:NM_UNMANAGED=1\n"}).unmanaged(ENS9)
+    assert Configuration(None, {}, {}, {}, networkd={3: "ADMIN_STATE=configured\n"}).unmanaged(ENS9)
+    assert Configuration(None, {}, {}, {"/etc/keepalived/a.conf": "interface ens9"}).daemon("ens9")
+    assert Configuration(None, {}, {}, {"/etc/keepalived/a.conf": "# ens9\ninterface ens90"}).daemon("ens9") is None
+
+
+def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route() -> None:
+    assert adoption.make_profile("ens9", "", 10, False) == {"ipv4.dhcp-timeout": "25"}
+    settings = adoption.make_profile("ens9", "internal", 10, True)
+    assert settings["connection.zone"] == "internal"
+    assert settings["ipv4.never-default"] == settings["ipv6.ignore-auto-routes"] == "yes"
+    assert settings["ipv6.ignore-auto-dns"] == "yes"
+
+
+def test_rollback_script_quotes_and_restores(tmp_path: Path) -> None:
+    changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False}}
+    script = adoption.make_script(str(tmp_path), changed, [ENS9])
+    for words in ("--zone='a b'", "device set ens9 managed no", "ip link set dev ens9 down", UUID):
+        assert words in script
