@@ -89,10 +89,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             _names_hosts(limited_to, groups) or (given and _names_hosts(split_host_pattern(pattern), groups))
         ):
             raise AnsibleError(
-                "This would take engines out of the way that the console is said not to list, on all hosts of a group. "
-                "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,… or "
-                "-e slb_hosts=HOST,… (a group, all, or a pattern names no hosts). If it lists none of the group's "
-                "engines, say so: -e slb_remediate_all=true"
+                "Hosts not named: remediate sets engines aside only on hosts that are named, not on groups or patterns. "
+                "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,HOST "
+                "or -e slb_hosts=HOST,HOST."
             )
         if self.get_option("in_batches"):
             of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}

@@ -154,7 +154,6 @@ RUN_VARIABLES: Mapping[str, Reader] = {
     "serial": _batches,
     "max_fail_percentage": _percentage,
     "batch_pause": _number(0, 24 * _HOUR, int),
-    "remediate_all": read_boolean,
 }
 """Of a run, set with ``-e``."""
 

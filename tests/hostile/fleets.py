@@ -109,7 +109,7 @@ class Fleet:
                 inventory["engines"]["hosts"][host].update(variables)
             _put_behind(inventory["engines"], behind or {})
             imported = {"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}
-            settings = ["-e", "slb_serial=100%", "-e", "slb_remediate_all=true"]
+            settings = ["-e", "slb_serial=100%", *(["--limit", ",".join(names)] if playbook == "remediate" else [])]
             run = watched(
                 controller, [*(before or []), imported], inventory, *settings, *options,
                 **{"ANSIBLE_PIPELINING": "1", "ANSIBLE_SSH_TRANSFER_METHOD": "piped", **environment},
