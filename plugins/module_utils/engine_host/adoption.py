@@ -33,6 +33,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 CHANGES = "/run/slb-fleet"
 ADOPTED = "/var/lib/slb-fleet/interfaces.json"
 _DEVICE = "/run/NetworkManager/devices/{}"
+_ACCEPT_RA = "/proc/sys/net/ipv6/conf/{}/accept_ra"
 _ACTIVATION_SECONDS = 30
 _WITHOUT_ADDRESS = ("ipv4.method", "disabled", "ipv6.method", "ignore")
 _SCRIPT = """\
@@ -133,15 +134,17 @@ def confirm(token: str) -> Result:
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.")
         _check_beside(folder, change["beside"], change["default_routes"], set(change["interfaces"]))
         adopted = _read_adopted()
-        for each in change["interfaces"].values():
-            nmcli("connection", "modify", "uuid", each["uuid"], "connection.autoconnect", "yes")
-        profiles = interfaces.look().profiles
-        for name, each in change["interfaces"].items():
-            adopted[name] = {**each, "keyfile": _keyfile(each["uuid"], profiles)}
-        _write_adopted(adopted)
         try:
+            for each in change["interfaces"].values():
+                nmcli("connection", "modify", "uuid", each["uuid"], "connection.autoconnect", "yes")
+            profiles = interfaces.look().profiles
+            for name, each in change["interfaces"].items():
+                adopted[name] = {**each, "keyfile": _keyfile(each["uuid"], profiles)}
+            _write_adopted(adopted)
             os.rename(os.path.join(folder, "armed"), os.path.join(folder, "confirmed"))
-        except FileNotFoundError:
+        except (FleetError, FileNotFoundError):
+            if os.path.exists(os.path.join(folder, "armed")):
+                raise
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.") from None
         _systemctl("stop", f"slb-fleet-{token}.timer")
     return Result(True, {"pending": []})
@@ -197,6 +200,7 @@ def _change(
                     "zone": zones[each.name],
                     "was_unmanaged": each.state == "unmanaged",
                     "was_up": each.is_up,
+                    "accept_ra": _accept_ra(each.name),
                 }
                 for each in chosen
             },
@@ -269,6 +273,8 @@ def _restore_commands(name: str, entry: Dict[str, Any]) -> List[str]:
         found.append(f"timeout -k 1 8 nmcli device set {quoted} managed no")
     if not entry["was_up"]:
         found.append(f"ip link set dev {quoted} down")
+    if entry["accept_ra"]:
+        found.append(f"echo {entry['accept_ra']} >{shlex.quote(_ACCEPT_RA.format(name))}")
     if entry["zone"]:
         found.append(f"timeout 8 firewall-cmd --zone={shlex.quote(entry['zone'])} --change-interface={quoted}")
     return found
@@ -365,6 +371,15 @@ def _look() -> Look:
     if nmcli("networking") != ["enabled"]:
         raise FleetError("networking_disabled", "NetworkManager's networking is off.", "Run `nmcli networking on`.")
     return seen
+
+
+def _accept_ra(name: str) -> str:
+    """Return whether the kernel listens to routers there, which NetworkManager 1.30 sets and does not restore."""
+    try:
+        with open(_ACCEPT_RA.format(name)) as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
 
 
 def _zone(name: str) -> str:

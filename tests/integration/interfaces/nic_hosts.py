@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -80,6 +81,12 @@ def dump(host: Host, *names: str) -> dict[str, Any]:
     return json.loads(host.exec(["python3", "-c", _DUMP, *names]).stdout)
 
 
+def across_a_reboot(seen: dict[str, Any]) -> dict[str, Any]:
+    """Return a dump without MAC addresses and kernel settings: the lab makes its interfaces anew at each boot."""
+    text = json.dumps({key: value for key, value in seen.items() if not key.startswith("/proc/")})
+    return json.loads(re.sub(r"fe80::[0-9a-f:]+|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", "...", text))
+
+
 def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     return {
         key: (before.get(key), after.get(key))
@@ -88,12 +95,15 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def require_restored(host: Host, before: dict[str, Any], *names: str, seconds: float = 150) -> None:
+def require_restored(
+    host: Host, before: dict[str, Any], *names: str, seconds: float = 150, rebooted: bool = False
+) -> None:
     """Wait until a dump is as before."""
+    part = across_a_reboot if rebooted else dict
 
     def is_restored() -> bool:
         last.clear()
-        last.update(differences(before, dump(host, *names)))
+        last.update(differences(part(before), part(dump(host, *names))))
         return not last
 
     last: dict[str, Any] = {}

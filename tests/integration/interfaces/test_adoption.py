@@ -85,7 +85,7 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
         shell(host, f"nmcli connection modify {SILENT} connection.zone ''")
         result = module(fleet, host, SILENT, ANSWERED, state="absent")
         assert [each["name"] for each in result["released"]] == [SILENT, ANSWERED], result
-        require_restored(host, before[host.name], SILENT, ANSWERED)
+        require_restored(host, before[host.name], SILENT, ANSWERED, rebooted=True)
 
     everywhere(fleet, adopt)
     reboot(fleet, *fleet.lab.hosts.values())
@@ -172,7 +172,7 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet: Fleet) -> None:
 
     everywhere(fleet, adopt)
     reboot(fleet, *fleet.lab.hosts.values())
-    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT))
+    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, rebooted=True))
 
 
 def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet: Fleet) -> None:
@@ -221,17 +221,69 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
 
     def scenario(host: Host) -> None:
         before = dump(host, SILENT)
-        shell(host, f"ip netns exec lan python3 -c '{router}' >/dev/null 2>&1 & echo $! >/run/router.pid")
-        result = module(fleet, host, SILENT)
-        shell(host, "kill $(cat /run/router.pid)")
-        if result["failed"]:
-            assert result["code"] == "network_changed", result
-        else:
-            assert not [each for each in routes(host, SILENT) if each.startswith("default")]
-            module(fleet, host, SILENT, state="absent")
+        with adopting(fleet, host, names=[SILENT], confirm_timeout=120) as controller:
+            shell(host, "systemctl stop ssh.socket ssh.service 2>/dev/null; true")
+            try:
+                shell(host, CONNECTED)
+                shell(host, f"ip netns exec lan python3 -c '{router}' >/dev/null 2>&1 & echo $! >/run/router.pid")
+                has_route = "ip -6 route show default dev ens10 | grep -q via"
+                host.exec(["sh", "-c", f"until {has_route}; do sleep 0.1; done"], timeout=60)
+            finally:
+                shell(host, "systemctl start ssh.service; kill $(cat /run/router.pid)")
+            controller.wait(180)
+            output = output_of(fleet.inventory.parent, controller)
+            assert controller.returncode == 2, output
+            assert "network_changed" in output
         require_restored(host, before, SILENT)
 
     everywhere(fleet, scenario)
+
+
+def test_confirmation_and_rollback_at_the_same_time_agree(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        for delay in (0, 0.4, 0.8, 1.2):
+            before = dump(host, SILENT)
+            with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
+                kill(controller)
+                shell(host, CONNECTED)
+            (token,) = shell(host, "cd /run/slb-fleet && dirname */armed").split()
+            script = f"sleep {delay}; sh /run/slb-fleet/{token}/roll_back"
+            host.exec(["systemd-run", "--collect", "--unit", "at-the-same-time", "sh", "-c", script])
+            result = fleet.module(host.name, "interface", state="confirmed", token=token)
+            eventually(
+                lambda: "inactive" in shell(host, "systemctl is-active at-the-same-time", check=False),
+                60,
+                "the script has ended",
+            )
+            if result["failed"]:
+                assert result["code"] == "rolled_back", result
+                require_restored(host, before, SILENT)
+            else:
+                assert SILENT in offered(fleet, host)
+                assert module(fleet, host, SILENT, state="absent")["changed"]
+            assert not shell(host, "systemctl list-units --plain --no-legend 'slb-fleet-*'").strip()
+
+    everywhere(fleet, scenario)
+
+
+def test_the_zone_of_firewalld_stays(fleet: Fleet) -> None:
+    host = fleet.lab.hosts["nic-t"]
+    zone = f"firewall-cmd --get-zone-of-interface={SILENT}"
+    shell(host, "systemctl start firewalld && firewall-cmd --zone=internal --change-interface=ens10")
+    try:
+        before = dump(host, SILENT)
+        result = module(fleet, host, SILENT)
+        assert not result["failed"], result
+        assert shell(host, zone).strip() == "internal"
+        assert module(fleet, host, SILENT, state="absent")["changed"]
+        eventually(lambda: shell(host, zone, check=False).strip() == "internal", 30, "the zone after a release")
+        require_restored(host, before, SILENT)
+        with adopting(fleet, host, names=[SILENT]) as controller:
+            kill(controller)
+        require_restored(host, before, SILENT)
+        eventually(lambda: shell(host, zone, check=False).strip() == "internal", 30, "the zone after a rollback")
+    finally:
+        shell(host, "systemctl stop firewalld")
 
 
 def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet: Fleet) -> None:
@@ -245,8 +297,12 @@ def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet: 
     require_restored(host, before, SILENT, seconds=0)
 
 
-def test_profiles_lie_in_files_of_their_interface(fleet: Fleet) -> None:
-    host = fleet.lab.hosts["nic-b"]
-    assert module(fleet, host, ANSWERED)["changed"]
-    assert profiles(host)[ANSWERED] == [f"/etc/NetworkManager/system-connections/{ANSWERED}.nmconnection"]
-    assert module(fleet, host, ANSWERED, state="absent")["changed"]
+def test_a_profile_lies_in_the_file_of_its_interface_and_a_release_leaves_nothing(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        before = dump(host, SILENT, ANSWERED)
+        assert module(fleet, host, SILENT, ANSWERED)["changed"]
+        assert profiles(host)[ANSWERED] == [f"/etc/NetworkManager/system-connections/{ANSWERED}.nmconnection"]
+        assert module(fleet, host, SILENT, ANSWERED, state="absent")["changed"]
+        require_restored(host, before, SILENT, ANSWERED)
+
+    everywhere(fleet, scenario)

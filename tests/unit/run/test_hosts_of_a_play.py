@@ -69,7 +69,7 @@ def test_a_file_of_patterns_names_no_hosts(
     known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
     for name, lines in ("patterns", text), ("names", " edge-1 \n\n# edge-2\n"):
         (tmp_path / name).write_text(lines)
-    with pytest.raises(AnsibleError, match="on all hosts of a group"):
+    with pytest.raises(AnsibleError, match="Hosts not named"):
         lookup.run(["engines"], {**known, "ansible_limit": f"@{tmp_path}/patterns"})
     assert lookup.run(["engines"], {**known, "ansible_limit": f"@{tmp_path}/names"}) == ["engines"]
 
