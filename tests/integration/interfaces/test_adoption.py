@@ -257,6 +257,7 @@ def test_confirmation_and_rollback_at_the_same_time_agree(fleet: Fleet) -> None:
             )
             if result["failed"]:
                 assert result["code"] == "rolled_back", result
+                shell(host, f"systemctl stop slb-fleet-{token}.timer")
                 require_restored(host, before, SILENT)
             else:
                 assert SILENT in offered(fleet, host)

@@ -178,7 +178,13 @@ def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route() 
 
 
 def test_rollback_script_quotes_and_restores(tmp_path: Path) -> None:
-    changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False}}
+    changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False, "accept_ra": "0"}}
     script = adoption.make_script(str(tmp_path), changed, [ENS9])
-    for words in ("--zone='a b'", "device set ens9 managed no", "ip link set dev ens9 down", UUID):
+    for words in (
+        "--zone='a b'",
+        "device set ens9 managed no",
+        "ip link set dev ens9 down",
+        "echo 0 >/proc/sys/net/ipv6/conf/ens9/accept_ra",
+        UUID,
+    ):
         assert words in script

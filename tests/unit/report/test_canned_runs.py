@@ -139,7 +139,7 @@ def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path: Path, text: s
     (tmp_path / "hosts").write_text(f"{text}\n")
     status, output = fleet.run("slb.fleet.remediate", "--limit", "@hosts")
     assert status != 0
-    assert "on all hosts of a group" in output
+    assert "Hosts not named" in output
     assert fleet.statuses == {}
 
 
