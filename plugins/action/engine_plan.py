@@ -21,7 +21,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_A
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import unknown_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import refuse_in_inventory, unknown_variables
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "checked": {"type": "dict"},
@@ -43,6 +43,7 @@ class ActionModule(HostAction):
         options = validation.validated_parameters
         checked = options["checked"]
         try:
+            refuse_in_inventory(variables, self._loader)
             host = FleetHost.from_variables(variables, self._templar, remediates=options["remediate"])
         except FleetError as error:
             # The variables of one host do not end the check of the others.

@@ -24,12 +24,6 @@ options:
         does where each of its lines is a host's name.
     type: bool
     default: false
-  in_batches:
-    description:
-      - Fail where a variable that plays read before they know their hosts, such as C(slb_serial), is a variable of the
-        first host, where it would have no effect.
-    type: bool
-    default: false
 """
 
 EXAMPLES = r"""
@@ -58,7 +52,7 @@ from ansible.plugins.lookup import LookupBase
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS, RUN_VARIABLES, checked, is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import RUN_VARIABLES, checked, is_empty
 
 _DEFAULT = "engines"
 
@@ -77,8 +71,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return [pattern]
         _refuse_partial_run()
         limited_to = patterns_of(limit)
-        first = self._first(pattern, known if limit else {}, groups)
-        if not first:
+        if not self._has_hosts(pattern, known if limit else {}, groups):
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             raise AnsibleError(
@@ -93,14 +86,11 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,HOST "
                 "or -e slb_hosts=HOST,HOST."
             )
-        if self.get_option("in_batches"):
-            of_host = _told_by_the_operator(known["hostvars"].raw_get(first)) if "hostvars" in known else {}
-            _see_that_it_has_effect(known, of_host, first)
-            _check_run_variables(known)
+        _check_run_variables(known)
         return [pattern]
 
-    def _first(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> str:
-        """Of the hosts that match; empty where none does. ``limited``: the variables of a run with a limit."""
+    def _has_hosts(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> bool:
+        """Return whether a host matches. ``limited``: the variables of a run with a limit."""
         inventory = InventoryManager(self._loader, parse=False)
         for group, hosts in groups.items():
             inventory.add_group(group)
@@ -109,27 +99,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         try:
             found = [str(host.name) for host in inventory.get_hosts(pattern)]
         except AnsibleError:  # where host_pattern_mismatch is an error
-            return ""
+            return False
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
         left = set(limited.get("ansible_play_hosts_all", found))
-        return next((host for host in found if host in left), "")
-
-
-def _told_by_the_operator(variables: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what the host itself has said: for that it is refused alone, and no run is ended for it."""
-    facts = variables.get("ansible_facts", {})
-    return {name: value for name, value in variables.items() if name not in facts}
-
-
-def _see_that_it_has_effect(known: Mapping[str, Any], of_host: Mapping[str, Any], host: str) -> None:
-    """``known``: what a play knows before its hosts. Raises AnsibleError."""
-    for variable in map("slb_{}".format, BEFORE_HOSTS):
-        if variable not in known and not is_empty(of_host.get(variable)):
-            raise AnsibleError(
-                f"{variable} is a variable of {visible(host)}, and would have no effect: a play reads it before it "
-                "knows its hosts. Nothing was changed. Take it out of the inventory, and give it to the run: "
-                f"-e {variable}=… (in AWX: in the variables of the job template)."
-            )
+        return any(host in left for host in found)
 
 
 def _check_run_variables(known: Mapping[str, Any]) -> None:

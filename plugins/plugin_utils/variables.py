@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
@@ -209,6 +210,20 @@ def checked(name: str, value: Any) -> Any:
             f"Variable slb_{name} invalid: {value!r:.80} is not {error}.",
             f"Correct slb_{name}, or unset it.",
         ) from None
+
+
+def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any) -> None:
+    """Refuse variables of the inventory that plays read before they know their hosts. Raises FleetError."""
+    given = [name for name in map("slb_{}".format, BEFORE_HOSTS) if not is_empty(task_vars.get(name))]
+    if given:
+        of_run, of_host = load_extra_vars(loader), task_vars["hostvars"].raw_get(task_vars["inventory_hostname"])
+        for name in given:
+            if name not in of_run and not is_empty(of_host.get(name)):
+                raise FleetError(
+                    "invalid_variable",
+                    f"Variable {name} has no effect in the inventory: plays read it before they know their hosts.",
+                    f"Remove it there, and run with -e {name}=VALUE (in AWX: a variable of the job template).",
+                )
 
 
 def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:

@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.variables import (
     DEFAULTS,
     HOST_VARIABLES,
     read_variables,
+    refuse_in_inventory,
     trust_as_template,
     unknown_variables,
 )
@@ -102,3 +103,24 @@ def test_max_fail_percentage_of_zero_is_zero(given: Any, percentage: float) -> N
     (expression,) = (play["max_fail_percentage"] for play in plays if "max_fail_percentage" in play)
     templar = Templar(loader=DataLoader(), variables={"slb_max_fail_percentage": given})
     assert float(templar.template(_trusted(expression))) == percentage
+
+
+class _HostVars:
+    def __init__(self, **variables: Any) -> None:
+        self._variables = variables
+
+    def raw_get(self, _host: str) -> dict[str, Any]:
+        return self._variables
+
+
+@pytest.mark.parametrize("name", ["slb_serial", "slb_max_fail_percentage", "slb_approved_plan"])
+def test_a_variable_that_plays_read_before_their_hosts_is_refused_in_the_inventory(name: str) -> None:
+    def refuse(value: Any, **of_host: Any) -> None:
+        known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
+        refuse_in_inventory(known, DataLoader())
+
+    with pytest.raises(FleetError) as refused:
+        refuse(1, **{name: 1})
+    assert refused.value.code == "invalid_variable"
+    refuse(1)  # of a play
+    refuse(" ", **{name: " "})
