@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down ee test thorough matrix chaos interfaces bench docs release environment
+.PHONY: demo demo-down ee test thorough matrix chaos bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -34,13 +34,6 @@ SEED ?= 1
 chaos: environment
 	@tests/tools/docker-engine up
 	@tests/tools/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
-
-# Interfaces made up at random, as many as asked, on so many hosts of each release: make interfaces CASES=500 SEED=7 HOSTS=2
-CASES ?= 100
-HOSTS ?= 1
-interfaces: environment
-	@tests/tools/kernel-room && tests/tools/docker-engine up
-	@CASES=$(CASES) SEED=$(SEED) HOSTS=$(HOSTS) .venv/bin/pytest --quiet tests/integration/interfaces/test_everything.py
 
 bench: environment
 	@tests/tools/docker-engine up

@@ -50,10 +50,10 @@ CODE = (
 LABS = (
     Stage("integration", "pytest tests/integration/essentials"),
     Stage("molecule", "tests/tools/molecule"),
+    Stage("interfaces", "pytest tests/integration/interfaces"),
     Stage("lab", "pytest tests/lab/tests", thorough=True),
     Stage("host", "pytest tests/integration/host", thorough=True),
     Stage("examples", "pytest tests/integration/test_examples.py", thorough=True),
-    Stage("interfaces", "pytest tests/integration/interfaces", thorough=True),
 )
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment", thorough=True),

@@ -92,6 +92,20 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
     everywhere(fleet, release)
 
 
+@pytest.mark.long
+def test_a_reboot_undoes_what_is_not_confirmed(fleet: Fleet) -> None:
+    before = {host.name: dump(host, SILENT) for host in fleet.lab.hosts.values()}
+
+    def adopt(host: Host) -> None:
+        with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
+            kill(controller)
+            shell(host, CONNECTED)
+
+    everywhere(fleet, adopt)
+    reboot(fleet, *fleet.lab.hosts.values())
+    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, rebooted=True))
+
+
 def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
     def scenario(host: Host) -> None:
         shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens18 }' >/etc/keepalived/a.conf")
@@ -124,6 +138,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
     everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None:
     def scenario(host: Host) -> None:
         result = module(fleet, host, "ens17")
@@ -134,7 +149,9 @@ def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None
     everywhere(fleet, scenario)
 
 
-@pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
+@pytest.mark.parametrize(
+    "trouble", ["none", *(pytest.param(trouble, marks=pytest.mark.long) for trouble in ("stopped", "frozen"))]
+)
 def test_what_a_killed_controller_left_is_rolled_back(fleet: Fleet, trouble: str) -> None:
     """Nothing of it comes back when NetworkManager returns."""
     begins, ends = {
@@ -162,19 +179,6 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet: Fleet, trouble: str
     everywhere(fleet, scenario)
 
 
-def test_a_reboot_undoes_what_is_not_confirmed(fleet: Fleet) -> None:
-    before = {host.name: dump(host, SILENT) for host in fleet.lab.hosts.values()}
-
-    def adopt(host: Host) -> None:
-        with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
-            kill(controller)
-            shell(host, CONNECTED)
-
-    everywhere(fleet, adopt)
-    reboot(fleet, *fleet.lab.hosts.values())
-    everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, rebooted=True))
-
-
 def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet: Fleet) -> None:
     def scenario(host: Host) -> None:
         before = dump(host, SILENT)
@@ -192,6 +196,7 @@ def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet
     everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_a_shared_connection_is_not_used_for_the_confirmation(fleet: Fleet) -> None:
     shared = "-o ControlMaster=auto -o ControlPersist=60 -o ControlPath=/tmp/slb-fleet-test-%C"
 
@@ -207,6 +212,7 @@ def test_a_shared_connection_is_not_used_for_the_confirmation(fleet: Fleet) -> N
         everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_a_router_that_brings_a_default_route_is_rolled_back(fleet: Fleet) -> None:
     """Without a lease the kernel listens to routers itself."""
     router = r"""
@@ -239,6 +245,7 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
     everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_confirmation_and_rollback_at_the_same_time_agree(fleet: Fleet) -> None:
     def scenario(host: Host) -> None:
         for delay in (0, 0.4, 0.8, 1.2):
@@ -287,6 +294,7 @@ def test_the_zone_of_firewalld_stays(fleet: Fleet) -> None:
         shell(host, "systemctl stop firewalld")
 
 
+@pytest.mark.long
 def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet: Fleet) -> None:
     host = fleet.lab.hosts["nic-t"]
     before = dump(host, SILENT)

@@ -25,6 +25,7 @@ NICS = {
 }
 # Less than NetworkManager gives DHCP (45 s), and far more than one that answers takes on a busy machine.
 PATIENCE = 30
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
