@@ -35,6 +35,7 @@ ADOPTED = "/var/lib/slb-fleet/interfaces.json"
 _DEVICE = "/run/NetworkManager/devices/{}"
 _ACCEPT_RA = "/proc/sys/net/ipv6/conf/{}/accept_ra"
 _ACTIVATION_SECONDS = 30
+_NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _WITHOUT_ADDRESS = ("ipv4.method", "disabled", "ipv6.method", "ignore")
 _SCRIPT = """\
 # Roll back a change of network interfaces that nobody confirmed. Run by a timer of systemd, or by the module.
@@ -157,11 +158,15 @@ def release(wanted: List[str], check_mode: bool) -> Result:
         adopted = _read_adopted()
         released: List[Dict[str, Any]] = []
         left_alone: List[Dict[str, str]] = []
+        refused: Dict[str, interfaces.Reason] = {}
         for each in interfaces.matching(seen, wanted):
             ours = adopted.get(each.name, {})
-            reason = _why_not_released(each, ours, seen)
+            is_ours = ours.get("uuid") in {profile.uuid for profile in seen.profiles}
+            reason = _why_not_released(each, ours, seen) if is_ours else _NOT_OURS
             if reason is not None:
                 left_alone.append({"name": each.name, "reason": reason[0], "fix": reason[1]})
+                if is_ours:
+                    refused[each.name] = reason
                 continue
             released.append({"name": each.name, "uuid": ours["uuid"]})
             if not check_mode:
@@ -171,10 +176,9 @@ def release(wanted: List[str], check_mode: bool) -> Result:
                 del adopted[each.name]
                 _write_adopted(adopted)
         missing = [item for item in wanted if not interfaces.matching(seen, [item])]
-        failed = [item for item in wanted for entry in left_alone if entry["name"] == item]
+        failed = [item for item in wanted if item in refused]
         if missing or failed:
-            reasons = {entry["name"]: (entry["reason"], entry["fix"]) for entry in left_alone}
-            raise _not_adopted(missing + failed, reasons, "released", released=released)
+            raise _not_adopted(missing + failed, refused, "released", released=released)
         diff = {"before": {each["name"]: each["uuid"] for each in released}, "after": {}}
         return Result(bool(released), {"released": released, "left_alone": left_alone, "pending": []}, diff)
 
@@ -392,8 +396,6 @@ def _zone(name: str) -> str:
 
 
 def _why_not_released(each: Interface, ours: Dict[str, Any], seen: Look) -> Optional[interfaces.Reason]:
-    if ours.get("uuid") not in {profile.uuid for profile in seen.profiles}:
-        return "not adopted by this collection", "Nothing to release."
     changed = sorted({*_keyfile(ours["uuid"], seen.profiles)} ^ {*ours["keyfile"]})
     if changed:
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."

@@ -85,6 +85,8 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
         shell(host, f"nmcli connection modify {SILENT} connection.zone ''")
         result = module(fleet, host, SILENT, ANSWERED, state="absent")
         assert [each["name"] for each in result["released"]] == [SILENT, ANSWERED], result
+        again = module(fleet, host, SILENT, ANSWERED, state="absent")
+        assert (again["failed"], again["changed"]) == (False, False), again
         require_restored(host, before[host.name], SILENT, ANSWERED, rebooted=True)
 
     everywhere(fleet, adopt)
