@@ -40,7 +40,7 @@ VARIABLES = {
     "slb_max_replaced": "100%",
     "slb_stop_timeout": 1,
     "slb_adopt_interfaces": True,
-    "slb_interfaces": ["ens9"],
+    "slb_interfaces": ["ens9*"],
     "slb_dhcp_timeout": 3,
     "slb_serial": [1, "100%"],
 }
