@@ -549,7 +549,8 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: (
             "Its connections cannot be seen."
             if s.container.connections is None
-            else f"It has {s.container.connections} connections (from {', '.join(s.container.peers)})."
+            else f"It has {s.container.connections} connection{'' if s.container.connections == 1 else 's'} "
+            f"(from {', '.join(s.container.peers)})."
         ),
         "If it is a leftover anyway, set slb_allow_established: true for this host.",
     ),

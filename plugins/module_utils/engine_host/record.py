@@ -149,6 +149,8 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
         if before.state != "absent":
             check_may_stop(before, options["allow_established"], options["remove_leftovers"])
             aside = container.plan_set_aside(before, "replace")
+        else:
+            _check_not_managed(before)
         planned = _new(options, noted, "preparing", aside, container_before=before.id)
         if check_mode:
             _check_writable()
@@ -261,6 +263,28 @@ def remove(check_mode: bool) -> Result:
 
 def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -> None:
     """Raise FleetError if a safety check forbids to stop the container."""
+    _check_not_managed(seen)
+    if seen.auto_remove and seen.state in container.LIVE and not allow_loss:
+        raise FleetError(
+            "container_would_be_deleted",
+            "Container slb would delete itself when stopped (--rm).",
+            "If the container may be lost, set slb_remove_leftovers: true for this host.",
+        )
+    inbound = sockets.find_connections(seen).inbound
+    if not allow_established and (inbound is None or inbound):
+        number = "connections that this user cannot see" if inbound is None else _count(len(inbound))
+        peers = f" (from {', '.join((inbound or [])[:5])})" if inbound else ""
+        raise FleetError(
+            "container_in_use",
+            f"Container slb has {number}{peers}.",
+            "If the container is a leftover, run again with -e slb_allow_established=true and --limit to this host.",
+            connections=None if inbound is None else len(inbound),
+        )
+    container.check_runtime(seen)
+
+
+def _check_not_managed(seen: Container) -> None:
+    """Raise FleetError if something would start the container again, or another one with its name."""
     manager = container.find_manager(seen)
     if manager:
         is_unit = manager.startswith("systemd")
@@ -273,23 +297,10 @@ def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -
             else "Remove the container there, then run again.",
             manager=manager,
         )
-    if seen.auto_remove and seen.state in container.LIVE and not allow_loss:
-        raise FleetError(
-            "container_would_be_deleted",
-            "Container slb would delete itself when stopped (--rm).",
-            "If the container may be lost, set slb_remove_leftovers: true for this host.",
-        )
-    inbound = sockets.find_connections(seen).inbound
-    if not allow_established and (inbound is None or inbound):
-        number = "connections that this user cannot see" if inbound is None else f"{len(inbound)} connections"
-        peers = f" (from {', '.join((inbound or [])[:5])})" if inbound else ""
-        raise FleetError(
-            "container_in_use",
-            f"Container slb has {number}{peers}.",
-            "If the container is a leftover, run again with -e slb_allow_established=true and --limit to this host.",
-            connections=None if inbound is None else len(inbound),
-        )
-    container.check_runtime(seen)
+
+
+def _count(connections: int) -> str:
+    return "1 connection" if connections == 1 else f"{connections} connections"
 
 
 def write(noted: Record) -> None:

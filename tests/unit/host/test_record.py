@@ -99,6 +99,12 @@ def test_prepare_install_records_without_container(host: Host) -> None:
     assert host.file() is None
 
 
+def test_prepare_install_beside_a_manager_is_refused(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(container, "find_manager", lambda _seen: "systemd unit slb.service (/etc/slb.service)")
+    assert code_of(lambda: prepare(host)) == "managed_by_systemd"
+    assert record.read()["state"] == "none"
+
+
 def test_prepare_check_mode_changes_nothing(host: Host) -> None:
     host.runtime.add()
     before = host.state()
