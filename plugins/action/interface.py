@@ -47,7 +47,7 @@ class ActionModule(HostAction):
         self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
         seconds = int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS)
         deadline = time.monotonic() + seconds
-        confirmation = {"state": "confirmed", "token": arguments["token"]}
+        confirmation, cause = {"state": "confirmed", "token": arguments["token"]}, ""
         while True:
             try:
                 answer = self.on_host("interface", confirmation, variables, attempts=1)

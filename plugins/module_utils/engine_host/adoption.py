@@ -350,7 +350,7 @@ def _delete_abandoned(seen: Look, chosen: List[Interface]) -> None:
     active = {each.uuid for each in seen.interfaces}
     names = {each.name for each in chosen}
     for profile in seen.profiles:
-        is_ours = profile.name == profile.interface in names and profile.path.startswith("/run/")
+        is_ours = profile.name in names and profile.interface == profile.name and profile.path.startswith("/run/")
         if is_ours and not profile.autoconnect and profile.uuid not in active:
             nmcli("connection", "delete", "uuid", profile.uuid)
 
