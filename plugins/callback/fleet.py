@@ -25,13 +25,17 @@ requirements:
     E(ANSIBLE_STDOUT_CALLBACK).
 """
 
+import time
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
-from ansible import context
+from ansible import constants, context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import may_have_done, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import HostPlan, may_have_done, seen
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import (
     PREFIX,
     arguments_of,
@@ -42,6 +46,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import (
     warnings_of,
 )
 
+_DEPLOY = "Deploy the engines"
+
 
 class CallbackModule(DefaultCallback):  # type: ignore[misc]
     CALLBACK_VERSION = 2.0
@@ -49,22 +55,27 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     CALLBACK_NAME = "slb.fleet.fleet"
 
     _is_quiet = False
-    _is_diagnosis = False
+    _is_plan = False
 
     def __init__(self) -> None:
         super().__init__()
-        self._told: dict[str, str] = {}
-        self._fine: set[str] = set()
+        self._printed: set[tuple[str, ...]] = set()
+        self._plans: dict[str, HostPlan] = {}
+        self._failed: dict[str, tuple[str, str]] = {}
+        self._changed_at: dict[str, float] = {}
+        self._batch = 0
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._is_quiet = is_own(play) and not self._display.verbosity
-        self._is_diagnosis = own_playbook(play) == f"{PREFIX}diagnose"
+        self._is_plan = bool(context.CLIARGS.get("check")) or own_playbook(play) == f"{PREFIX}diagnose"
         if not self._is_quiet:
             super().v2_playbook_on_play_start(play)
+        elif play.get_name() == _DEPLOY and not self._is_plan:
+            self._show_batch(play)
 
     def v2_runner_on_ok(self, result: Any) -> None:
         if self._is_quiet:
-            self._tell(result)
+            self._show(result)
         else:
             super().v2_runner_on_ok(result)
 
@@ -72,19 +83,19 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if not self._is_quiet:
             super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
         elif ignore_errors:
-            self._tell_warnings(result)
+            self._show_warnings(result)
         else:
-            self._tell_trouble("failed", result)
+            self._show_failure("failed", result)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         if self._is_quiet:
-            self._tell_trouble("unreachable", result)
+            self._show_failure("unreachable", result)
         else:
             super().v2_runner_on_unreachable(result)
 
     def v2_runner_item_on_ok(self, result: Any) -> None:
         if self._is_quiet:
-            self._tell(result)
+            self._show(result)
         else:
             super().v2_runner_item_on_ok(result)
 
@@ -92,58 +103,89 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if not self._is_quiet:
             super().v2_playbook_on_stats(stats)
 
-    def _tell(self, result: Any) -> None:
-        self._tell_warnings(result)
+    def _line(self, text: str, color: str | None = None) -> None:
+        self._display.display(f"{datetime.now():%H:%M:%S}  {text}", color=color)
+
+    def _show_batch(self, play: Any) -> None:
+        known = play.get_variable_manager().get_vars(play=play)
+        hosts = [host for host in known["ansible_play_batch"] if host in set(known["ansible_play_hosts_all"])]
+        if hosts:
+            self._batch += 1
+            canary = " (canary)" if self._batch == 1 and len(hosts) == 1 else ""
+            self._line(
+                f"batch {self._batch}{canary}  {visible(hosts[0]) if len(hosts) == 1 else f'{len(hosts)} hosts'}"
+            )
+
+    def _show(self, result: Any) -> None:
+        self._show_warnings(result)
         module, arguments = module_of(result), arguments_of(result)
         if module == "ansible.builtin.debug":
-            self._tell_words(result)
-        elif self._is_diagnosis:
-            self._note_whether_it_is_fine(result)
-        elif may_have_done(module, arguments):
-            self._tell_a_change(result)
+            self._show_message(result)
+        elif not self._is_plan and module.startswith(PREFIX) and not _is_check(module, arguments):
+            self._show_changes(result, may_have_done(module, arguments))
 
-    def _tell_warnings(self, result: Any) -> None:
-        # What the others warn of is about the run, and is told once.
+    def _show_changes(self, result: Any, may_have_done: bool) -> None:
+        each = told(result)
+        found = seen(each.module, each.values, each.on)
+        if found.host_plan:
+            self._plans[each.host] = found.host_plan
+        if may_have_done:
+            for change in found.deeds:
+                self._changed_at.setdefault(each.host, time.monotonic())
+                self._line(f"{visible(each.host)}  {change.sentence}", constants.COLOR_CHANGED)
+        if found.host_plan and found.host_plan.action == "none" and each.host in self._changed_at:
+            seconds = time.monotonic() - self._changed_at.pop(each.host)
+            where = "in the engine list" if found.host_plan.verified_by == "engine_list" else "on the host"
+            self._line(f"{visible(each.host)}  healthy  (verified {where}, {seconds:.0f} s)", constants.COLOR_OK)
+
+    def _show_warnings(self, result: Any) -> None:
+        # Warnings of other modules are about the run, and are shown once.
         is_of_host = module_of(result) == f"{PREFIX}interface"
         for text in warnings_of(result):
             self._display.warning(f"[{visible(told(result).host)}]: {visible(text)}" if is_of_host else visible(text))
 
-    def _tell_words(self, result: Any) -> None:
+    def _show_message(self, result: Any) -> None:
         each = told(result)
         if "results" in each.values:
-            return  # of a loop, whose turns were told
+            return  # of a loop, whose items were shown
         said = each.values.get("msg")
         said = said if isinstance(said, list) else [said]
         words = [line for line in said if isinstance(line, str)]
         if len(words) < len(said):
             super().v2_runner_on_ok(result)
-        elif each.host not in self._fine:
-            self._display.display(f"[{visible(each.host)}]: {visible(' '.join(words))}")
-
-    def _note_whether_it_is_fine(self, result: Any) -> None:
-        each = told(result)
-        host_plan = seen(each.module, each.values).host_plan
-        if host_plan and host_plan.action == "none":
-            self._fine.add(each.host)
         else:
-            self._fine.discard(each.host)
+            self._line(f"{visible(each.host)}  {visible(' '.join(words))}")
 
-    def _tell_a_change(self, result: Any) -> None:
-        each = told(result)
-        for deed in seen(each.module, each.values, bool(context.CLIARGS.get("check")), each.on).deeds:
-            would = "would " if context.CLIARGS.get("check") else ""
-            self._display.display(f"[{visible(each.host)}]: {would}{deed.sentence}", color="yellow")
-
-    def _tell_trouble(self, kind: str, result: Any) -> None:
-        self._tell_warnings(result)
+    def _show_failure(self, status: str, result: Any) -> None:
+        """Show a failure; a cause that other hosts share once, and what a later task repeats not again."""
+        self._show_warnings(result)
         each = told(result)
         found = seen(each.module, each.values)
-        words = found.host_plan.reason if found.host_plan else found.message
-        # What fails after a rescue begins with the words of what failed first: only what is new is told.
-        news = words.removeprefix(self._told.get(each.host, "")).strip()
-        self._told[each.host] = words
-        if news:
-            self._display.display(f"[{visible(each.host)}]: {kind}: {news}", color="red")
+        plan, last = found.host_plan, self._plans.get(each.host)
+        if plan is None and last and not found.code and found.summary.startswith(last.summary):
+            plan = last
+        code = plan.code if plan else found.code or ("host_unreachable" if status == "unreachable" else "task_failed")
+        summary, fix = (plan.summary, plan.fix) if plan else (found.summary, found.fix)
+        before = self._failed.get(each.host)
+        if before and not found.code and not found.host_plan and found.summary.startswith(before[1]):
+            # A later task repeats the failure; only what is new is shown.
+            code, fix, plan = before[0], "", None
+            summary = found.summary.removeprefix(before[1]).strip()
+        else:
+            self._failed[each.host] = code, f"{summary} {fix}".strip()
+        if self._is_plan or not summary or (code, summary, fix) in self._printed:
+            return
+        self._printed.add((code, summary, fix))
+        seen_there = plan.evidence if plan else ()
+        first, *rest = failure(visible(each.host), status, code, summary, seen_there, fix)
+        self._line(visible(first), constants.COLOR_ERROR)
+        for line in rest:
+            self._display.display(visible(line), color=constants.COLOR_ERROR)
+
+
+def _is_check(module: str, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a task only checks the host: in a large fleet its result is not worth a copy."""
+    return module == f"{PREFIX}engine_plan" and not {"checked", "installed", "compare"} & set(arguments)
 
 
 def _quiet(name: str) -> Any:

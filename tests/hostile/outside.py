@@ -36,7 +36,8 @@ class Watched(Run):
     @property
     def reported(self) -> str:
         """What the collection prints. Lines of Ansible also show keys that the collection dropped."""
-        return self.output.partition("FLEET REPORT")[2]
+        end = re.search(r"^(?:Result:  |slb\.fleet\.\w+(?: --check)?   )", self.output, re.MULTILINE)
+        return self.output[end.start() :] if end else ""
 
     @property
     def report(self) -> dict[str, str]:

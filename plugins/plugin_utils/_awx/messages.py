@@ -43,7 +43,7 @@ MAIL_BODY = (
 {%- for group in (outcome['groups'] if outcome['groups'] is sequence else []) if group is mapping %}
 {%- set hosts = group['hosts'] if group['hosts'] is sequence else [] %}
 
-{{ group['count'] }} {{ group['status'] }} ({{ group['code'] }}): {{ group['sentence'] }}
+{{ group['count'] }} {{ group['status'] }} ({{ group['code'] }}): {{ group['summary'] }} {{ group['fix'] }}
   {{ hosts|join(', ') }}{{ '' if group['count'] == hosts|length else ', ...' }}
 {%- endfor %}
 {%- if outcome['groups_left_out'] %}

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 FORMAT, VERSION = "slb.fleet.report", 1
@@ -40,31 +38,21 @@ BAD = ("failed", "unreachable", "interrupted", "not_started")
 """Those after which somebody has to do something."""
 AGAIN = ("failed", "unreachable", "interrupted", "not_started")
 """Those that a next run is for."""
-SAME_AS = "the same as is said of"
-"""In the sentence of a host, before the name of another, whose sentence has the cause."""
-FOR_ONE = ", for one: "
-"""Between the name of a host and its sentence, where others of its group say something else."""
-_OF_MANY_KINDS = ("task_failed", "host_unreachable", "engine_list_unavailable", "management_node_unavailable")
-"""Codes that do not say which trouble it is, or of which management node."""
 _AT = " at "
-_FEW_KINDS = 5
-"""Of any other code: where its reasons are of more kinds, words that are each host's own are likely in them."""
-_KINDS_KEPT = 16_384
-_ADDRESS = re.compile(r"(?<![\w.])(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4})(?![\w])")
-_URL = re.compile(r"(https?://[^\s?#,;()'\"]+)")
-"""Of a management node: which one it is, is a difference."""
-_WORD = re.compile(r"\w[\w-]*(?:\.[\w-]+)*")
-_NUMBER = re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{12,}\b|\d+")
-"""Or the identity of a container."""
 PHASES: tuple[Phase, ...] = ("look", "clear", "adopt", "ask", "wait", "prove")
 
 
 @dataclass(frozen=True)
 class Reason:
-    """``code``: the same for all hosts that have the same trouble; ``sentence``: of this host."""
+    """``code``: the same for all hosts with the same trouble. ``fix``: what a person can do; empty if nothing."""
 
     code: str
-    sentence: str
+    summary: str
+    fix: str = ""
+
+    @property
+    def text(self) -> str:
+        return f"{self.summary} {self.fix}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -98,6 +86,8 @@ class HostEntry:
     seconds: Mapping[Phase, float] = field(default_factory=dict)
     batch: int | None = None
     next: str = ""
+    steps: tuple[str, ...] = ()
+    """What a rollout would do, in order."""
     console: str = ""
     """What its list says, where it was asked."""
     since: Since | None = None
@@ -106,6 +96,18 @@ class HostEntry:
     @property
     def total_seconds(self) -> float:
         return sum(self.seconds.values())
+
+    @property
+    def code(self) -> str:
+        return self.reason.code if self.reason else self.status
+
+    @property
+    def summary(self) -> str:
+        return self.reason.summary if self.reason else ""
+
+    @property
+    def fix(self) -> str:
+        return self.reason.fix if self.reason else ""
 
     @property
     def status_in_words(self) -> str:
@@ -128,13 +130,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Group:
-    """Hosts with the same trouble, of one kind unless there are too many: then ``sentence``, that of the first, names
-    whose it is.
-    """
+    """Hosts with the same status and code. ``summary`` and ``fix`` are empty if they differ between the hosts."""
 
     code: str
     status: HostStatus
-    sentence: str
+    summary: str
+    fix: str
     hosts: tuple[str, ...]
 
 
@@ -207,22 +208,17 @@ class Document:
         }}  # fmt: skip
 
     def groups(self) -> list[Group]:
-        return self._groups
-
-    @cached_property
-    def _groups(self) -> list[Group]:
-        """The hosts about which something has to be done, by their reasons, the largest group first."""
-        named = {host.name: host for host in self.hosts}
-        members: dict[tuple[str, HostStatus], list[HostEntry]] = {}
+        """Return the hosts that need attention, by status and code, the largest group first."""
+        members: dict[tuple[HostStatus, str], list[HostEntry]] = {}
         for host in self.hosts:
             if host.status in BAD:
-                members.setdefault((host.reason.code if host.reason else host.status, host.status), []).append(host)
+                members.setdefault((host.status, host.code), []).append(host)
         found = [
-            Group(code, status, sentence, tuple(host.name for host in hosts))
-            for (code, status), alike in members.items()
-            for sentence, hosts in _by_kind(code, alike, named)
-        ]
-        # Those that were only not started come last: the others are why.
+            Group(code, status, _common(host.summary for host in alike), _common(host.fix for host in alike),
+                  tuple(host.name for host in alike))
+            for (status, code), alike in members.items()
+        ]  # fmt: skip
+        # Hosts that were only not started come last: the others are the cause.
         return sorted(found, key=lambda group: (group.status == "not_started", -len(group.hosts)))
 
     def as_json(self) -> dict[str, Any]:
@@ -251,61 +247,10 @@ def with_its_node(engine: str, nodes: Sequence[str]) -> tuple[str, str]:
     return (words, node) if nodes[1:] and node in nodes else (engine, nodes[0] if len(nodes) == 1 else "")
 
 
-def _by_kind(
-    code: str, hosts: list[HostEntry], named: Mapping[str, HostEntry]
-) -> Iterator[tuple[str, list[HostEntry]]]:
-    """Hosts of one code, as their reasons are of one kind, and what is said of them."""
-    kinds: dict[str, list[HostEntry]] = {}
-    for host in hosts:
-        kinds.setdefault(_kind(host, named), []).append(host)
-    if len(kinds) <= _FEW_KINDS or code in _OF_MANY_KINDS:
-        for alike in kinds.values():
-            yield _sentence(_who_says_it(alike)), alike
-    else:
-        first = _who_says_it(hosts)
-        yield f"{first.name}{FOR_ONE}{_sentence(first)}", hosts
-
-
-def _kind(host: HostEntry, named: Mapping[str, HostEntry]) -> str:
-    """The same for hosts whose reasons differ in what is each one's own alone."""
-    words, says_the_same, more = _sentence(host).partition(f"{SAME_AS} ")
-    if not says_the_same:
-        return without_names(words, host.name)
-    name = more.partition(". ")[0].removesuffix(".")
-    other = named.get(name)
-    # It may have come to something else by now.
-    is_told = other is not None and SAME_AS not in _sentence(other) and _sentence(other).startswith(words)
-    return without_names(_sentence(named[name]), name) if is_told else f"{without_names(words, host.name)}{name}"
-
-
-def _who_says_it(hosts: list[HostEntry]) -> HostEntry:
-    """The first. But some say no more than that it is the same as of another."""
-    return next((host for host in hosts if SAME_AS not in _sentence(host)), hosts[0])
-
-
-def _sentence(host: HostEntry) -> str:
-    return host.reason.sentence if host.reason else ""
-
-
-def without_names(sentence: str, host: str) -> str:
-    """What is left where the names, addresses and numbers of one host are taken out of a sentence about it. What
-    management node it speaks of is left.
-    """
-    return _without(sentence, host if host.partition(".")[0] in sentence else "")
-
-
-@lru_cache(maxsize=_KINDS_KEPT)
-def _without(sentence: str, host: str) -> str:
-    """Many hosts say the same, in which they are not named."""
-
-    def taken_out(found: re.Match[str]) -> str:
-        word = found[0]
-        is_name = bool(host) and (word == host or word.startswith(f"{host}.") or host.startswith(f"{word}."))
-        return "<host>" if is_name else _NUMBER.sub("<number>", word)
-
-    parts = _URL.split(sentence)
-    parts[::2] = [_WORD.sub(taken_out, _ADDRESS.sub("<address>", part)) for part in parts[::2]]
-    return "".join(parts)
+def _common(texts: Iterable[str]) -> str:
+    """Return the text if all are the same; else an empty one."""
+    different = set(texts)
+    return different.pop() if len(different) == 1 else ""
 
 
 def _plain(entry: Any) -> dict[str, Any]:

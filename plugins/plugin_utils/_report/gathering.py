@@ -42,7 +42,7 @@ _TOLD_OF_NO_CHANGE = (
     "replace_requested",
 )
 """Codes of decisions for which an engine that is as it was healthy can be the reason, too."""
-_NOT_ITS_TURN = "Nothing was done about it: the run was ended before."
+_NOT_ITS_TURN = "The run ended before the host was changed."
 _LOOK_AT_HOSTS = (_GOES_ON_UNTIL_PROVEN, _AUDIT, "slb.fleet.diagnose", "slb.fleet.remediate")
 
 
@@ -113,7 +113,7 @@ class Gathering:
             story.trouble_before, story.trouble = story.trouble != "ok", ending
             story.reason = self._why(ending, seen, story)
         elif seen.host_plan:
-            story.reason = Reason(seen.host_plan.code, seen.host_plan.reason)
+            story.reason = Reason(seen.host_plan.code, seen.host_plan.summary, seen.host_plan.fix)
 
     def share(self, licenses: Mapping[str, str]) -> None:
         """Which license each host has, together with others for which one of them asks."""
@@ -148,12 +148,13 @@ class Gathering:
     @staticmethod
     def _why(ending: Ending, seen: Seen, story: Story) -> Reason:
         if ending == "unreachable":
-            return Reason("host_unreachable", seen.message)
+            return Reason("host_unreachable", seen.summary, seen.fix)
         if seen.host_plan:
-            return Reason(seen.host_plan.code, seen.host_plan.reason)
-        if story.reason and not seen.code and (story.needs_a_person or story.trouble_before):
-            return story.reason  # of the failure that a task without a code of its own repeats
-        return Reason(seen.code or "task_failed", seen.message)
+            return Reason(seen.host_plan.code, seen.host_plan.summary, seen.host_plan.fix)
+        is_repeated = story.reason is not None and seen.summary.startswith(story.reason.summary)
+        if story.reason and not seen.code and (is_repeated or story.trouble_before):
+            return story.reason  # of the plan or failure that a task without a code repeats
+        return Reason(seen.code or "task_failed", seen.summary, seen.fix)
 
     def finish(self, status: Status, now: float) -> None:
         self._ended, self._status = now, status
@@ -236,6 +237,7 @@ class Gathering:
             tuple(story.deeds) if run.check else (),
             dict(story.seconds),
             story.batch,
+            steps=host_plan.steps if host_plan else (),
             console=host_plan.console if host_plan else "",
             since=story.since(status),
         )
@@ -247,7 +249,7 @@ class Gathering:
         if story.is_undone and story.trouble == "ok":
             return None
         if status == "not_started" and story.reason and self._status != "running":
-            return replace(story.reason, sentence=f"{story.reason.sentence} {_NOT_ITS_TURN}")
+            return replace(story.reason, summary=f"{story.reason.summary} {_NOT_ITS_TURN}")
         return story.reason
 
     def _host_status(self, name: str, story: Story, run: RunEntry) -> HostStatus:

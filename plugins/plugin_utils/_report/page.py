@@ -26,7 +26,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     HostEntry,
     RunEntry,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import in_numbers, in_plan
 
 _HERE = Path(__file__).parent
 _MOST_OF_COMMANDS = 1_000_000
@@ -53,7 +52,10 @@ def page(document: Document) -> str:
         since=SINCE,
         drifts=DRIFTS,
         bars=[_bar(batch, document.run) for batch in document.run.batches],
-        summary=in_plan(document) if document.run.is_plan else in_numbers(document),
+        summary=", ".join(
+            f"{document.counts[status]} {words}" for status, words in STATUSES.items() if document.counts[status]
+        )
+        or "no hosts",
         groups=document.groups(),
         is_bad=is_bad,
         # The overview has the one for all hosts.

@@ -110,7 +110,7 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
         name=_text(values["name"]),
         status=_one_of(tuple(STATUSES), values["status"]),
         action=_text(values.get("action", "")),
-        reason=Reason(_text(reason["code"]), _text(reason["sentence"])) if reason else None,
+        reason=Reason(_text(reason["code"]), _text(reason["summary"]), _text(reason["fix"])) if reason else None,
         evidence=tuple(_text(each) for each in values.get("evidence", ())),
         verified=Verified(_text(verified["by"]), _time(verified["at"])) if verified else None,
         done=_deeds(values.get("done", ())),
@@ -118,6 +118,7 @@ def _host(values: Mapping[str, Any]) -> HostEntry:
         seconds={phase: _seconds(value) for phase, value in values.get("seconds", {}).items() if phase in PHASES},
         batch=None if batch is None else _count(batch),
         next=_text(values.get("next", "")),
+        steps=tuple(_text(each) for each in values.get("steps", ())),
         console=_text(values.get("console", "")),
         since=None if since is None else _one_of(_SINCE, since),
     )

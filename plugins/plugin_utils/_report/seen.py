@@ -23,7 +23,9 @@ class HostPlan:
 
     action: str
     code: str
-    reason: str
+    summary: str
+    fix: str
+    steps: tuple[str, ...]
     evidence: tuple[str, ...]
     verified_by: str | None
     console: str
@@ -39,7 +41,8 @@ class Seen:
     done, and what about, by which one plan is told from another.
     """
 
-    message: str = ""
+    summary: str = ""
+    fix: str = ""
     code: str = ""
     host_plan: HostPlan | None = None
     waited: float | None = None
@@ -53,24 +56,23 @@ class Seen:
     unknown_engines: tuple[str, ...] = ()
 
 
-def seen(module: str, result: Mapping[str, Any], would: bool = False, on: str = "") -> Seen:
-    """``module``: the full name of the task's module. ``would``: what it calls changed was only foretold. ``on``: the
-    host that it ran on.
-    """
+def seen(module: str, result: Mapping[str, Any], on: str = "") -> Seen:
+    """Return what a report needs. ``module``: the task's full module name. ``on``: the host that it ran on."""
     # An include that fails gives its reason under another name.
-    message = _sentence(result.get("msg") or result.get("reason") or "It gave no reason.")
+    summary = _sentence(result.get("summary") or result.get("msg") or result.get("reason") or "No message.")
     if not module.startswith(PREFIX):
-        return Seen(message)
-    code = _phrase(result.get("code"))
+        return Seen(summary)
+    code, fix = _phrase(result.get("code")), _sentence(result.get("fix") or "")
     if limit := _mapping(result.get("timedout")).get("period"):
         code = "host_timeout"
-        message = f"Task not finished within {limit} s (slb_host_timeout, or Ansible's task_timeout)."
+        summary = f"Task not finished within {limit} s."
+        fix = "Check the host, or raise slb_host_timeout (or Ansible's task_timeout)."
     if module == f"{PREFIX}engine_plan":
-        return _of_a_decision(message, code, result, would)
+        return _of_a_decision(summary, fix, code, result)
     if module == f"{PREFIX}engine_install":
-        return Seen(message, code, deeds=tuple(_of_an_install(result, would)))
-    deed = _deed(module.removeprefix(PREFIX), result, would, on)
-    return Seen(message, code, deeds=(deed,) if deed else ())
+        return Seen(summary, fix, code, deeds=tuple(_of_an_install(result)))
+    deed = _deed(module.removeprefix(PREFIX), result, on)
+    return Seen(summary, fix, code, deeds=(deed,) if deed else ())
 
 
 def may_have_done(module: str, arguments: Mapping[str, Any]) -> bool:
@@ -100,7 +102,7 @@ _PHASES: Mapping[str, Phase] = {
 }
 
 
-def _of_a_decision(message: str, code: str, result: Mapping[str, Any], would: bool) -> Seen:
+def _of_a_decision(summary: str, fix: str, code: str, result: Mapping[str, Any]) -> Seen:
     host_plan, recorded = _mapping(result.get("plan")), _mapping(result.get("recorded"))
     engine = _mapping(result.get("engine"))
     decided = None
@@ -108,13 +110,16 @@ def _of_a_decision(message: str, code: str, result: Mapping[str, Any], would: bo
         decided = HostPlan(
             action=_phrase(host_plan.get("action")),
             code=_phrase(host_plan.get("code") or host_plan.get("action")),
-            reason=_sentence(f"{host_plan.get('summary') or ''} {host_plan.get('fix') or ''}"),
+            summary=_sentence(host_plan.get("summary") or ""),
+            fix=_sentence(host_plan.get("fix") or ""),
+            steps=tuple(_phrase(each) for each in _items(host_plan.get("steps"))[:_MOST_PHRASES]),
             evidence=tuple(_phrase(each) for each in _items(host_plan.get("seen"))[:_MOST_PHRASES]),
             verified_by=_phrase(host_plan["verified_by"]) if host_plan.get("verified_by") else None,
             console=_phrase(host_plan.get("engine_list")),
         )
     return Seen(
-        message,
+        summary,
+        fix,
         code,
         decided,
         rounds=int(_number(result.get("requests")) or 0) if "requests" in result else None,
@@ -122,38 +127,37 @@ def _of_a_decision(message: str, code: str, result: Mapping[str, Any], would: bo
         wants=_sentence(result.get("work") or ""),
         record=("this" if recorded.get("is_current") else "other") if recorded.get("last_verified") else "none",
         is_set_aside=recorded.get("purpose") == "remediate",
-        deeds=(_told_deed("record_verified", would),) if result.get("has_recorded") is True else (),
+        deeds=(_deed_of("record_verified"),) if result.get("has_recorded") is True else (),
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
 
 
-def _of_an_install(result: Mapping[str, Any], would: bool) -> Iterator[Deed]:
+def _of_an_install(result: Mapping[str, Any]) -> Iterator[Deed]:
     """What was done before a failure was done, too."""
     outcome = result.get("outcome")
     if result.get("set_aside_as"):
-        yield _told_deed("container_set_aside", would, f", as {_phrase(result.get('set_aside_as'))}")
+        yield _deed_of("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
     if outcome == "unknown":
-        yield Deed("install_unknown", "requested the installation, with an unknown outcome")
+        yield Deed("install_unknown", "installation requested, outcome unknown")
     elif result.get("changed") and not result.get("failed"):
-        yield _told_deed("install_requested", would)
+        yield _deed_of("install_requested")
     if result.get("restored"):
-        yield _told_deed("container_restored", would)
+        yield _deed_of("container_restored")
 
 
-def _deed(module: str, result: Mapping[str, Any], would: bool, on: str) -> Deed | None:
-    """``would``: nothing was done, as in check mode."""
+def _deed(module: str, result: Mapping[str, Any], on: str) -> Deed | None:
     if module == "engine" and result.get("outcome") == "unknown":
-        return Deed("install_unknown", "requested the installation, with an unknown outcome")
+        return Deed("install_unknown", "installation requested, outcome unknown")
     # What has failed has not come to what it was for; and of a loop, each turn was told.
     is_done = result.get("changed") and not result.get("failed") and "results" not in result
     code = _code(module, result) if is_done else ""
     if not code:
         return None
-    return _told_deed(code, would, _detail(module, result, on))
+    return _deed_of(code, _detail(module, result, on))
 
 
-def _told_deed(code: str, would: bool, detail: str = "") -> Deed:
-    return Deed(code, _DEEDS[code][would].format(detail).rstrip())
+def _deed_of(code: str, detail: str = "") -> Deed:
+    return Deed(code, _DEEDS[code].format(detail).rstrip())
 
 
 def _code(module: str, result: Mapping[str, Any]) -> str:
@@ -171,24 +175,24 @@ def _code(module: str, result: Mapping[str, Any]) -> str:
 _CODES = {"engine": "install_requested", "license": "license_downloaded"}
 
 
-_DEEDS: Mapping[str, tuple[str, str]] = {
-    "install_requested": ("requested the installation", "request the installation"),
-    "container_set_aside": ("set the container aside{}", "set the container aside{}"),
-    "container_restored": ("restored the container", "restore the container"),
-    "record_verified": ("recorded the engine as verified", "record the engine as verified"),
-    "record_removed": ("removed the deployment record", "remove the deployment record"),
-    "motd_aside": ("moved the login banner aside", "move the login banner aside"),
-    "motd_restored": ("restored the login banner", "restore the login banner"),
-    "interfaces_adopted": ("adopted interfaces{}", "adopt interfaces{}"),
-    "interfaces_released": ("released interfaces{}", "release interfaces{}"),
-    "license_downloaded": ("downloaded the license{}", "download the license{}"),
+_DEEDS: Mapping[str, str] = {
+    "install_requested": "installation requested",
+    "container_set_aside": "leftover set aside{}",
+    "container_restored": "container restored",
+    "record_verified": "engine recorded as verified",
+    "record_removed": "deployment record removed",
+    "motd_aside": "login banner moved aside",
+    "motd_restored": "login banner restored",
+    "interfaces_adopted": "interfaces adopted{}",
+    "interfaces_released": "interfaces released{}",
+    "license_downloaded": "license downloaded{}",
 }
 
 
 def _detail(module: str, result: Mapping[str, Any], on: str) -> str:
     if module == "engine_container":
         name = _phrase(result.get("set_aside_as"))
-        return f", as {name}" if name else ""
+        return f" as {name}" if name else ""
     if module == "license":
         return f" to {_phrase(on)}:{_phrase(result.get('dest'))}" if on else f" to {_phrase(result.get('dest'))}"
     if module == "interface":

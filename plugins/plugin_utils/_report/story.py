@@ -22,14 +22,13 @@ _ENDS_A_PROOF = (
 """Codes of deeds after which the container, or what the record says of it, is not what was looked at before."""
 
 _LOOKS = ("slb.fleet.engine_plan", "slb.fleet.host_info")
-_LICENSE = "The license was to be downloaded, and whether it was is not known."
 _UNDER_WAY = {
     "slb.fleet.interface": (
-        "Its interfaces were being changed: what was not confirmed is put back by the guard within slb_confirm_timeout "
-        "seconds; run the same again to see how they are."
+        "The run ended during an adoption.",
+        "The host rolls back within slb_confirm_timeout; then run again.",
     ),
-    "slb.fleet.engine_info": "The console's list was being read, and what it shows was not yet seen.",
-    "slb.fleet.license": _LICENSE,
+    "slb.fleet.engine_info": ("The run ended while the engine list was read.", "Run again."),
+    "slb.fleet.license": ("The run ended during the download of the license.", "Run again."),
 }
 """By the module of the task that the run was ended in, which says more of the host than what was done before."""
 
@@ -99,8 +98,8 @@ class Story:
     def unfinished(self, check: bool) -> Reason:
         """What was decided last is not so any more. ``check``: in check mode, in which all only look."""
         if self.tasks and not check and self.module in _UNDER_WAY:
-            return Reason("interrupted", _UNDER_WAY[self.module])
+            return Reason("interrupted", *_UNDER_WAY[self.module])
         if self.host_plan is None and not self.deeds and (check or self.module in _LOOKS):
-            return Reason("interrupted", "The host was being looked at, and what the look shows was not yet seen.")
-        done = f"The run {self.deeds[-1].sentence}" if self.deeds else "Something was under way on the host"
-        return Reason("interrupted", f"{done}, and what came of it was not yet seen.")
+            return Reason("interrupted", "The run ended while the host was checked.", "Run again.")
+        done = f" after: {self.deeds[-1].sentence}" if self.deeds else " during a task on the host"
+        return Reason("interrupted", f"The run ended{done}.", "Run again: the next run continues.")

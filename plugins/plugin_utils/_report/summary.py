@@ -37,7 +37,8 @@ def summary(document: Document) -> dict[str, Any]:
                 "status": group.status,
                 "count": len(group.hosts),
                 "hosts": list(group.hosts[:_MOST_HOSTS]),
-                "sentence": in_short(group.sentence, _LONGEST_SENTENCE),
+                "summary": in_short(group.summary, _LONGEST_SENTENCE),
+                "fix": in_short(group.fix, _LONGEST_SENTENCE),
             }
             for group in groups[:_MOST_GROUPS]
         ],

@@ -1,69 +1,153 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The document on a terminal: twenty lines for a healthy fleet of any size."""
+"""The document on a terminal: the plan of a run that changes nothing, or the result of any other run."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
-    AGAIN,
+    BAD,
     DRIFTS,
     SINCE,
     STATUSES,
-    Deed,
     Document,
-    Group,
-    Plan,
+    HostEntry,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 
 _AUDIT = "slb.fleet.audit"
-_MOST_GROUPS, _MOST_HOSTS = 8, 6
+_MOST_HOSTS = 6
+_SIGNS = {"install": "+", "replace": "~", "restore": "~", "record": "~", "wait": "~", "fail": "!", "none": " "}
 _PLANNED = {
     "install": "to install",
     "replace": "to replace",
     "restore": "to restore",
     "record": "to record",
     "wait": "to wait for",
-    "none": "unchanged",
-    "fail": "blocked",
 }
+_CHANGES = {
+    "install_requested": "installation{} requested",
+    "install_unknown": "installation{} with unknown outcome",
+    "container_set_aside": "leftover{} set aside",
+    "container_restored": "container{} restored",
+    "record_verified": "engine{} recorded",
+    "record_removed": "deployment record{} removed",
+    "motd_aside": "login banner{} moved aside",
+    "motd_restored": "login banner{} restored",
+    "interfaces_adopted": "host{} with adopted interfaces",
+    "interfaces_released": "host{} with released interfaces",
+    "license_downloaded": "license{} downloaded",
+}
+"""By code; the plural has an s."""
 
 
-def lines(document: Document) -> Iterator[str]:
-    """What an operator reads at the end of a run. No name of a host makes a line of its own."""
-    return map(visible, _lines(document))
+def lines(document: Document, *, report: str = "") -> Iterator[str]:
+    """Return what an operator reads at the end of a run. ``report``: the path of the page, if it was written."""
+    parts = _plan(document) if document.run.is_plan else _result(document, report)
+    return map(visible, parts)
 
 
-def _lines(document: Document) -> Iterator[str]:
+def _plan(document: Document) -> Iterator[str]:
     run = document.run
-    how = {"finished": "took", "interrupted": "was ended after", "running": "goes on for"}[run.status]
-    what = f"{run.playbook}{' in check mode' if run.check else ''}"
-    yield f"{what}: {_hosts(len(document.hosts))}, {how} {_span(run.seconds)}."
-    yield f"  {in_plan(document) if run.is_plan else in_numbers(document)}"
-    yield from _planned(document)
-    yield from _deeds(document)
-    yield from _troubles(document)
-    unnamed = tuple(host.name for host in document.hosts if host.status in AGAIN and not can_be_named(host.name))
-    if unnamed:
-        yield f"  {len(unnamed)} not in retry, because --limit takes the name for something else: {_names(unnamed)}"
-    yield from _drift(document)
-    yield from _unknown_engines(document)
-    if document.plan and document.plan.hosts and (run.is_plan or run.playbook == _AUDIT):
-        # Of a plan, the first line has told it already.
-        if not run.is_plan:
-            yield f"  A rollout would find: {_work(document.plan)}."
-        yield f"Plan: {document.plan.digest}"
+    yield f"{run.playbook}{' --check' if run.check else ''}   {_hosts(len(document.hosts))}   read-only   {run.began}"
+    yield ""
+    shown = [host for host in document.hosts if host.status != "healthy"]
+    width = max((len(visible(host.name)) for host in shown), default=0)
+    for host in shown:
+        yield from _plan_of(host, width)
+    if shown:
+        yield ""
+    actions = Counter(host.action for host in document.hosts if host.status == "planned")
+    planned = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
+    others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
+    digest = f"      {document.plan.digest}" if document.plan and document.plan.hosts else ""
+    numbers = ", ".join([*planned, *others, f"{document.counts['healthy']} unchanged"])
+    yield f"Plan: {numbers}{digest}"
+    yield from _differences(document)
     if run.next:
         yield f"Next: {run.next}"
 
 
+def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
+    indent = " " * (width + 6)
+    sign, name = _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
+    if host.status == "planned":
+        yield f"  {sign} {name}  {host.action:9} {host.summary}"
+        if host.steps:
+            yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.steps, start=1))
+        return
+    yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
+    yield from (f"{indent}{line}" for line in _seen_and_fix(host.evidence, host.fix))
+
+
+def _seen_and_fix(seen: Sequence[str], fix: str) -> Iterator[str]:
+    if seen:
+        yield f"Seen:  {'; '.join(seen)}"
+    if fix:
+        yield f"Fix:   {fix}"
+
+
+def failure(name: str, status: str, code: str, summary: str, seen: Sequence[str], fix: str) -> Iterator[str]:
+    """Return the lines of one host's failure, while the run goes on."""
+    yield f"{name}  {status.upper()}  {code}: {summary}"
+    yield from (f"          {line}" for line in _seen_and_fix(seen, fix))
+
+
+def _result(document: Document, report: str) -> Iterator[str]:
+    run, counts = document.run, document.counts
+    is_ok = run.status == "finished" and not any(counts[status] for status in BAD)
+    word = "OK" if is_ok else "INTERRUPTED" if run.status == "interrupted" else "FAILED"
+    if is_ok and counts["healthy"] == counts["hosts"]:
+        numbers = f"{counts['healthy']}/{counts['hosts']} healthy"
+    else:
+        numbers = ", ".join(f"{counts[status]} {words}" for status, words in STATUSES.items() if counts[status])
+    yield f"Result:  {word}   {numbers or 'no hosts'}   {_span(run.seconds)}"
+    groups = document.groups()
+    width = max((len(group.code) for group in groups), default=0)
+    for group in groups:
+        yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
+    changes = Counter(change.code for host in document.hosts for change in host.done if change.code in _CHANGES)
+    changed = ", ".join(
+        f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
+        for code, words in _CHANGES.items()
+        if changes[code]
+    )
+    if run.playbook != _AUDIT:
+        yield f"Changed: {changed or 'nothing'}"
+    yield from _differences(document)
+    if run.playbook == _AUDIT and document.plan and document.plan.hosts:
+        work = {action: len(hosts) for action, hosts in document.plan.by_action.items()}
+        counts_of_work = ", ".join(f"{number} {_PLANNED.get(action, action)}" for action, number in work.items())
+        yield f"Plan:    {counts_of_work}   {document.plan.digest}"
+    if report:
+        yield f"Report:  {report}"
+    if run.next:
+        blocked = sum(1 for host in document.hosts if host.status == "failed" and host.fix)
+        if blocked:
+            yield f"Next:    fix {_hosts(blocked)} as shown, then"
+        yield f"         {run.next}" if blocked else f"Next:    {run.next}"
+
+
+def _differences(document: Document) -> Iterator[str]:
+    """Return differences from the last verification and from the engine list, and names that no limit can have."""
+    for since in DRIFTS:
+        if names := document.changed(since):
+            yield f"  {len(names)} {SINCE[since]}: {_names(names)}"
+    if document.unknown_engines:
+        yield f"  {len(document.unknown_engines)} in the engine list only: {_names(document.unknown_engines)}"
+    if document.run.playbook == _AUDIT and document.unlisted:
+        yield f"  {len(document.unlisted)} not in the engine list: {_names(document.unlisted)}"
+    unnamed = tuple(host.name for host in document.hosts if host.status in BAD and not can_be_named(host.name))
+    if unnamed:
+        yield f"  {len(unnamed)} not in the file retry, because --limit reads the name as a pattern: {_names(unnamed)}"
+
+
 def host_lines(document: Document) -> Iterator[str]:
-    """One line for each host: how it stands, how long it took, what was seen, what was done, what is wrong with it."""
+    """Return one line for each host: status, time, observed state, changes, reason."""
     return map(visible, _host_lines(document))
 
 
@@ -72,104 +156,13 @@ def _host_lines(document: Document) -> Iterator[str]:
     kind = max((len(host.status_in_words) for host in document.hosts), default=0)
     for host in document.hosts:
         seconds = f"{host.total_seconds:.0f} s" if host.seconds else ""
-        wrong = host.reason.sentence if host.reason and host.status not in ("healthy", "done") else ""
-        deeds = ", ".join(deed.sentence for deed in host.done)
-        rest = " | ".join(filter(None, ("; ".join(host.evidence[:2]), deeds, wrong)))
+        wrong = f"{host.code}: {host.summary}" if host.reason and host.status not in ("healthy", "done") else ""
+        changes = ", ".join(change.sentence for change in host.done)
+        rest = " | ".join(filter(None, ("; ".join(host.evidence[:2]), changes, wrong)))
         yield f"{visible(host.name):{width}}  {host.status_in_words:{kind}}  {seconds:>6}  {rest}".rstrip()
 
 
-def in_numbers(document: Document) -> str:
-    """How many hosts have which status."""
-    counts = document.counts
-    parts = [f"{counts[status]} {words}" for status, words in STATUSES.items() if counts[status]]
-    by = Counter(host.verified.by for host in document.hosts if host.verified)
-    if by and parts:
-        parts[0] += " (" + ", ".join(f"{number} by {who}" for who, number in sorted(by.items())) + ")"
-    return " · ".join(parts) or "no hosts"
-
-
-def in_plan(document: Document) -> str:
-    """How many hosts have which decision, where nothing was done about it."""
-    bad = ("failed", "unreachable", "not_started", "interrupted", "done")
-    actions = Counter(host.action for host in document.hosts if host.action and host.status not in bad)
-    parts = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
-    undecided = sum(1 for host in document.hosts if host.status == "planned" and not host.action)
-    parts += [f"{undecided} {STATUSES['planned']}"] if undecided else []
-    parts += [f"{document.counts[status]} {STATUSES[status]}" for status in bad if document.counts[status]]
-    return f"{', '.join(parts) or 'no hosts'}. Nothing was changed."
-
-
-def _planned(document: Document) -> Iterator[str]:
-    """Of which hosts something would be done, by name."""
-    for action, words in _PLANNED.items():
-        names = tuple(host.name for host in document.hosts if host.status == "planned" and host.action == action)
-        if names:
-            yield f"  {words}: {_names(names)}"
-
-
-def _work(plan: Plan) -> str:
-    return ", ".join(
-        f"{len(hosts)} {_PLANNED.get(action, action)} ({_names(hosts)})" for action, hosts in plan.by_action.items()
-    )
-
-
-def _deeds(document: Document) -> Iterator[str]:
-    for words, found in (("Done", _in_deeds(h.done for h in document.hosts)),
-                         ("Would be done", _in_deeds(h.would_do for h in document.hosts))):  # fmt: skip
-        if found:
-            yield f"  {words}: {found}."
-
-
-def _in_deeds(of_hosts: Iterable[tuple[Deed, ...]]) -> str:
-    numbers = Counter(code for deeds in of_hosts for code in {deed.code for deed in deeds} if code in _TOLD)
-    return ", ".join(f"{_TOLD[code]} on {_hosts(numbers[code])}" for code in _TOLD if numbers[code])
-
-
-_TOLD = {
-    "container_set_aside": "a leftover out of the way",
-    "container_restored": "a container restored",
-    "motd_aside": "the message of the day moved aside",
-    "interfaces_adopted": "interfaces adopted",
-    "interfaces_released": "interfaces released",
-    "install_requested": "an install asked for",
-    "install_unknown": "an install asked for whose outcome is not known",
-    "record_verified": "an engine recorded",
-    "motd_restored": "the message of the day brought back",
-    "license_downloaded": "a license downloaded",
-}
-
-
-def _troubles(document: Document) -> Iterator[str]:
-    groups = document.groups()
-    for group in groups[:_MOST_GROUPS]:
-        # As long as it is: what to do stands at its end.
-        yield f"{_head(group)}: {group.sentence}" if group.sentence else _head(group)
-        yield f"    {_names(group.hosts)}"
-    if groups[_MOST_GROUPS:]:
-        rest = groups[_MOST_GROUPS:]
-        yield f"  and {len(rest)} more reasons, of {_hosts(sum(len(group.hosts) for group in rest))}"
-
-
-def _head(group: Group) -> str:
-    words = STATUSES[group.status]
-    return f"  {len(group.hosts)} {words}" + ("" if group.code in (group.status, "task_failed") else f" ({group.code})")
-
-
-def _unknown_engines(document: Document) -> Iterator[str]:
-    if document.unknown_engines:
-        number = len(document.unknown_engines)
-        yield f"  {number} listed by the console and not in the inventory: {_names(document.unknown_engines)}"
-    if document.run.playbook == _AUDIT and document.unlisted:
-        yield f"  {len(document.unlisted)} in the inventory and not listed by the console: {_names(document.unlisted)}"
-
-
-def _drift(document: Document) -> Iterator[str]:
-    for since in DRIFTS:
-        if names := document.changed(since):
-            yield f"  {len(names)} {SINCE[since]}: {_names(names)}"
-
-
-def _names(names: tuple[str, ...]) -> str:
+def _names(names: Sequence[str]) -> str:
     more = len(names) - _MOST_HOSTS
     return ", ".join(names[:_MOST_HOSTS]) + (f" and {more} more" if more > 0 else "")
 

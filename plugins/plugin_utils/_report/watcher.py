@@ -94,7 +94,7 @@ class Watcher:
         if not (self._is_ours and self._gathering):
             return None
         with self._lock:
-            found = seen(told.module, told.values, self._gathering.check, told.on)
+            found = seen(told.module, told.values, told.on)
             phase = phase_of(told.module, told.values, self._rounds.get(told.host, 0))
             self._gathering.end(told.host, told.task, ending, found, phase, time.monotonic(), told.has_looked)
             if found.rounds is not None:
@@ -113,7 +113,7 @@ class Watcher:
         """One turn of a task's loop has ended well."""
         if self._is_ours and self._gathering:
             with self._lock:
-                found = seen(told.module, told.values, self._gathering.check, told.on)
+                found = seen(told.module, told.values, told.on)
                 self._gathering.did(told.host, found.deeds)
 
     def sum_up(self) -> None:
@@ -145,15 +145,19 @@ class Watcher:
         # A terminal that is gone takes no words.
         with contextlib.suppress(OSError):
             if document.hosts:
-                self._tell("FLEET REPORT", lines(document))
+                page = _short_path(str(self._folder / "report.html")) if self._folder else ""
+                self._print("", lines(document, report=page))
             if document.hosts and (self._each_host or Display().verbosity):
-                self._tell("EACH HOST", host_lines(document))
+                self._print("EACH HOST", host_lines(document))
 
     @staticmethod
-    def _tell(title: str, text: Iterable[str]) -> None:
-        Display().banner(title)
+    def _print(title: str, text: Iterable[str]) -> None:
+        if title:
+            Display().banner(title)
+        else:
+            Display().display("")
         for each in text:
-            Display().display(each)
+            Display().display(each, color=_color(each))
 
     def _begin(self, playbook: str, variables: Mapping[str, Any], now: float) -> Gathering:
         _warn_of_unread_variables()
@@ -212,6 +216,15 @@ class Watcher:
             with self._lock:
                 if self._gathering:
                     self._gathering.forget_folder()
+
+
+def _color(line: str) -> str | None:
+    """Return the color of a line of the end: Ansible's for its kind, and none elsewhere than on a terminal."""
+    if line.startswith("Result:"):
+        return str(constants.COLOR_OK if line.split()[1] == "OK" else constants.COLOR_ERROR)
+    if line.startswith("  ! "):
+        return str(constants.COLOR_ERROR)
+    return str(constants.COLOR_CHANGED) if line.startswith(("  + ", "  ~ ")) else None
 
 
 def _licenses(groups: Mapping[str, Sequence[str]]) -> dict[str, str]:

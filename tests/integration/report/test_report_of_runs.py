@@ -37,7 +37,7 @@ def see_that_proofs_are_true(reported: Reported) -> None:
 def test_check_mode_is_a_plan_and_changes_nothing(reported: Reported) -> None:
     run = reported.play("slb.fleet.rollout", "--check")
     assert run.status == 0, run.output
-    assert "3 to install. Nothing was changed." in run.output
+    assert "Plan: 3 to install, 0 unchanged" in run.output
     assert reported.console == {}
     assert [reported.containers(name) for name in reported.names] == [{}] * 3
     assert [each["done"] for each in reported.document["hosts"]] == [[]] * 3
@@ -174,7 +174,7 @@ def test_other_playbooks_have_no_report(reported: Reported, tmp_path: Path) -> N
     other.write_text("- hosts: engines\n  gather_facts: false\n  tasks: [{ansible.builtin.ping: {}}]\n")
     run = reported.play(str(other))
     assert run.status == 0, run.output
-    assert "FLEET REPORT" not in run.output
+    assert "Result:" not in run.output
     assert (reported.folder / "report.json").stat().st_mtime_ns == before
 
 

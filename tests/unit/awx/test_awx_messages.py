@@ -18,7 +18,14 @@ CAUGHT = (TemplateSyntaxError, UndefinedError, SecurityError)
 OF_A_JOB = (messages.MAIL_SUBJECT, messages.MAIL_BODY, messages.WEBHOOK_BODY)
 OF_AN_APPROVAL = (messages.APPROVAL_SUBJECT, messages.APPROVAL_MAIL, messages.APPROVAL_BODY)
 HOSTILE = "ed\"ge'{{ 7*7 }}{% x %}\\</script>\r\nBcc: x@example.com\u202e已存在"
-GROUP = {"code": "unrecorded", "status": "failed", "count": 12, "hosts": ["edge-1", HOSTILE], "sentence": HOSTILE}
+GROUP = {
+    "code": "unrecorded",
+    "status": "failed",
+    "count": 12,
+    "hosts": ["edge-1", HOSTILE],
+    "summary": HOSTILE,
+    "fix": "Set it.",
+}
 TOLD = {"counts": {"healthy": 3, "failed": 12, "unreachable": 0}, "groups": [GROUP], "groups_left_out": 2}
 ODD: list[Any] = [None, 7, 1.5, True, "", "text", HOSTILE, [], [None, 7, [], {}], {}, {"a": 1}, {1: []}]
 """What no run of ours publishes, and somebody else's may."""
@@ -72,7 +79,7 @@ def test_of_every_job_there_is_a_message(status: str, without: tuple[str, ...], 
 def test_hosts_and_reasons_are_named() -> None:
     body, posted = (rendered(template, context()) for template in OF_A_JOB[1:])
     assert "3 healthy\n12 failed\n" in body
-    assert f"12 failed (unrecorded): {HOSTILE}\n  edge-1, {HOSTILE}, ...\n" in body
+    assert f"12 failed (unrecorded): {HOSTILE} Set it.\n  edge-1, {HOSTILE}, ...\n" in body
     assert "And 2 more reasons." in body
     assert "unreachable" not in body
     assert json.loads(posted)["outcome"]["slb_fleet_7"] == TOLD

@@ -24,7 +24,7 @@ SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 
 def next_of(output: str) -> str:
-    found = re.findall(r"^Next: (.*)$", output, re.MULTILINE)
+    found = re.findall(r"^Next: (?:.*, then\n)? *(.*)$", output, re.MULTILINE)
     assert len(found) == 1, output
     return str(found[0])
 
@@ -44,8 +44,8 @@ def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
     _status, output = fleet.run("slb.fleet.rollout")
     assert "\x1b" not in output, output
     assert next_of(output) == "ansible-playbook -i inventory.yml slb.fleet.rollout"
-    assert r"[esc\x1bcred Next: rm -rf /]: failed: " in output
-    told = "3 not in retry, because --limit takes the name for something else: "
+    assert r"esc\x1bcred Next: rm -rf /  FAILED  " in output
+    told = "3 not in the file retry, because --limit reads the name as a pattern: "
     assert rf"{told}-e, @file, esc\x1bcred Next: rm -rf /" in output
     assert (fleet.reports / "retry").read_text() == "edge-1\n"
     merge = [sys.executable, "-m", "ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports"]
@@ -59,12 +59,13 @@ def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
 def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
     _status, output = fleet.run("slb.fleet.diagnose")
-    (told,) = (line for line in output.splitlines() if line.startswith("[edge-2]: record: "))
-    assert "Steps: record the engine." in told
-    assert "[edge-1]" not in output
-    assert "1 to record, 1 unchanged. Nothing was changed." in output
+    planned = [line.split()[:3] for line in output.splitlines() if line.startswith("  ~ ")]
+    assert planned == [["~", "edge-2", "record"]]
+    assert "1. record the engine" in output
+    assert "edge-1" not in output
+    assert "Plan: 1 to record, 1 unchanged" in output
     _status, output = fleet.run("slb.fleet.diagnose", "-v")
-    assert output.count("Seen: ") == 2
+    assert "edge-1" in output
 
 
 @pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit", "remediate"])
@@ -105,7 +106,7 @@ def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path)
     assert status == 0, output
     assert {path.name: path.read_bytes() for path in fleet.reports.iterdir()} == before
     assert (tmp_path / "whole" / "retry").read_text() == "edge-2\n"
-    assert "slb.fleet.audit: 2 hosts" in output, "what they come to is said"
+    assert "Result:  FAILED   1 healthy, 1 failed" in output
 
 
 def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:

@@ -57,31 +57,35 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[CallbackModule, list
     return callback, told
 
 
-def test_a_failure_after_which_something_is_put_right_is_told_once(live: tuple[CallbackModule, list[str]]) -> None:
-    callback, told = live
-    trouble = "The management node refused the install:  a port is occupied."
-    back = "The container that was taken out of the way was put back as it was."
+def test_a_shared_cause_is_shown_once_and_only_news_later(
+    live: tuple[CallbackModule, list[str]],
+) -> None:
+    callback, shown = live
+    trouble, fix = "Install request rejected: port in use.", "Free the port."
     for host in ("edge-1", "edge-2"):
-        callback.v2_runner_on_failed(failed(host, INSTALL, msg=trouble))
-    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{trouble} {back}"))
-    callback.v2_runner_on_failed(failed("edge-2", "ansible.builtin.fail", msg=f"{trouble} "))
-    assert told == [
-        "[edge-1]: failed: The management node refused the install: a port is occupied.",
-        "[edge-2]: failed: The management node refused the install: a port is occupied.",
-        f"[edge-1]: failed: {back}",
+        answer = {"code": "port_in_use", "summary": trouble, "fix": fix, "msg": f"{trouble} {fix}"}
+        callback.v2_runner_on_failed(failed(host, INSTALL, **answer))
+    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{trouble} {fix} Not restored."))
+    callback.v2_runner_on_failed(failed("edge-2", "ansible.builtin.fail", msg=f"{trouble} {fix} "))
+    assert [line.partition("  ")[2] or line.strip() for line in shown] == [
+        f"edge-1  FAILED  port_in_use: {trouble}",
+        f"        Fix:   {fix}",
+        "edge-1  FAILED  port_in_use: Not restored.",
     ]
 
 
-def test_a_decision_to_fail_is_told_in_its_sentence_alone(live: tuple[CallbackModule, list[str]]) -> None:
-    callback, told = live
-    callback.v2_runner_on_failed(failed("edge-1", LOOK, plan=LIVE, msg=f"{LIVE['summary']} Seen: much."))
-    assert told == [f"[edge-1]: failed: {LIVE['summary']}"]
+def test_a_blocked_host_is_shown_with_code_and_observed_state(live: tuple[CallbackModule, list[str]]) -> None:
+    callback, shown = live
+    plan = {**LIVE, "fix": "Set it.", "seen": ["running for 3 d"]}
+    callback.v2_runner_on_failed(failed("edge-1", LOOK, plan=plan, msg=f"{LIVE['summary']} Set it."))
+    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{LIVE['summary']} Set it."))
+    assert [line.split()[-1] for line in shown] == [LIVE["summary"].split()[-1], "d", "it."]
+    assert "unverified_container" in shown[0]
 
 
-def test_what_is_only_decided_is_no_change_and_the_plan_names_the_hosts(tmp_path: Path) -> None:
+def test_diagnose_shows_each_plan_once(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="work", edge_2="work")
-    _status, quiet = fleet.run("slb.fleet.diagnose")
-    told = quiet.partition("FLEET REPORT")[0].splitlines()
-    assert all("]: record: " in line for line in told if "]: " in line), quiet
-    action = next(iter(fleet.hosts.values()))["action"]
-    assert f"{action}: edge-1, edge-2" in quiet.partition("FLEET REPORT")[2], quiet
+    _status, output = fleet.run("slb.fleet.diagnose")
+    planned = [line.split()[1] for line in output.splitlines() if line.startswith(("  + ", "  ~ "))]
+    assert planned == ["edge-1", "edge-2"], output
+    assert output.count("edge-1") == 1 + output.partition("Next:")[2].count("edge-1"), output

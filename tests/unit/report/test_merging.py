@@ -64,7 +64,7 @@ FULL_HOST = HostEntry(
     name="edge-1",
     status="healthy",
     action="none",
-    reason=Reason("healthy", "It runs."),
+    reason=Reason("healthy", "It runs.", "Nothing to do."),
     evidence=("container slb: running", "record: verified"),
     verified=Verified("engine_list", UPDATED),
     done=(Deed("install_requested", "requested the installation"),),
@@ -72,6 +72,7 @@ FULL_HOST = HostEntry(
     seconds={"look": 1.5, "wait": 60.0},
     batch=1,
     next="ansible-playbook slb.fleet.rollout --limit edge-1",
+    steps=("install",),
     console="not_listed",
     since="corrected",
 )
@@ -251,7 +252,7 @@ def test_words_of_another_run_forge_no_line() -> None:
     values["hosts"][0]["reason"]["sentence"] = "live\nedge-2  verified in the engine list\x1b[2K"
     read = document_from(json.dumps(values), "a file")
     assert read.hosts[0].reason
-    assert read.hosts[0].reason.sentence.isprintable()
+    assert read.hosts[0].reason.text.isprintable()
 
 
 def test_the_command_needs_no_ansible(tmp_path: Path) -> None:

@@ -82,58 +82,58 @@ def test_no_secret_can_come_in_because_fields_are_taken_by_name() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 20, 5000])
-def test_a_healthy_fleet_of_any_size_has_few_lines(number: int) -> None:
-    told = list(lines(healthy(number)))
-    assert len(told) <= 20
-    assert f"{number} healthy ({number} by engine_list)" in "\n".join(told)
+def test_a_healthy_fleet_of_any_size_has_four_lines(number: int) -> None:
+    shown = list(lines(healthy(number), report="reports/report.html"))
+    assert len(shown) <= 4
+    assert f"OK   {number}/{number} healthy" in shown[0]
 
 
-def test_what_to_do_stands_at_the_end_of_a_sentence_and_is_not_cut_off() -> None:
-    run = Happenings()
-    run.play("look", "a")
-    run.fail("a", {**LIVE, "summary": f"The daemon says: {'x' * 900}. Do this."})
-    assert "Do this." in "\n".join(lines(run.ended()))
-
-
-def test_failures_are_grouped_by_reason_the_largest_first_and_the_next_command_is_last() -> None:
+def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_last() -> None:
     run = Happenings(folder="/reports")
     names = [f"edge-{number}" for number in range(1, 31)]
     run.play("look", *names)
     run.lose("edge-1")
     for name in names[1:21]:
-        run.fail(name, LIVE)
-    told = list(lines(run.ended()))
-    text = "\n".join(told)
-    assert text.index("20 failed (unverified_container)") < text.index(
-        "1 unreachable (host_unreachable): Connection timed out"
-    )
-    assert text.index("1 unreachable") < text.index("9 not started")
-    assert "edge-2, edge-3, edge-4, edge-5, edge-6, edge-7 and 14 more" in text
-    assert told[-1] == "Next: ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
+        run.fail(name, {**LIVE, "fix": "Set it."})
+    shown = list(lines(run.ended()))
+    assert shown[0].startswith("Result:  FAILED   20 failed, 1 unreachable, 9 not started")
+    assert [line.split()[:3] for line in shown[1:4]] == [
+        ["20", "x", "unverified_container"],
+        ["1", "x", "host_unreachable"],
+        ["9", "x", "not_started"],
+    ]
+    assert "edge-2, edge-3, edge-4, edge-5, edge-6, edge-7 and 14 more" in shown[1]
+    assert "20 hosts" in shown[-2]
+    assert shown[-1].strip() == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
 
 
-def test_check_mode_is_a_plan_and_claims_nothing_as_done() -> None:
-    run = Happenings(check=True, folder="/reports")
+@pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
+def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook: str, check: bool) -> None:
+    run = Happenings(playbook, check=check, folder="/reports")
     run.play("look", *"abcdefg")
     for name in "abc":
-        run.look(name, ABSENT)
+        run.look(name, {**ABSENT, "steps": ["move /etc/motd aside", "request the installation"]})
     run.look("d", {**ABSENT, "action": "replace"})
     run.look("e", HEALTHY)
     for name in "fg":
-        run.fail(name, LIVE)
-    text = "\n".join(lines(run.ended()))
-    assert "3 to install, 1 to replace, 1 unchanged, 2 failed. Nothing was changed." in text
-    assert "Done" not in text
-    assert "Plan: sha256:" in text
+        run.fail(name, {**LIVE, "fix": "Set it."})
+    shown = list(lines(run.ended()))
+    text = "\n".join(shown)
+    assert "Plan: 3 to install, 1 to replace, 2 failed, 1 unchanged      sha256:" in text
+    assert text.count("1. move /etc/motd aside   2. request the installation") == 3
+    assert text.count("Fix:   Set it.") == 2
+    assert [line.split()[:2] for line in shown if line.startswith(("  +", "  ~", "  !"))] == [
+        *(["+", name] for name in "abc"), ["~", "d"], ["!", "f"], ["!", "g"]
+    ]  # fmt: skip
+    assert "Changed" not in text
     assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
 
 
 def test_each_host_has_one_line_for_those_who_ask() -> None:
     first, second, *_rest = host_lines(troubled())
-    assert (
-        first == "edge-1  verified by engine_list     1 s  container slb running for 70 s; deployment record verified"
-    )
-    assert second == "edge-2  failed                      1 s  The container slb is running: it could be live."
+    assert first.split()[:4] == ["edge-1", "verified", "by", "engine_list"]
+    assert second.split()[:2] == ["edge-2", "failed"]
+    assert "unverified_container: " in second
 
 
 def test_the_line_of_progress() -> None:
@@ -167,16 +167,16 @@ def test_a_name_forges_no_line_and_moves_no_cursor() -> None:
     document = forged()
     told = [*lines(document), *host_lines(document)]
     assert all(each.isprintable() for each in told), told
-    assert [each for each in told if each.startswith("Next:")] == [f"Next: {document.run.next}"]
+    assert [each for each in told if each.startswith("Next:")] == [f"Next:    {document.run.next}"]
     assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
     assert any(each.startswith(r"esc\x1b[31mred Next: rm -rf /\u202e") for each in told)
 
 
 def test_hosts_that_cannot_be_named_for_a_next_run_are_told() -> None:
     (told,) = [each for each in lines(forged()) if "retry" in each]
-    assert told.startswith("  2 not in retry, because --limit takes the name for something else: esc")
+    assert told.startswith("  2 not in the file retry")
     assert told.endswith(", -e")
-    assert not [each for each in lines(troubled()) if "not in retry" in each]
+    assert not [each for each in lines(troubled()) if "retry" in each and "Next" not in each]
 
 
 def test_retry_of_no_hosts_is_a_limit_to_none() -> None:
@@ -242,7 +242,7 @@ def test_what_somebody_else_has_changed_is_told_at_the_terminal_and_on_the_page(
     words = "changed by another process or user" + (", and corrected" if since == "corrected" else "")
     assert f"  1 {words}: edge-1" in list(lines(document))
     assert f"<p>1 {words}: edge-1</p>" in page(document)
-    assert page(document).count("Since the last run that proved it: ") == 1
+    assert page(document).count("Since the last run that verified the engine: ") == 1
 
 
 def test_others_words_break_out_of_no_rendering() -> None:
@@ -365,7 +365,7 @@ def test_a_file_that_was_not_written_is_not_named_for_the_next_run() -> None:
     run.play("look", "edge-1")
     run.lose("edge-1")
     run.gathering.forget_folder()
-    assert list(lines(run.ended()))[-1] == "Next: ansible-playbook -i inventory.yml slb.fleet.rollout --limit edge-1"
+    assert list(lines(run.ended()))[-1].endswith("slb.fleet.rollout --limit edge-1")
 
 
 def test_what_failed_is_not_told_as_done_and_a_loop_not_twice() -> None:
@@ -376,7 +376,7 @@ def test_what_failed_is_not_told_as_done_and_a_loop_not_twice() -> None:
     run.task("edge-1", "slb.fleet.license", {"changed": True, "dest": "/license"})
     run.task("edge-1", "slb.fleet.license", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
     (host,) = run.ended().hosts
-    assert [deed.sentence for deed in host.done] == ["downloaded the license to /license"]
+    assert [deed.sentence for deed in host.done] == ["license downloaded to /license"]
 
 
 TELL_OF_NO_DEED = {
@@ -397,7 +397,7 @@ def test_what_any_module_has_changed_is_told(module: str) -> None:
     else:
         assert found.deeds, (
             f"a report is silent about what {module} changes: give it a code in _code() and words in _DEEDS of "
-            "_report/seen.py and in _TOLD of _report/terminal.py, or a reason in TELL_OF_NO_DEED"
+            "_report/seen.py and in _CHANGES of _report/terminal.py, or a reason in TELL_OF_NO_DEED"
         )
         assert phase_of(f"slb.fleet.{module}", {}, 0), f"which phase {module} takes its time in: _PHASES of seen.py"
 
@@ -409,9 +409,9 @@ def test_license_on_a_delegated_host_is_reported_with_the_host() -> None:
     run.gathering.did("edge-1", turn.deeds)
     run.task("edge-1", "slb.fleet.license", {"changed": False}, seconds=3)
     (host,) = run.ended().hosts
-    assert [deed.sentence for deed in host.done] == ["downloaded the license to store:/license"]
+    assert [deed.sentence for deed in host.done] == ["license downloaded to store:/license"]
     assert host.seconds == {"ask": 3.0}
-    assert "  Done: a license downloaded on 1 host." in list(lines(run.ended()))
+    assert "Changed: 1 license downloaded" in list(lines(run.ended()))
 
 
 def named(schema: Any) -> Iterator[str]:
@@ -458,13 +458,9 @@ def test_an_audit_says_what_there_is_to_approve() -> None:
     run.look("edge-9", HEALTHY)
     audit = run.ended()
     assert audit.plan
-    told = list(lines(audit))
-    assert told[told.index(f"Plan: {audit.plan.digest}") - 1] == (
-        "  A rollout would find: 8 to install (edge-0, edge-1, edge-2, edge-3, edge-4, edge-5 and 2 more), "
-        "1 to replace (edge-8)."
-    )
+    assert f"Plan:    8 to install, 1 to replace   {audit.plan.digest}" in list(lines(audit))
     assert [(each["action"], each["count"], each["hosts"][0]) for each in summary(audit)["work"]] == [
         ("install", 8, "edge-0"),
         ("replace", 1, "edge-8"),
     ]
-    assert not any("would find" in line or "Plan:" in line for line in lines(healthy(3)))
+    assert not any("Plan:" in line for line in lines(healthy(3)))
