@@ -13,8 +13,11 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import merged
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import read_document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
-from ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports import merge, write
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "reports": {"type": "list", "elements": "path", "required": True},
@@ -29,29 +32,26 @@ class ActionModule(ActionBase):  # type: ignore[misc]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         super().run(tmp, task_vars)
-        validator = ArgumentSpecValidator(ARGUMENTS)
-        validation = validator.validate(self._task.args)
+        validation = ArgumentSpecValidator(ARGUMENTS).validate(self._task.args)
         if validation.error_messages:
             return {"failed": True, "msg": "; ".join(validation.error_messages)}
         options = validation.validated_parameters
         if not options["dest"].strip():
-            return {"failed": True, "msg": "No folder is named for the one report. Set dest (slb_merged_dir)."}
+            return {"failed": True, "msg": "Option dest empty. Set the folder for the report (slb_merged_dir)."}
+        into = Path(options["dest"]).absolute()
         try:
-            return self._of_reports(options)
+            documents = [read_document(Path(source)) for source in options["reports"]]
+            document = merged(documents, NextStep(folder=str(into)))
+            if not self._task.check_mode:
+                write_all(into, document, AT_THE_END)
         except FleetError as error:
             return {"failed": True, "msg": error.in_words(None, ARGUMENTS)}
         except OSError as error:
-            return {"failed": True, "msg": f"{options['dest']} cannot be written: {error.strerror}."}
-
-    def _of_reports(self, options: dict[str, Any]) -> dict[str, Any]:
-        into = Path(options["dest"]).absolute()
-        document = merge([Path(source) for source in options["reports"]], into)
-        if not self._task.check_mode:
-            write(into, document)
+            return {"failed": True, "msg": f"Folder {into} not written: {error.strerror}."}
         return {
             "changed": True,
             "dest": str(into),
             "counts": document.counts,
             "retry": [host.name for host in document.hosts if host.status in AGAIN],
-            "report": list(lines(document)),
+            "report": list(lines(document, report=str(into / "report.html"))),
         }

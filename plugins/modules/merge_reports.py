@@ -13,7 +13,6 @@ description:
   - Where slices of a fleet are run side by side, each makes a report of its own. This makes one of them, with one list of
     the hosts for a next run.
   - Of a host that is in several, what the run says that was heard of last counts.
-  - The same without Ansible is C(python3 -m ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports).
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes

@@ -19,7 +19,6 @@ import yaml
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, motd, record
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.folder import Folder
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import CONNECTION_VARIABLES
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS, KNOWN
 
@@ -385,17 +384,6 @@ def test_what_a_killed_task_was_writing_on_a_host_goes_by_the_recipe(
     typed = re.sub(r" (?=/(?:etc|var|run)\b)", f" {tmp_path}", "\n".join(recipe))
     subprocess.run(["sh", "-ec", typed], capture_output=True, text=True, check=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-@pytest.mark.parametrize("page", ["operations.md"])
-def test_what_a_killed_run_was_writing_beside_a_license_is_named(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Folder.opened(tmp_path) as folder, killed_before_the_name(monkeypatch):
-        folder.write("license", b"half")
-    (named,) = set(re.findall(r"`([^` ]*\.part)`", (ROOT / "docs" / page).read_text()))
-    (left,) = tmp_path.iterdir()
-    assert left.match(named)
 
 
 def changes() -> Iterator[tuple[str, str]]:

@@ -6,18 +6,16 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.folder import Folder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
-FOLDER_MODE = 0o750
-_MODE = 0o640
-_MODE_OF = {"slb_fleet.prom": 0o644}
-"""What the textfile collector reads, it reads as a user of its own."""
+_MODE_OF_FOLDER, _MODE, _MODE_OF_METRICS = 0o750, 0o640, 0o644
 
 
 def as_text(document: Document) -> str:
@@ -25,24 +23,12 @@ def as_text(document: Document) -> str:
 
 
 def retry(document: Document) -> str:
-    """The hosts that a next run is for, as ``--limit @`` takes them: not those whose name it takes for a pattern."""
+    """Return the hosts for a next run, as ``--limit @`` reads them. An empty file would be all hosts to Ansible."""
     return as_limit(host.name for host in document.hosts if host.status in AGAIN and can_be_named(host.name))
 
 
 def as_limit(names: Iterable[str]) -> str:
-    """A file for ``--limit @``. An empty one would be all hosts to it, so that of none says so."""
     return "".join(f"{name}\n" for name in names) or "!all\n"
-
-
-_KILLED_SECONDS = 600.0
-"""Nobody writes at a file for so long: another run may be at work in the folder."""
-
-
-def _page(document: Document) -> str:
-    # Here, because whoever merges reports without Ansible may have no Jinja2.
-    from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
-
-    return page(document)
 
 
 AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
@@ -50,25 +36,22 @@ AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
     "retry": retry,
     "slb_fleet.prom": metrics,
 }
-AT_THE_END: Mapping[str, Callable[[Document], str]] = {
-    **AT_ANY_MOMENT,
-    "report.html": _page,
-}
+AT_THE_END: Mapping[str, Callable[[Document], str]] = {**AT_ANY_MOMENT, "report.html": page}
 
 
 def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
-    """Raises OSError, and FleetError where the way to the folder leads over another user's link.
-
-    Whoever reads a file sees the one before or this one, whole.
-    """
-    # Nobody else may write in what is made, nor exchange what is in it.
-    with Folder.opened(folder, missing=FOLDER_MODE) as opened:
-        for name, render in files.items():
-            opened.write(name, render(document).encode("utf-8", "backslashreplace"), _MODE_OF.get(name, _MODE))
-
-
-def take_away_what_killed_runs_left(folder: Path) -> None:
-    """Files that were never given their names. Raises OSError and FleetError, as ``write_all``."""
-    if folder.is_dir():
-        with Folder.opened(folder) as opened:
-            opened.sweep(_KILLED_SECONDS)
+    """Write the files; a reader sees the former file or the new one. Raises OSError."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(_MODE_OF_FOLDER, exist_ok=True)
+    for name, render in files.items():
+        with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=".slb-fleet-", suffix=".part", delete=False) as file:
+            path = Path(file.name)
+            try:
+                file.write(render(document).encode("utf-8", "backslashreplace"))
+                file.flush()
+                # The textfile collector reads its file as a user of its own.
+                path.chmod(_MODE_OF_METRICS if name.endswith(".prom") else _MODE)
+                path.replace(folder / name)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise

@@ -1,22 +1,21 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A document that was written by another run, read field by field: what is not of the declared shape is refused."""
+"""Read the document of another run. What does not have the declared types is refused."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
-import re
-from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
-    PHASES,
     STATUSES,
     VERSION,
     Batch,
@@ -29,147 +28,83 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import plan_of
 
-_LONGEST, _LONGEST_NAME = 2000, 300
-_MOST, _HIGHEST_JOB = 10_000_000, 2**31
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
-_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError, OverflowError)
-_STATUSES, _SINCE = ("running", "finished", "interrupted"), ("intended", "corrected", "drifted")
+_LONGEST, _HIGHEST = 2000, 2**53
+_UNREADABLE = (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError)
+_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "int": (int,), "float": (int, float)}
+Part = TypeVar("Part")
 
 
 class UnreadableReportError(FleetError):
-    """What was given is no report of this collection."""
-
-    def __init__(self, where: str, why: str) -> None:
-        super().__init__(
-            f"{where} is no report of slb.fleet: {why}.",
-            "Give the report.json that the callback slb.fleet.report wrote.",
-        )
+    """The file is no report of this collection."""
 
 
-def document_from(text: str, where: str) -> Document:
-    """``where``: how its place is called in a message. Raises UnreadableReportError."""
+def read_document(path: Path) -> Document:
+    """Return the document in a report.json, or in the folder that has one. Raises UnreadableReportError."""
+    file = path / "report.json" if path.is_dir() else path
     try:
-        values = json.loads(text)
-        _see_the_format(values)
-        run = _run(values["run"])
-        hosts = tuple(_host(each) for each in values["hosts"])
-        plan = plan_of(_texts(values["plan"]["hosts"])) if values.get("plan") else None
-        return Document(run, hosts, plan, tuple(_text(each) for each in values.get("unknown_engines", ())))
-    except KeyError as error:
-        raise UnreadableReportError(where, f"it has no {error}") from None
+        return document_from(file.read_text(encoding="utf-8-sig"))
     except _UNREADABLE as error:
-        raise UnreadableReportError(where, in_short(str(error), _LONGEST_NAME)) from None
+        why = getattr(error, "strerror", None) or in_short(str(error), _LONGEST)
+        raise UnreadableReportError(
+            f"{file} is no report of slb.fleet: {why}.",
+            "Give the report.json that the callback slb.fleet.report wrote.",
+        ) from None
 
 
-def _see_the_format(values: Any) -> None:
-    if not isinstance(values, Mapping):
-        raise TypeError("it is no object")
-    if values.get("format") != FORMAT or values.get("version") != VERSION:
+def document_from(text: str) -> Document:
+    """Return the document. Raises any of ``_UNREADABLE``."""
+    values = _clean(json.loads(text, parse_constant=_reject))
+    if values["format"] != FORMAT or values["version"] != VERSION:
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
+    run = values["run"]
+    run["batches"] = tuple(_build(Batch, each) for each in run["batches"])
+    plan = plan_of(values["plan"]["hosts"]) if values["plan"] else None
+    hosts = tuple(_host(each) for each in values["hosts"])
+    for moment in (run["began"], run["updated"], run["ended"]):
+        if moment is not None:
+            datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
+    return Document(_build(RunEntry, run), hosts, plan, tuple(values["unknown_engines"]))
 
 
-def _count(value: Any, most: int = _MOST) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < most:
-        raise ValueError(f"{value!r:.60} is no count")
+def _host(values: dict[str, Any]) -> HostEntry:
+    for name, kind in (("reason", Reason), ("verified", Verified)):
+        values[name] = _build(kind, values[name]) if values[name] else None
+    for name in ("done", "would_do"):
+        values[name] = tuple(_build(Deed, each) for each in values[name])
+    if values["status"] not in STATUSES or not all(_is_number(each) for each in values["seconds"].values()):
+        raise ValueError(f"host {values['name']!r} is invalid")
+    return _build(HostEntry, values)
+
+
+def _build(kind: type[Part], values: dict[str, Any]) -> Part:
+    """Return a dataclass of the values; fields of a later version are dropped."""
+    found = {}
+    for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+        value = values[field.name]
+        types = _TYPES.get(str(field.type).removesuffix(" | None"))
+        is_none = value is None and str(field.type).endswith("None")
+        if types and not is_none and (not isinstance(value, types) or (types != (bool,) and isinstance(value, bool))):
+            raise TypeError(f"{field.name} is not {field.type}: {value!r:.60}")
+        found[field.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**found)
+
+
+def _clean(value: Any) -> Any:
+    """Return the value with texts of bounded length, without control characters, and with finite numbers."""
+    if isinstance(value, str):
+        return in_short(value, _LONGEST)
+    if isinstance(value, dict):
+        return {_clean(key): _clean(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, (int, float)) and not (math.isfinite(value) and 0 <= value < _HIGHEST):
+        _reject(f"{value!r:.20}")
     return value
 
 
-def _run(values: Mapping[str, Any]) -> RunEntry:
-    job = values.get("awx_job_id")
-    return RunEntry(
-        playbook=_text(values["playbook"]),
-        check=_truth(values["check"]),
-        status=_one_of(_STATUSES, values["status"]),
-        began=_time(values["began"]),
-        updated=_time(values["updated"]),
-        ended=_time_or_none(values.get("ended")),
-        seconds=_seconds(values["seconds"]),
-        limit=_text_or_none(values.get("limit")),
-        awx_job_id=None if job is None else _count(job, _HIGHEST_JOB),
-        versions=_texts(values.get("versions", {})),
-        management_nodes=tuple(_text(each) for each in values.get("management_nodes", ())),
-        batches=tuple(_batch(each) for each in values.get("batches", ())),
-        next=_text(values.get("next", "")),
-    )
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _batch(values: Mapping[str, Any]) -> Batch:
-    return Batch(
-        _text(values["play"]),
-        _count(values["hosts"]),
-        _time(values["began"]),
-        _time_or_none(values.get("ended")),
-        _count(values["troubled"]),
-    )
-
-
-def _host(values: Mapping[str, Any]) -> HostEntry:
-    reason, verified, batch = values.get("reason"), values.get("verified"), values.get("batch")
-    since = values.get("since")
-    return HostEntry(
-        name=_text(values["name"]),
-        status=_one_of(tuple(STATUSES), values["status"]),
-        action=_text(values.get("action", "")),
-        reason=Reason(_text(reason["code"]), _text(reason["summary"]), _text(reason["fix"])) if reason else None,
-        evidence=tuple(_text(each) for each in values.get("evidence", ())),
-        verified=Verified(_text(verified["by"]), _time(verified["at"])) if verified else None,
-        done=_deeds(values.get("done", ())),
-        would_do=_deeds(values.get("would_do", ())),
-        seconds={phase: _seconds(value) for phase, value in values.get("seconds", {}).items() if phase in PHASES},
-        batch=None if batch is None else _count(batch),
-        next=_text(values.get("next", "")),
-        steps=tuple(_text(each) for each in values.get("steps", ())),
-        console=_text(values.get("console", "")),
-        since=None if since is None else _one_of(_SINCE, since),
-    )
-
-
-def _deeds(values: Any) -> tuple[Deed, ...]:
-    return tuple(Deed(_text(each["code"]), _text(each["sentence"])) for each in values)
-
-
-def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {_text(key): _text(value) for key, value in values.items()}
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r:.60} is not a text")
-    return in_short(value, _LONGEST)
-
-
-def _time(value: Any) -> str:
-    """In the one form that reports have, so that the order of texts is that of times."""
-    text = _text(value)
-    if not _TIME.fullmatch(text):
-        raise ValueError(f"{text!r:.60} is no time in UTC")
-    datetime.fromisoformat(text.replace("Z", "+00:00"))
-    return text
-
-
-def _time_or_none(value: Any) -> str | None:
-    return None if value is None else _time(value)
-
-
-def _seconds(value: Any) -> float:
-    """JSON has no word for others, Python's reader has."""
-    seconds = float(value)
-    if not math.isfinite(seconds):
-        raise ValueError(f"{value!r:.60} is no number of seconds")
-    return seconds
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{value!r:.60} is neither true nor false")
-    return value
-
-
-def _text_or_none(value: Any) -> str | None:
-    return None if value is None else _text(value)
-
-
-def _one_of(words: tuple[str, ...], value: Any) -> Any:
-    if value not in words:
-        raise ValueError(f"{value!r:.60} is none of {', '.join(words)}")
-    return value
+def _reject(constant: str) -> None:
+    raise ValueError(f"it has the number {constant}")

@@ -19,7 +19,6 @@ from typing import Any
 from ansible import constants, context
 from ansible.utils.display import Display
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Status
@@ -27,7 +26,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_ANY_MOMENT,
     AT_THE_END,
-    take_away_what_killed_runs_left,
     write_all,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
@@ -169,9 +167,6 @@ class Watcher:
         # It may stand in the very file that this run writes, and is needed again where the run is repeated.
         approved = None if is_empty(plan) else read_approved_plan(plan)
         self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now, approved)
-        if self._folder:
-            with contextlib.suppress(OSError, FleetError):
-                take_away_what_killed_runs_left(self._folder)
         self._write(self._gathering.document(now), AT_THE_END)
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._ticker.start()
@@ -207,10 +202,10 @@ class Watcher:
             return
         try:
             write_all(self._folder, document, files)
-        except (OSError, FleetError) as error:
+        except OSError as error:
             Display().warning(
-                f"The reports cannot be written to {self._folder}: {error}. The run goes on without them. Make room "
-                "there, or set SLB_REPORT_DIR to a folder that the user that runs Ansible may write to."
+                f"Reports not written to {self._folder}: {error}. The run continues without them. Make space, or set "
+                "SLB_REPORT_DIR to a folder that your user may write to."
             )
             self._folder = None
             with self._lock:

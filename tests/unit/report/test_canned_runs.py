@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import sys
 import textwrap
 import time
 from functools import partial
@@ -48,12 +47,6 @@ def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
     told = "3 not in the file retry, because --limit reads the name as a pattern: "
     assert rf"{told}-e, @file, esc\x1bcred Next: rm -rf /" in output
     assert (fleet.reports / "retry").read_text() == "edge-1\n"
-    merge = [sys.executable, "-m", "ansible_collections.slb.fleet.plugins.plugin_utils.merge_reports"]
-    status, output = fleet.run(
-        command=[*merge, "--into", str(tmp_path / "whole"), str(fleet.reports)], PYTHONPATH=str(ROOT / ".cache" / "dev")
-    )
-    assert status == 1
-    assert told in output
 
 
 def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path: Path) -> None:

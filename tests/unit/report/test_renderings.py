@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +16,6 @@ import pytest
 from prometheus_client import parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_THE_END,
@@ -322,42 +320,6 @@ def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_pat
     assert {modes.pop("the"), modes.pop("night"), (tmp_path / "of").stat().st_mode & 0o777} == {0o750}
     assert modes.pop("slb_fleet.prom") == 0o644
     assert set(modes.values()) == {0o640}
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's link")
-def test_reports_are_not_written_where_another_users_link_leads(tmp_path: Path) -> None:
-    victims = tmp_path / "victims"
-    victims.mkdir()
-    (tmp_path / "reports").symlink_to(victims)
-    os.lchown(tmp_path / "reports", 65534, 65534)
-    with pytest.raises(FleetError, match="a symbolic link of the user 65534"):
-        write_all(tmp_path / "reports", healthy(1), AT_THE_END)
-    assert list(victims.iterdir()) == []
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's link")
-def test_nor_are_folders_made_there(tmp_path: Path) -> None:
-    victims = tmp_path / "victims"
-    victims.mkdir()
-    (tmp_path / "reports").symlink_to(victims)
-    os.lchown(tmp_path / "reports", 65534, 65534)
-    with pytest.raises(FleetError, match="a symbolic link of the user 65534"):
-        write_all(tmp_path / "reports" / "of" / "today", healthy(1), AT_THE_END)
-    assert list(victims.iterdir()) == []
-
-
-def test_nobody_else_is_let_in_by_the_folder_above(tmp_path: Path) -> None:
-    entries = ((1, 7, 2**32 - 1), (2, 7, 65534), (4, 0, 2**32 - 1), (0x10, 7, 2**32 - 1), (0x20, 0, 2**32 - 1))
-    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
-    try:
-        os.setxattr(tmp_path, "system.posix_acl_default", acl)
-    except OSError:
-        pytest.skip("this file system knows no lists of who may do what")
-    write_all(tmp_path / "reports" / "today", healthy(1), AT_THE_END)
-    made = list((tmp_path / "reports").rglob("*"))
-    assert len(made) == 1 + len(AT_THE_END)
-    assert [path for path in (tmp_path / "reports", *made) if os.listxattr(path)] == []
-    assert {path.stat().st_mode & 0o777 for path in made if path.is_file()} == {0o640, 0o644}
 
 
 def test_a_file_that_was_not_written_is_not_named_for_the_next_run() -> None:
