@@ -131,7 +131,7 @@ def test_each_management_node_s_list_is_shown_once(
     assert "Describe the console's list of engines in slb_engine_list" in said
     assert "undefined" not in said
     for number in range(1, 7):
-        assert re.search(rf"edge-{number}\]\W+(msg\W+)?(running|other_name|empty)\b", said), said
+        assert re.search(rf"edge-{number}\W+(msg\W+)?(running|other_name|empty)\b", said), said
 
 
 def test_trying_nothing(start: Callable[..., Any], controller: Controller) -> None:

@@ -306,20 +306,6 @@ def test_an_audit_by_cron_mails_nothing_while_all_is_well(tmp_path: Path) -> Non
     assert (tmp_path / "audit.log").read_text() == "fleet: -i inventory.yml slb.fleet.audit\nA warning\n"
 
 
-def test_the_options_of_the_command_that_merges_reports_are_there() -> None:
-    (typed,) = {typed for _page, typed in commands("PYTHONPATH=~/.ansible/collections")}
-    module, *words = shlex.split(typed)[3:]
-    told = subprocess.run(
-        [sys.executable, "-m", module, "--help"],
-        env={**os.environ, "PYTHONPATH": str(COLLECTIONS)},
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    for option in (word for word in words if word.startswith("-")):
-        assert option in told, option
-
-
 def test_each_target_of_make_is_there() -> None:
     targets = {typed.split()[1] for _page, typed in commands("make")}
     assert targets
