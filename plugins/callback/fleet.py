@@ -153,8 +153,11 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         words = [line for line in said if isinstance(line, str)]
         if len(words) < len(said):
             super().v2_runner_on_ok(result)
+        elif len(words) == 1:
+            self._line(f"{visible(each.host)}  {visible(words[0])}")
         else:
-            self._line(f"{visible(each.host)}  {visible(' '.join(words))}")
+            for line in words:
+                self._display.display(visible(line))
 
     def _show_failure(self, status: str, result: Any) -> None:
         """Show a failure; a cause that other hosts share once, and what a later task repeats not again."""

@@ -1,24 +1,51 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The state of an engine in the engine list, for playbooks."""
+"""The engine list beside the inventory, for playbooks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import excerpt, listed
 
+_HEAD = ("ENGINE", "ADDRESS", "STATE IN THE LIST", "MAPPED STATE", "HOST", "MATCH")
+_MATCHES = {"running": "yes", "deploying": "yes", "failed": "yes", "unknown": "yes"}
 
-def listed_as(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str) -> dict[str, Any]:
-    """Return the state of one engine in the engine list."""
-    return asdict(listed(excerpt(engines, str(name), str(manage_ip)), str(name), str(manage_ip)))
+
+def engine_table(engines: Sequence[Mapping[str, str]], hosts: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Return the lines of a table: each engine of the list with its host, then hosts whose engine is not listed.
+
+    ``hosts``: name and address of the engine, by host.
+    """
+    rows = []
+    without_entry = dict(hosts)
+    for engine in engines:
+        row = (engine["name"], engine["address"], engine.get("console_state", ""), engine["state"])
+        found = [host for host, (name, ip) in hosts.items() if _shows(engine, str(name), str(ip))]
+        for host in found:
+            without_entry.pop(host, None)
+            name, ip = map(str, hosts[host])
+            state = listed(excerpt(engines, name, ip), name, ip)
+            rows.append((*row, host, _MATCHES.get(state.state, f"no: {state.words or state.state}")))
+        if not found:
+            rows.append((*row, "-", "no: not in the inventory"))
+    rows += [(str(name), str(ip), "-", "-", host, "no: not listed") for host, (name, ip) in without_entry.items()]
+    cells = [[visible(str(cell)) for cell in row] for row in (_HEAD, *rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(_HEAD))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
+
+
+def _shows(engine: Mapping[str, str], name: str, manage_ip: str) -> bool:
+    """Return whether an entry has this name or this address."""
+    seen = excerpt([engine], name, manage_ip)
+    return bool(seen.here or seen.named)
 
 
 class FilterModule:
     """Named by Ansible."""
 
     def filters(self) -> dict[str, Callable[..., Any]]:
-        return {"listed_as": listed_as}
+        return {"engine_table": engine_table}

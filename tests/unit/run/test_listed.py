@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.filter.fleet import engine_table
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import excerpt, is_another_machine, listed
 
 
@@ -47,3 +48,19 @@ def test_listed_text_that_is_no_address_is_not_compared(address: str) -> None:
     assert (
         listed(excerpt([entry("edge-2", address)], "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == "unknown"
     )
+
+
+def test_engine_table_shows_each_engine_and_each_host_once() -> None:
+    engines = [
+        {"name": "edge-1", "address": "192.0.2.11", "state": "running", "console_state": "up"},
+        {"name": "ghost", "address": "192.0.2.99", "state": "failed", "console_state": "error"},
+        {"name": "edge-3", "address": "192.0.2.13", "state": "running", "console_state": "up"},
+    ]
+    hosts = {"h1": ["edge-1", "192.0.2.11"], "h2": ["edge-2", "192.0.2.12"], "h3": ["edge-3", "192.0.2.33"]}
+    _head, *rows = engine_table(engines, hosts)
+    assert [(row.split()[0], row.split()[4], " yes" in row) for row in rows] == [
+        ("edge-1", "h1", True),
+        ("ghost", "-", False),
+        ("edge-3", "h3", False),
+        ("edge-2", "h2", False),
+    ]
