@@ -180,7 +180,7 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) 
         # A report is made of a playbook of this collection alone, also where no host matches.
         (tmp_path / "inventory.ini").write_text("[engines]\n")
         of_ansible(tmp_path, "playbook", "-i", "inventory.ini", "slb.fleet.diagnose")
-        said = (ROOT / "docs" / "report.md").read_text().split("```ini")[0]
+        said = (ROOT / "docs" / "report.md").read_text().split("## The document")[0]
         written = {path.name for path in (tmp_path / folder).iterdir()}
         assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
 
