@@ -8,15 +8,13 @@ from __future__ import annotations
 DOCUMENTATION = r"""
 name: fleet
 type: stdout
-short_description: Changes and failures alone, and how the fleet stands
+short_description: Show changes and failures of a fleet
 version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
-  - For runs of this collection's playbooks on engine hosts. A line for each change and each failure of a host, and for
-    what a playbook has to say of it, the line of progress, and at the end how the fleet stands. With C(--diff), what
-    differs, too. With C(-v), and for other playbooks, Ansible's own output.
-  - Of a host with which nothing is to be done C(slb.fleet.diagnose) says nothing here without C(-v).
-  - The report at the end is that of P(slb.fleet.report#callback), which is enabled beside it.
+  - For playbooks of this collection, shows one line for each change and each failure of a host, with its time, and the
+    progress. A cause that several hosts share is shown once. With C(-v), and for other playbooks, the output is Ansible's.
+  - The plan or the result at the end is that of P(slb.fleet.report#callback). Enable both.
 extends_documentation_fragment:
   - default_callback
   - result_format_callback

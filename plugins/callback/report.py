@@ -1,30 +1,28 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Gathers what a run does to each engine host, and tells it, while it goes on and at its end."""
+"""Gather what a run does on each engine host, and report it during the run and at its end."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: report
 type: aggregate
-short_description: How the fleet stands, while a run goes on and at its end
+short_description: Report how the fleet stands
 version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
-  - Says at the end how many hosts are healthy, what was done, which failed for which reason, the most frequent first,
-    which were not started, and what to run next. With C(-v), also one line for each host.
-  - While the run goes on, a line every 30 seconds shows the progress.
-  - Writes all this to a folder, too, for people and for machines.
-  - It is written after every run of this collection's playbooks on engine hosts, also if hosts failed. A killed run
-    leaves C(report.json) as it was last written. Runs of other playbooks get none, nor do
-    those that are about no host, such as C(slb.fleet.merge_reports).
+  - At the end of a run, shows the result with the hosts that need attention by code, the changes, and the next command. In
+    check mode and for C(slb.fleet.diagnose), shows the plan of each host instead. With C(-v), adds one line for each host.
+  - During the run, shows the progress every 30 seconds.
+  - Writes a report for people and for machines to a folder. A killed run leaves C(report.json) as it was last written.
+  - Runs of other playbooks, and of C(slb.fleet.merge_reports), get no report.
 options:
   report_dir:
     description:
-      - A folder, which is made where it is not there. C(report.json), C(retry), the hosts for a next run, and
-        C(slb_fleet.prom) are kept up to date there during the run; C(report.html) is complete at its end.
-      - Each file is replaced as a whole. Empty for none.
+      - Path of the folder for the reports; it is created if it is missing. Empty - write no files.
+      - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run, C(report.html) at
+        its end. Each file is replaced as a whole.
     type: str
     default: ''
     env:
@@ -33,7 +31,7 @@ options:
       - section: slb_fleet
         key: report_dir
   each_host:
-    description: Whether there is a line for each host at the end, too, as with C(-v).
+    description: Whether to show one line for each host at the end, as with C(-v).
     type: bool
     default: false
     env:

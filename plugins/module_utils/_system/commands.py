@@ -28,7 +28,7 @@ class Completed(NamedTuple):
     @property
     def words(self) -> str:
         """What the command said for itself, for a sentence of ours: its standard error, else its output, shortened."""
-        return (self.stderr.strip() or self.stdout.strip() or "it printed nothing")[:500].rstrip(".")
+        return (self.stderr.strip() or self.stdout.strip() or "it printed nothing")[:500].rstrip(".?! ")
 
 
 def find(name: str) -> Optional[str]:

@@ -66,7 +66,10 @@ def seen(module: str, result: Mapping[str, Any], on: str = "") -> Seen:
     if limit := _mapping(result.get("timedout")).get("period"):
         code = "host_timeout"
         summary = f"Task not finished within {limit} s."
-        fix = "Check the host, or raise slb_host_timeout (or Ansible's task_timeout)."
+        fix = (
+            "Check the host, then run again: the next run continues or restores. "
+            "Or raise slb_host_timeout (Ansible's task_timeout)."
+        )
     if module == f"{PREFIX}engine_plan":
         return _of_a_decision(summary, fix, code, result)
     if module == f"{PREFIX}engine_install":
