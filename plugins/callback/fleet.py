@@ -13,7 +13,8 @@ version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
   - For playbooks of this collection, shows one line for each change and each failure of a host, with its time, and the
-    progress. A cause that several hosts share is shown once. With C(-v), and for other playbooks, the output is Ansible's.
+    progress. A cause that several hosts share is shown once.
+  - With C(-v), and for other playbooks, the output is Ansible's.
   - The plan or the result at the end is that of P(slb.fleet.report#callback). Enable both.
 extends_documentation_fragment:
   - default_callback

@@ -12,8 +12,9 @@ short_description: Report how the fleet stands
 version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
-  - At the end of a run, shows the result with the hosts that need attention by code, the changes, and the next command. In
-    check mode and for C(slb.fleet.diagnose), shows the plan of each host instead. With C(-v), adds one line for each host.
+  - At the end of a run, shows the result with the hosts that need attention by code, the changes, and the next command.
+  - In check mode and for C(slb.fleet.diagnose), shows the plan of each host instead. With C(-v), adds one line for each
+    host.
   - During the run, shows the progress every 30 seconds.
   - Writes a report for people and for machines to a folder. A killed run leaves C(report.json) as it was last written.
   - Runs of other playbooks, and of C(slb.fleet.merge_reports), get no report.
@@ -21,8 +22,8 @@ options:
   report_dir:
     description:
       - Path of the folder for the reports; it is created if it is missing. Empty - write no files.
-      - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run, C(report.html) at
-        its end. Each file is replaced as a whole.
+      - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run.
+      - C(report.html) is written at its end. Each file is replaced as a whole.
     type: str
     default: ''
     env:
