@@ -124,7 +124,8 @@ def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
             refused = module(fleet, host, name)
             assert refused["code"] == "interface_not_adopted", refused
         assert "offered already" in seen["ens15"]
-        assert {"lo", "docker0", "br9", "eth0", "ens19"} <= seen.keys()
+        assert {"lo", "docker0", "br9", "ens19"} <= seen.keys()
+        assert "SSH" in seen["eth0"]
         assert module(fleet, host, "ens99")["code"] == "interface_not_adopted"
         require_restored(host, before, *NICS, seconds=60)
         shell(host, "nmcli connection delete own; ip link del br9; rm -r /etc/keepalived; ip -n lan link set ens11 up")
@@ -136,6 +137,25 @@ def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
         assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"
         shell(host, "systemctl kill --signal=CONT NetworkManager")
         eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "ready again")
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
+def test_a_host_without_a_default_route_takes_the_whole_lease(fleet: Fleet) -> None:
+    def scenario(host: Host) -> None:
+        route = shell(host, "ip route show default").strip()
+        shell(host, f"ip route del {route}")
+        try:
+            result = module(fleet, host, ANSWERED)
+            assert not result["failed"], result
+            assert "default via 10.77.2.1" in routes(host, ANSWERED)
+            refused = module(fleet, host, ANSWERED, state="absent")
+            assert refused["code"] == "interface_not_released", refused
+        finally:
+            shell(host, f"ip route add {route}")
+        assert module(fleet, host, ANSWERED, state="absent")["changed"]
+        assert routes(host, ANSWERED) == []
 
     everywhere(fleet, scenario)
 
