@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import settings
 
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
+
+
+def pytest_configure(config: Any) -> None:
+    """Register the markers for ansible-test, which does not read pyproject.toml."""
+    config.addinivalue_line("markers", "long: takes minutes")
