@@ -63,6 +63,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         self._failed: dict[str, tuple[str, str]] = {}
         self._changed_at: dict[str, float] = {}
         self._batch = 0
+        self._has_report = f"{PREFIX}report" in (constants.CALLBACKS_ENABLED or ())
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._is_quiet = is_own(play) and not self._display.verbosity
@@ -129,7 +130,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if found.host_plan:
             self._plans[each.host] = found.host_plan
         if may_have_done:
-            for change in found.deeds:
+            for change in found.changes:
                 self._changed_at.setdefault(each.host, time.monotonic())
                 self._line(f"{visible(each.host)}  {change.sentence}", constants.COLOR_CHANGED)
         if found.host_plan and found.host_plan.action == "none" and each.host in self._changed_at:
@@ -152,10 +153,9 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         words = [line for line in said if isinstance(line, str)]
         if len(words) < len(said):
             super().v2_runner_on_ok(result)
-        elif len(words) == 1:
+        elif words:
             self._line(f"{visible(each.host)}  {visible(words[0])}")
-        else:
-            for line in words:
+            for line in words[1:]:
                 self._display.display(visible(line))
 
     def _show_failure(self, status: str, result: Any) -> None:
@@ -175,7 +175,8 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             summary = found.summary.removeprefix(before[1]).strip()
         else:
             self._failed[each.host] = code, f"{summary} {fix}".strip()
-        if self._is_plan or not summary or (code, summary, fix) in self._printed:
+        is_in_report = self._is_plan and self._has_report
+        if is_in_report or not summary or (code, summary, fix) in self._printed:
             return
         self._printed.add((code, summary, fix))
         seen_there = plan.evidence if plan else ()

@@ -64,7 +64,7 @@ class Verified:
 
 
 @dataclass(frozen=True)
-class Deed:
+class Change:
     """One thing that was done on or for a host, or, in check mode, that would be."""
 
     code: str
@@ -81,8 +81,8 @@ class HostEntry:
     reason: Reason | None = None
     evidence: tuple[str, ...] = ()
     verified: Verified | None = None
-    done: tuple[Deed, ...] = ()
-    would_do: tuple[Deed, ...] = ()
+    done: tuple[Change, ...] = ()
+    would_do: tuple[Change, ...] = ()
     seconds: Mapping[Phase, float] = field(default_factory=dict)
     batch: int | None = None
     next: str = ""
@@ -264,8 +264,8 @@ def _host(host: HostEntry) -> dict[str, Any]:
         **_plain(host),
         "reason": _plain(host.reason) if host.reason else None,
         "verified": _plain(host.verified) if host.verified else None,
-        "done": [_plain(deed) for deed in host.done],
-        "would_do": [_plain(deed) for deed in host.would_do],
+        "done": [_plain(change) for change in host.done],
+        "would_do": [_plain(change) for change in host.would_do],
         "seconds": {phase: round(value, 1) for phase, value in _in_order(host.seconds)},
     }
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Batch,
-    Deed,
+    Change,
     Document,
     HostEntry,
     HostStatus,
@@ -122,9 +122,9 @@ class Gathering:
     def has_license(self, host: str) -> None:
         self._licensed.add(self._share.get(host, ""))
 
-    def did(self, host: str, deeds: Iterable[Deed]) -> None:
-        for deed in deeds:
-            self._stories.setdefault(host, Story()).add(deed)
+    def did(self, host: str, changes: Iterable[Change]) -> None:
+        for change in changes:
+            self._stories.setdefault(host, Story()).add(change)
 
     def _learn(self, story: Story, seen: Seen, now: float, has_looked: bool) -> None:
         if seen.host_plan:
@@ -135,12 +135,12 @@ class Gathering:
             story.host_plan = seen.host_plan
             if has_looked:
                 story.verified_at, story.is_outdated = now, False
-        if seen.host_plan and not (seen.rounds or story.rounds or story.deeds):
+        if seen.host_plan and not (seen.rounds or story.rounds or story.changes):
             story.is_decided, story.wants = True, seen.wants
         story.waited = story.waited if seen.waited is None else seen.waited
         story.rounds = story.rounds if seen.rounds is None else seen.rounds
-        for deed in seen.deeds:
-            story.add(deed)
+        for change in seen.changes:
+            story.add(change)
         if seen.node:
             self._nodes.setdefault(seen.node)
         self._unknown_engines.update(dict.fromkeys((engine, seen.node) for engine in seen.unknown_engines))
@@ -233,8 +233,8 @@ class Gathering:
             self._reason(story, status),
             host_plan.evidence if host_plan else (),
             Verified(by, self._time(story.verified_at)) if by else None,
-            () if run.check else tuple(story.deeds),
-            tuple(story.deeds) if run.check else (),
+            () if run.check else tuple(story.changes),
+            tuple(story.changes) if run.check else (),
             dict(story.seconds),
             story.batch,
             steps=host_plan.steps if host_plan else (),
@@ -265,7 +265,7 @@ class Gathering:
                 has_all = name not in self._share or self._share[name] in self._licensed
                 return "done" if has_all else "not_started"
             # Its look was skipped, as by --tags.
-            return "interrupted" if story.deeds else "not_started"
+            return "interrupted" if story.changes else "not_started"
         return "healthy" if story.is_verified else self._of_work(story, run)
 
     def _of_work(self, story: Story, run: RunEntry) -> HostStatus:
@@ -277,7 +277,7 @@ class Gathering:
         if run.playbook != _GOES_ON_UNTIL_PROVEN:
             return "done"
         # Its play goes on until the engine is healthy: it was ended before.
-        return "interrupted" if story.deeds else "not_started"
+        return "interrupted" if story.changes else "not_started"
 
     def _end_batch(self, now: float, whole: bool = True) -> None:
         if self._batches and self._batches[-1].ended is None and whole:

@@ -19,7 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     STATUSES,
     VERSION,
     Batch,
-    Deed,
+    Change,
     Document,
     HostEntry,
     Reason,
@@ -70,7 +70,7 @@ def _host(values: dict[str, Any]) -> HostEntry:
     for name, kind in (("reason", Reason), ("verified", Verified)):
         values[name] = _build(kind, values[name]) if values[name] else None
     for name in ("done", "would_do"):
-        values[name] = tuple(_build(Deed, each) for each in values[name])
+        values[name] = tuple(_build(Change, each) for each in values[name])
     if values["status"] not in STATUSES or not all(_is_number(each) for each in values["seconds"].values()):
         raise ValueError(f"host {values['name']!r} is invalid")
     return _build(HostEntry, values)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, Phase
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Change, Phase
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import PREFIX
 
 _LONGEST_SENTENCE, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
@@ -52,7 +52,7 @@ class Seen:
     record: Record = "none"
     is_set_aside: bool = False
     """The operator has had the recorded container set aside."""
-    deeds: tuple[Deed, ...] = ()
+    changes: tuple[Change, ...] = ()
     unknown_engines: tuple[str, ...] = ()
 
 
@@ -73,13 +73,13 @@ def seen(module: str, result: Mapping[str, Any], on: str = "") -> Seen:
     if module == f"{PREFIX}engine_plan":
         return _of_a_decision(summary, fix, code, result)
     if module == f"{PREFIX}engine_install":
-        return Seen(summary, fix, code, deeds=tuple(_of_an_install(result)))
-    deed = _deed(module.removeprefix(PREFIX), result, on)
-    return Seen(summary, fix, code, deeds=(deed,) if deed else ())
+        return Seen(summary, fix, code, changes=tuple(_of_an_install(result)))
+    change = _change_from(module.removeprefix(PREFIX), result, on)
+    return Seen(summary, fix, code, changes=(change,) if change else ())
 
 
 def may_have_done(module: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether a result of that module may tell of a deed."""
+    """Whether a result of that module may tell of a change."""
     return module.startswith(PREFIX) and (module != f"{PREFIX}engine_plan" or bool(arguments.get("record")))
 
 
@@ -130,37 +130,37 @@ def _of_a_decision(summary: str, fix: str, code: str, result: Mapping[str, Any])
         wants=_sentence(result.get("work") or ""),
         record=("this" if recorded.get("is_current") else "other") if recorded.get("last_verified") else "none",
         is_set_aside=recorded.get("purpose") == "remediate",
-        deeds=(_deed_of("record_verified"),) if result.get("has_recorded") is True else (),
+        changes=(_change("record_verified"),) if result.get("has_recorded") is True else (),
         unknown_engines=tuple(_phrase(each) for each in _items(result.get("unknown_engines"))),
     )
 
 
-def _of_an_install(result: Mapping[str, Any]) -> Iterator[Deed]:
+def _of_an_install(result: Mapping[str, Any]) -> Iterator[Change]:
     """What was done before a failure was done, too."""
     outcome = result.get("outcome")
     if result.get("set_aside_as"):
-        yield _deed_of("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
+        yield _change("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
     if outcome == "unknown":
-        yield Deed("install_unknown", "installation requested, outcome unknown")
+        yield Change("install_unknown", "installation requested, outcome unknown")
     elif result.get("changed") and not result.get("failed"):
-        yield _deed_of("install_requested")
+        yield _change("install_requested")
     if result.get("restored"):
-        yield _deed_of("container_restored")
+        yield _change("container_restored")
 
 
-def _deed(module: str, result: Mapping[str, Any], on: str) -> Deed | None:
+def _change_from(module: str, result: Mapping[str, Any], on: str) -> Change | None:
     if module == "engine" and result.get("outcome") == "unknown":
-        return Deed("install_unknown", "installation requested, outcome unknown")
+        return Change("install_unknown", "installation requested, outcome unknown")
     # What has failed has not come to what it was for; and of a loop, each turn was told.
     is_done = result.get("changed") and not result.get("failed") and "results" not in result
     code = _code(module, result) if is_done else ""
     if not code:
         return None
-    return _deed_of(code, _detail(module, result, on))
+    return _change(code, _detail(module, result, on))
 
 
-def _deed_of(code: str, detail: str = "") -> Deed:
-    return Deed(code, _DEEDS[code].format(detail).rstrip())
+def _change(code: str, detail: str = "") -> Change:
+    return Change(code, _CHANGES[code].format(detail).rstrip())
 
 
 def _code(module: str, result: Mapping[str, Any]) -> str:
@@ -178,7 +178,7 @@ def _code(module: str, result: Mapping[str, Any]) -> str:
 _CODES = {"engine": "install_requested", "license": "license_downloaded"}
 
 
-_DEEDS: Mapping[str, str] = {
+_CHANGES: Mapping[str, str] = {
     "install_requested": "installation requested",
     "container_set_aside": "leftover set aside{}",
     "container_restored": "container restored",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Deed, HostStatus, Phase, Reason, Since
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Change, HostStatus, Phase, Reason, Since
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import HostPlan, Record
 
 Ending = Literal["ok", "failed", "unreachable"]
@@ -19,7 +19,7 @@ _ENDS_A_PROOF = (
     "install_requested",
     "install_unknown",
 )
-"""Codes of deeds after which the container, or what the record says of it, is not what was looked at before."""
+"""Codes of changes after which the container, or what the record says of it, is not what was looked at before."""
 
 _LOOKS = ("slb.fleet.engine_plan", "slb.fleet.host_info")
 _UNDER_WAY = {
@@ -52,7 +52,7 @@ class Story:
     trouble_before: bool = False
     """A task had failed before the one that failed last."""
     reason: Reason | None = None
-    deeds: list[Deed] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
     seconds: dict[Phase, float] = field(default_factory=dict)
     tasks: dict[str, float] = field(default_factory=dict)
     module: str = ""
@@ -79,9 +79,9 @@ class Story:
     def needs_a_person(self) -> bool:
         return self.host_plan is not None and self.host_plan.action == "fail"
 
-    def add(self, deed: Deed) -> None:
-        self.deeds.append(deed)
-        self.is_outdated = self.is_outdated or deed.code in _ENDS_A_PROOF
+    def add(self, change: Change) -> None:
+        self.changes.append(change)
+        self.is_outdated = self.is_outdated or change.code in _ENDS_A_PROOF
 
     def spend(self, phase: Phase | None, seconds: float) -> None:
         if phase and seconds > 0:
@@ -99,7 +99,7 @@ class Story:
         """What was decided last is not so any more. ``check``: in check mode, in which all only look."""
         if self.tasks and not check and self.module in _UNDER_WAY:
             return Reason("interrupted", *_UNDER_WAY[self.module])
-        if self.host_plan is None and not self.deeds and (check or self.module in _LOOKS):
+        if self.host_plan is None and not self.changes and (check or self.module in _LOOKS):
             return Reason("interrupted", "The run ended while the host was checked.", "Run again.")
-        done = f" after: {self.deeds[-1].sentence}" if self.deeds else " during a task on the host"
+        done = f" after: {self.changes[-1].sentence}" if self.changes else " during a task on the host"
         return Reason("interrupted", f"The run ended{done}.", "Run again: the next run continues.")

@@ -55,7 +55,7 @@ def _plan(document: Document) -> Iterator[str]:
     run = document.run
     yield f"{run.playbook}{' --check' if run.check else ''}   {_hosts(len(document.hosts))}   read-only   {run.began}"
     yield ""
-    shown = [host for host in document.hosts if host.status != "healthy"]
+    shown = [host for host in document.hosts if host.status not in ("healthy", "done") or host.would_do]
     width = max((len(visible(host.name)) for host in shown), default=0)
     for host in shown:
         yield from _plan_of(host, width)
@@ -65,7 +65,10 @@ def _plan(document: Document) -> Iterator[str]:
     planned = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
     digest = f"      {document.plan.digest}" if document.plan and document.plan.hosts else ""
-    numbers = ", ".join([*planned, *others, f"{document.counts['healthy']} unchanged"])
+    changed = sum(1 for host in document.hosts if host.would_do and host.action not in _PLANNED)
+    planned += [f"{changed} {STATUSES['planned']}"] if changed else []
+    unchanged = sum(1 for host in document.hosts if host.status in ("healthy", "done") and not host.would_do)
+    numbers = ", ".join([*planned, *others, f"{unchanged} unchanged"])
     yield f"Plan: {numbers}{digest}"
     yield from _differences(document)
     if run.next:
@@ -75,6 +78,9 @@ def _plan(document: Document) -> Iterator[str]:
 def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
     indent = " " * (width + 6)
     sign, name = _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
+    if host.status not in BAD and not host.action:
+        yield f"  ~ {name}  {', '.join(change.sentence for change in host.would_do)}"
+        return
     if host.status == "planned":
         yield f"  {sign} {name}  {host.action:9} {host.summary}"
         if host.steps:

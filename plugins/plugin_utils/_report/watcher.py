@@ -112,7 +112,7 @@ class Watcher:
         if self._is_ours and self._gathering:
             with self._lock:
                 found = seen(told.module, told.values, told.on)
-                self._gathering.did(told.host, found.deeds)
+                self._gathering.did(told.host, found.changes)
 
     def sum_up(self) -> None:
         """What is known by now is what the lookup ``summary`` gives from here on, which AWX alone is given."""

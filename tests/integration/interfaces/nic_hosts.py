@@ -82,7 +82,7 @@ def dump(host: Host, *names: str) -> dict[str, Any]:
 
 
 def across_a_reboot(seen: dict[str, Any]) -> dict[str, Any]:
-    """Return a dump without MAC addresses and kernel settings: the lab makes its interfaces anew at each boot."""
+    """Return a dump without MAC addresses and kernel settings: the lab creates its interfaces at each boot."""
     text = json.dumps({key: value for key, value in seen.items() if not key.startswith("/proc/")})
     return json.loads(re.sub(r"fe80::[0-9a-f:]+|(?:[0-9a-f]{2}:){5}[0-9a-f]{2}", "...", text))
 

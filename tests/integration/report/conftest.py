@@ -86,7 +86,7 @@ class Reported:
         return output_of(self._kept, process)
 
     def has_asked_for(self, host: str) -> bool:
-        return "install_requested" in [deed["code"] for deed in self.host(host)["done"]]
+        return "install_requested" in [change["code"] for change in self.host(host)["done"]]
 
     def wait_for_a_request(self, host: str) -> None:
         wait_until(lambda: self.has_asked_for(host), f"a request for {host} in the document", 60)

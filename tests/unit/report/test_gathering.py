@@ -156,7 +156,7 @@ def test_the_last_decision_counts_and_what_was_done_is_told() -> None:
     run.look("edge-1", HEALTHY, seconds=64, requests=2)
     host = of(run.ended(), "edge-1")
     assert host.status == "healthy"
-    assert [deed.code for deed in host.done] == ["container_set_aside", "install_requested"]
+    assert [change.code for change in host.done] == ["container_set_aside", "install_requested"]
     assert "slb-leftover-20261120T120000Z" in host.done[0].sentence
     assert host.seconds == {"look": 66.0, "clear": 3.0, "ask": 1.0}
 
@@ -169,7 +169,7 @@ def test_what_the_last_look_has_noted_is_told_also_where_it_fails(ending: Any) -
     noted = {"changed": True, "has_recorded": True, "msg": "The host could not be looked at."}
     run.task("edge-1", LOOK, decided(HEALTHY, requests=2, **noted), ending=ending)
     host = of(run.ended(), "edge-1")
-    assert [deed.code for deed in host.done] == ["record_verified"]
+    assert [change.code for change in host.done] == ["record_verified"]
     assert host.status == ("healthy" if ending == "ok" else "failed")
 
 
@@ -183,7 +183,7 @@ def test_check_mode_has_done_nothing() -> None:
     assert of(document, "edge-1").status == "planned"
     assert of(document, "edge-2").status == "failed"
     assert of(document, "edge-1").done == ()
-    assert [deed.code for deed in of(document, "edge-1").would_do] == ["install_requested"]
+    assert [change.code for change in of(document, "edge-1").would_do] == ["install_requested"]
     assert document.counts["changed"] == 0
 
 
@@ -209,7 +209,7 @@ def test_what_this_run_has_taken_away_is_not_proven_any_more(code: str) -> None:
     document = run.ended()
     host = of(document, "edge-1")
     assert (host.status, host.action, host.reason, host.verified) == ("done", "", None, None)
-    assert [deed.code for deed in host.done] == [code]
+    assert [change.code for change in host.done] == [code]
     assert of(document, "edge-2").status == "healthy"
     assert "1 healthy, 1 done" in next(lines(document))
     assert run.gathering.tally(run.now).healthy == 1
@@ -274,7 +274,7 @@ def test_check_mode_tells_of_what_is_proven_that_it_would_be_taken_away() -> Non
     document = run.ended()
     host = of(document, "edge-1")
     assert (host.status, host.action, host.done) == ("planned", "", ())
-    assert [deed.code for deed in host.would_do] == ["container_set_aside", "record_removed"]
+    assert [change.code for change in host.would_do] == ["container_set_aside", "record_removed"]
 
 
 def test_the_batches_of_a_play_are_one_play_whatever_it_is_called_inside() -> None:
@@ -347,7 +347,7 @@ def test_a_look_without_a_decision_claims_nothing() -> None:
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
     (host,) = run.ended().hosts
     assert (host.status, host.verified) == ("done", None)
-    assert [deed.sentence for deed in host.done] == ["interfaces adopted: ens9"]
+    assert [change.sentence for change in host.done] == ["interfaces adopted: ens9"]
 
 
 @pytest.mark.parametrize("playbook", ["slb.fleet.rollout", "slb.fleet.audit", "slb.fleet.diagnose"])

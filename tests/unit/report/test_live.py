@@ -74,6 +74,16 @@ def test_a_shared_cause_is_shown_once_and_only_news_later(
     ]
 
 
+@pytest.mark.parametrize("has_report", [True, False])
+def test_a_failure_in_check_mode_is_shown_if_no_report_shows_it(
+    live: tuple[CallbackModule, list[str]], has_report: bool
+) -> None:
+    callback, shown = live
+    callback._is_plan, callback._has_report = True, has_report
+    callback.v2_runner_on_failed(failed("edge-1", INSTALL, code="port_in_use", summary="Port in use.", fix=""))
+    assert any("port_in_use" in line for line in shown) == (not has_report)
+
+
 def test_a_blocked_host_is_shown_with_code_and_observed_state(live: tuple[CallbackModule, list[str]]) -> None:
     callback, shown = live
     plan = {**LIVE, "fix": "Set it.", "seen": ["running for 3 d"]}

@@ -12,7 +12,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Batch,
-    Deed,
+    Change,
     Document,
     HostEntry,
     Reason,
@@ -63,8 +63,8 @@ FULL_HOST = HostEntry(
     reason=Reason("healthy", "It runs.", "Nothing to do."),
     evidence=("container slb: running", "record: verified"),
     verified=Verified("engine_list", UPDATED),
-    done=(Deed("install_requested", "requested the installation"),),
-    would_do=(Deed("motd_aside", "move the message of the day aside"),),
+    done=(Change("install_requested", "requested the installation"),),
+    would_do=(Change("motd_aside", "move the message of the day aside"),),
     seconds={"look": 1.5, "wait": 60.0},
     batch=1,
     next="ansible-playbook slb.fleet.rollout --limit edge-1",

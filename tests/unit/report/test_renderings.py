@@ -127,6 +127,16 @@ def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook: str, check
     assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
 
 
+def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only() -> None:
+    run = Happenings("slb.fleet.adopt_interfaces", check=True)
+    run.play("adopt", "edge-1", "edge-2")
+    run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9"}]})
+    run.task("edge-2", "slb.fleet.interface", {"changed": False})
+    shown = list(lines(run.ended()))
+    assert [line.split()[:2] for line in shown if line.startswith(("  +", "  ~", "  !"))] == [["~", "edge-1"]]
+    assert "Plan: 1 to be changed, 1 unchanged" in shown
+
+
 def test_each_host_has_one_line_for_those_who_ask() -> None:
     first, second, *_rest = host_lines(troubled())
     assert first.split()[:4] == ["edge-1", "verified", "by", "engine_list"]
@@ -338,10 +348,10 @@ def test_what_failed_is_not_told_as_done_and_a_loop_not_twice() -> None:
     run.task("edge-1", "slb.fleet.license", {"changed": True, "dest": "/license"})
     run.task("edge-1", "slb.fleet.license", {"changed": True, "results": [{"changed": True, "dest": "/license"}]})
     (host,) = run.ended().hosts
-    assert [deed.sentence for deed in host.done] == ["license downloaded to /license"]
+    assert [change.sentence for change in host.done] == ["license downloaded to /license"]
 
 
-TELL_OF_NO_DEED = {
+SHOW_NO_CHANGE = {
     "awx_object": "makes what is in AWX, and does nothing to a host of the fleet or for it",
     "engine_info": "reads the console's list",
     "host_info": "looks at a host",
@@ -354,12 +364,12 @@ TELL_OF_NO_DEED = {
 @pytest.mark.parametrize("module", sorted(path.stem for path in (DOCS.parent / "plugins" / "modules").glob("*.py")))
 def test_what_any_module_has_changed_is_told(module: str) -> None:
     found = seen(f"slb.fleet.{module}", {"changed": True, "has_recorded": True, "dest": "/license"}, on="edge-1")
-    if module in TELL_OF_NO_DEED:
-        assert not found.deeds, f"the report shows a change by {module}: remove it from that list"
+    if module in SHOW_NO_CHANGE:
+        assert not found.changes, f"the report shows a change by {module}: remove it from that list"
     else:
-        assert found.deeds, (
-            f"a report is silent about what {module} changes: give it a code in _code() and words in _DEEDS of "
-            "_report/seen.py and in _CHANGES of _report/terminal.py, or a reason in TELL_OF_NO_DEED"
+        assert found.changes, (
+            f"a report is silent about what {module} changes: give it a code in _code() and words in _CHANGES of "
+            "_report/seen.py and in _CHANGES of _report/terminal.py, or a reason in SHOW_NO_CHANGE"
         )
         assert phase_of(f"slb.fleet.{module}", {}, 0), f"which phase {module} takes its time in: _PHASES of seen.py"
 
@@ -368,10 +378,10 @@ def test_license_on_a_delegated_host_is_reported_with_the_host() -> None:
     run = Happenings("slb.fleet.download_license")
     run.play("download", "edge-1")
     turn = seen("slb.fleet.license", {"changed": True, "dest": "/license"}, on="store")
-    run.gathering.did("edge-1", turn.deeds)
+    run.gathering.did("edge-1", turn.changes)
     run.task("edge-1", "slb.fleet.license", {"changed": False}, seconds=3)
     (host,) = run.ended().hosts
-    assert [deed.sentence for deed in host.done] == ["license downloaded to store:/license"]
+    assert [change.sentence for change in host.done] == ["license downloaded to store:/license"]
     assert host.seconds == {"ask": 3.0}
     assert "Changed: 1 license downloaded" in list(lines(run.ended()))
 
