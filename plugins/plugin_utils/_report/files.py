@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import m
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
+_PREFIX, _SUFFIX, _KILLED_SECONDS = ".slb-fleet-", ".part", 600
 _MODE_OF_FOLDER, _MODE, _MODE_OF_METRICS = 0o750, 0o640, 0o644
 
 
@@ -39,12 +41,19 @@ AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {**AT_ANY_MOMENT, "report.html": page}
 
 
+def remove_unfinished(folder: Path) -> None:
+    """Remove the files that killed runs left; a newer one may belong to another run. Raises OSError."""
+    for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        if time.time() - path.lstat().st_mtime > _KILLED_SECONDS:
+            path.unlink(missing_ok=True)
+
+
 def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
     """Write the files; a reader sees the former file or the new one. Raises OSError."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(_MODE_OF_FOLDER, exist_ok=True)
     for name, render in files.items():
-        with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=".slb-fleet-", suffix=".part", delete=False) as file:
+        with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=_PREFIX, suffix=_SUFFIX, delete=False) as file:
             path = Path(file.name)
             try:
                 file.write(render(document).encode("utf-8", "backslashreplace"))

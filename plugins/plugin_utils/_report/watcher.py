@@ -26,6 +26,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.facts import run
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_ANY_MOMENT,
     AT_THE_END,
+    remove_unfinished,
     write_all,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
@@ -167,6 +168,9 @@ class Watcher:
         # It may stand in the very file that this run writes, and is needed again where the run is repeated.
         approved = None if is_empty(plan) else read_approved_plan(plan)
         self._gathering = Gathering(facts, step, datetime.now(timezone.utc), now, approved)
+        if self._folder:
+            with contextlib.suppress(OSError):
+                remove_unfinished(self._folder)
         self._write(self._gathering.document(now), AT_THE_END)
         self._ticker = threading.Thread(target=self._tick, daemon=True)
         self._ticker.start()
