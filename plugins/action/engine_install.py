@@ -51,9 +51,8 @@ class ActionModule(HostAction):
         connection = Connection.from_options(host.connection)
         client = Client(connection, RunCache(connection))
         client.log_in()
-        plan = host.plan(
-            planned["slb_host"], requests=requests, is_compared=True, max_age=host.list_age(planned["plan"])
-        )
+        host.fetch_list(host.list_age(planned["plan"]))
+        plan = host.plan(planned["slb_host"], requests=requests, is_compared=True)
         if plan.action != planned["plan"]["action"] or plan.action not in ("install", "replace"):
             raise FleetError(
                 "state_changed" if plan.action != "fail" else plan.code,

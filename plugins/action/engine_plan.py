@@ -52,8 +52,8 @@ class ActionModule(HostAction):
             return failed
         requests = int((options["installed"] or {}).get("requests") or 0)
         is_deploying = options["compare"] or options["installed"] is not None
-        max_age = LIST_AGE_SECONDS if is_deploying else None
         host.reserve()
+        host.fetch_list(LIST_AGE_SECONDS if is_deploying else None)
         if checked:
             if "slb_host" not in checked:
                 more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
@@ -64,7 +64,7 @@ class ActionModule(HostAction):
             answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]}, variables)
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
-        plan = host.plan(slb_host, requests=requests, is_compared=bool(checked) or is_deploying, max_age=max_age)
+        plan = host.plan(slb_host, requests=requests, is_compared=bool(checked) or is_deploying)
         is_first = not (checked or is_deploying)
         if not is_first and not requests:
             plan = check_approved(plan, host, work_of(plan, host, slb_host))

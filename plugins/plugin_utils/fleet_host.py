@@ -49,6 +49,7 @@ class FleetHost:
     reservations: Reservations = field(default_factory=Reservations)
     last_state: State = field(default_factory=State)
     _conflict: str = ""
+    _listed: Listed = field(default_factory=lambda: Listed("undescribed"))
 
     @classmethod
     def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, remediates: bool = False) -> FleetHost:
@@ -111,12 +112,11 @@ class FleetHost:
         *,
         requests: int = 0,
         is_compared: bool = False,
-        max_age: float | None = None,
         **rest: Any,
     ) -> Plan:
         """Return the plan for a host with these facts. ``is_compared``: all hosts of the run have been checked.
 
-        ``max_age``: of the engine list, in seconds. ``rest``: further fields of the state, such as ``outcome``.
+        ``rest``: further fields of the state, such as ``outcome``.
         """
         if slb_host.get("machine") and not self._conflict:
             others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)
@@ -125,7 +125,7 @@ class FleetHost:
         self.last_state = state_from_facts(
             slb_host,
             self.engine,
-            self._listed(max_age),
+            self._listed,
             is_translated=self.variables["manage_ip_translated"],
             conflict=self._conflict,
             requests=requests,
@@ -134,16 +134,21 @@ class FleetHost:
         plan = decide(self.last_state, self.policy)
         return self._within_limit(plan, is_compared) if plan.by_list else plan
 
-    def _listed(self, max_age: float | None) -> Listed:
+    def fetch_list(self, max_age: float | None = None) -> None:
+        """Read the engine list of the run, at most ``max_age`` seconds old.
+
+        Call it before facts are gathered: an engine that starts in between is then a new engine, not a missing one.
+        """
         engine_list = self.variables["engine_list"]
         if not engine_list:
-            return Listed("undescribed")
+            return
         name, address = self.engine.name, self.engine.manage_ip
         try:
             found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
         except FleetError as error:
-            return Listed("unavailable", str(in_variables(error)))
-        return Listed("not_listed") if found.state == "empty" and self.variables["engine_list_may_be_empty"] else found
+            found = Listed("unavailable", str(in_variables(error)))
+        is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
+        self._listed = Listed("not_listed") if is_allowed else found
 
     def _within_limit(self, plan: Plan, is_compared: bool) -> Plan:
         """Live containers that the engine list alone calls leftovers are counted over the whole run."""

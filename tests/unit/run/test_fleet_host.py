@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
+from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils import fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
@@ -52,6 +54,8 @@ def test_replacements_are_limited_over_the_whole_run(
 ) -> None:
     monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
     hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
+    for each in hosts:
+        each.fetch_list()
     checked = [each.plan(facts(number)) for number, each in enumerate(hosts, 1)]
     assert [plan.code for plan in checked] == ["leftover"] * 3
     compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
@@ -61,10 +65,35 @@ def test_replacements_are_limited_over_the_whole_run(
 def test_percentage_is_of_the_hosts_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The plays after the check have fewer hosts."""
     monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
-    for number in (1, 2):
-        host(tmp_path, number, size=20, engine_list=LIST).plan(facts(number))
-    compared = host(tmp_path, 1, size=2, engine_list=LIST).plan(facts(1), is_compared=True)
+    for number, size in ((1, 20), (2, 20), (1, 2)):
+        checked = host(tmp_path, number, size=size, engine_list=LIST)
+        checked.fetch_list()
+        checked.plan(facts(number))
+    compared = checked.plan(facts(1), is_compared=True)
     assert compared.code == "leftover"
+
+
+def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts are gathered after the fetch: an engine that is deployed in between runs, and is still listed so."""
+    world = {"listed": "deploying", "container": "absent"}
+    entry = {"name": "edge-1", "address": "192.0.2.1"}
+    monkeypatch.setattr(
+        fleet_host, "fetch_excerpt", lambda *_unused: Excerpt(1, ({**entry, "state": world["listed"]},))
+    )
+
+    class Action(engine_plan.ActionModule):
+        def __init__(self) -> None:
+            self._task = SimpleNamespace(args={}, check_mode=False)
+            self._loader, self._templar = DataLoader(), None
+
+        def on_host(self, *_arguments: Any, **_more: Any) -> dict[str, Any]:
+            found = facts(1, engine_container={**CONTAINER, "state": world["container"]})
+            world.update(listed="running", container="running")
+            return {"slb_host": found}
+
+    made = host(tmp_path, 1, engine_list=LIST)
+    monkeypatch.setattr(engine_plan.FleetHost, "from_variables", lambda *_unused, **_more: made)
+    assert Action().act({})["plan"]["code"] == "deploying_in_engine_list"
 
 
 def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path: Path) -> None:
