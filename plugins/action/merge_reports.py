@@ -11,13 +11,11 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import merged
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.reading import read_document
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import names_for_retry
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.files import AT_THE_END, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.merging import merge_documents, read_document
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import lines
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "reports": {"type": "list", "elements": "path", "required": True},
@@ -40,18 +38,17 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             return {"failed": True, "msg": "Option dest empty. Set the folder for the report (slb_merged_dir)."}
         into = Path(options["dest"]).absolute()
         try:
-            documents = [read_document(Path(source)) for source in options["reports"]]
-            document = merged(documents, NextStep(folder=str(into)))
+            document = merge_documents([read_document(Path(source)) for source in options["reports"]], str(into))
             if not self._task.check_mode:
                 write_all(into, document, AT_THE_END)
         except FleetError as error:
-            return {"failed": True, "msg": error.in_words(None, ARGUMENTS)}
+            return {"failed": True, **error.as_result()}
         except OSError as error:
             return {"failed": True, "msg": f"Folder {into} not written: {error.strerror}."}
         return {
             "changed": True,
             "dest": str(into),
             "counts": document.counts,
-            "retry": [host.name for host in document.hosts if host.status in AGAIN],
+            "retry": names_for_retry(document),
             "report": list(lines(document, report=str(into / "report.html"))),
         }

@@ -13,7 +13,7 @@ version_added: 1.0.0
 author: slb.fleet contributors (@slb-fleet)
 description:
   - For playbooks of this collection, shows one line for each change and each failure of a host, with its time, and the
-    progress. A cause that several hosts share is shown once.
+    progress in one line. A cause that several hosts share is shown once.
   - With C(-v), and for other playbooks, the output is Ansible's.
   - The plan or the result at the end is that of P(slb.fleet.report#callback). Enable both.
 extends_documentation_fragment:
@@ -24,8 +24,8 @@ requirements:
     E(ANSIBLE_STDOUT_CALLBACK).
 """
 
+import sys
 import time
-from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -33,19 +33,24 @@ from ansible import constants, context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import HostPlan, may_have_done, seen
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import (
-    PREFIX,
-    arguments_of,
+from ansible_collections.slb.fleet.plugins.plugin_utils.report import recorder as recording
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import (
+    host_of,
     is_own,
     module_of,
     own_playbook,
-    told,
+    task_of,
+    values_of,
     warnings_of,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import PREFIX, HostPlan, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.progress import progress_line
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import failure
 
 _DEPLOY = "Deploy the engines"
+_AFTER_CHECK = {"checked", "installed", "compare"}
+"""Options of engine_plan in the tasks that follow the check of all hosts."""
+_ERASE = "\r\x1b[K"
 
 
 class CallbackModule(DefaultCallback):  # type: ignore[misc]
@@ -64,6 +69,12 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         self._changed_at: dict[str, float] = {}
         self._batch = 0
         self._has_report = f"{PREFIX}report" in (constants.CALLBACKS_ENABLED or ())
+        self._is_terminal = sys.stdout.isatty()
+        self._next_progress = time.monotonic() + self._progress_seconds
+
+    @property
+    def _progress_seconds(self) -> float:
+        return 1 if self._is_terminal else 30
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
         self._is_quiet = is_own(play) and not self._display.verbosity
@@ -100,11 +111,30 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             super().v2_runner_item_on_ok(result)
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        if not self._is_quiet:
+        if self._is_quiet:
+            self._erase()
+        else:
             super().v2_playbook_on_stats(stats)
 
     def _line(self, text: str, color: str | None = None) -> None:
         self._display.display(f"{datetime.now():%H:%M:%S}  {text}", color=color)
+
+    def _erase(self) -> None:
+        if self._is_terminal:
+            self._display.display(_ERASE, newline=False, screen_only=True)
+
+    def _show_progress(self) -> None:
+        """Show how far the run is, if it is time. Called at each event: a run that waits checks its hosts again."""
+        now = time.monotonic()
+        if recording.current is None or now < self._next_progress:
+            return
+        self._next_progress = now + self._progress_seconds
+        text = visible(progress_line(recording.current.tally(now)))
+        if self._is_terminal:
+            # The cursor stands at the begin of the line, so that a warning overwrites it.
+            self._display.display(f"{_ERASE}{text}\r", newline=False, screen_only=True)
+        else:
+            self._line(text)
 
     def _show_batch(self, play: Any) -> None:
         known = play.get_variable_manager().get_vars(play=play)
@@ -112,90 +142,93 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         if hosts:
             self._batch += 1
             canary = " (canary)" if self._batch == 1 and len(hosts) == 1 else ""
+            self._erase()
             self._line(
                 f"batch {self._batch}{canary}  {visible(hosts[0]) if len(hosts) == 1 else f'{len(hosts)} hosts'}"
             )
 
     def _show(self, result: Any) -> None:
         self._show_warnings(result)
-        module, arguments = module_of(result), arguments_of(result)
+        task = task_of(result)
+        module = module_of(task)
+        # In a large fleet, the result of a check is not worth a copy.
+        is_check = module == f"{PREFIX}engine_plan" and not _AFTER_CHECK & set(task.args)
         if module == "ansible.builtin.debug":
             self._show_message(result)
-        elif not self._is_plan and module.startswith(PREFIX) and not _is_check(module, arguments):
-            self._show_changes(result, may_have_done(module, arguments))
+        elif module.startswith(PREFIX) and not self._is_plan and not is_check:
+            self._show_changes(host_of(result), module, task, result)
+        self._show_progress()
 
-    def _show_changes(self, result: Any, may_have_done: bool) -> None:
-        each = told(result)
-        found = seen(each.module, each.values, each.on)
-        if found.host_plan:
-            self._plans[each.host] = found.host_plan
-        if may_have_done:
-            for change in found.changes:
-                self._changed_at.setdefault(each.host, time.monotonic())
-                self._line(f"{visible(each.host)}  {change.sentence}", constants.COLOR_CHANGED)
-        if found.host_plan and found.host_plan.action == "none" and each.host in self._changed_at:
-            seconds = time.monotonic() - self._changed_at.pop(each.host)
-            where = "in the engine list" if found.host_plan.verified_by == "engine_list" else "on the host"
-            self._line(f"{visible(each.host)}  healthy  (verified {where}, {seconds:.0f} s)", constants.COLOR_OK)
+    def _show_changes(self, host: str, module: str, task: Any, result: Any) -> None:
+        seen = observe(module, values_of(result), str(task.delegate_to or ""))
+        for change in seen.changes:
+            self._changed_at.setdefault(host, time.monotonic())
+            self._erase()
+            self._line(f"{visible(host)}  {change.text}", constants.COLOR_CHANGED)
+        if seen.plan:
+            self._plans[host] = seen.plan
+        if seen.plan and seen.plan.action == "none" and host in self._changed_at:
+            seconds = time.monotonic() - self._changed_at.pop(host)
+            where = "in the engine list" if seen.plan.verified_by == "engine_list" else "on the host"
+            self._erase()
+            self._line(f"{visible(host)}  healthy  (verified {where}, {seconds:.0f} s)", constants.COLOR_OK)
 
     def _show_warnings(self, result: Any) -> None:
         # Warnings of other modules are about the run, and are shown once.
-        is_of_host = module_of(result) == f"{PREFIX}interface"
+        is_of_host = module_of(task_of(result)) == f"{PREFIX}interface"
         for text in warnings_of(result):
-            self._display.warning(f"[{visible(told(result).host)}]: {visible(text)}" if is_of_host else visible(text))
+            self._erase()
+            self._display.warning(f"[{visible(host_of(result))}]: {visible(text)}" if is_of_host else visible(text))
 
     def _show_message(self, result: Any) -> None:
-        each = told(result)
-        if "results" in each.values:
+        values = values_of(result)
+        if "results" in values:
             return  # of a loop, whose items were shown
-        said = each.values.get("msg")
-        said = said if isinstance(said, list) else [said]
-        words = [line for line in said if isinstance(line, str)]
-        if len(words) < len(said):
+        message = values.get("msg")
+        given = message if isinstance(message, list) else [message]
+        texts = [text for text in given if isinstance(text, str)]
+        self._erase()
+        if len(texts) < len(given):
             super().v2_runner_on_ok(result)
-        elif words:
-            self._line(f"{visible(each.host)}  {visible(words[0])}")
-            for line in words[1:]:
-                self._display.display(visible(line))
+        elif texts:
+            self._line(f"{visible(host_of(result))}  {visible(texts[0])}")
+            for text in texts[1:]:
+                self._display.display(visible(text))
 
     def _show_failure(self, status: str, result: Any) -> None:
         """Show a failure; a cause that other hosts share once, and what a later task repeats not again."""
         self._show_warnings(result)
-        each = told(result)
-        found = seen(each.module, each.values)
-        plan, last = found.host_plan, self._plans.get(each.host)
-        if plan is None and last and not found.code and found.summary.startswith(last.summary):
+        host = host_of(result)
+        seen = observe(module_of(task_of(result)), values_of(result))
+        plan, last = seen.plan, self._plans.get(host)
+        if plan is None and last and not seen.code and seen.summary.startswith(last.summary):
             plan = last
-        code = plan.code if plan else found.code or ("host_unreachable" if status == "unreachable" else "task_failed")
-        summary, fix = (plan.summary, plan.fix) if plan else (found.summary, found.fix)
-        before = self._failed.get(each.host)
-        if before and not found.code and not found.host_plan and found.summary.startswith(before[1]):
-            # A later task repeats the failure; only what is new is shown.
+        code = plan.code if plan else seen.code or ("host_unreachable" if status == "unreachable" else "task_failed")
+        summary, fix = (plan.summary, plan.fix) if plan else (seen.summary, seen.fix)
+        before = self._failed.get(host)
+        if before and not seen.code and not seen.plan and seen.summary.startswith(before[1]):
             code, fix, plan = before[0], "", None
-            summary = found.summary.removeprefix(before[1]).strip()
+            summary = seen.summary.removeprefix(before[1]).strip()
         else:
-            self._failed[each.host] = code, f"{summary} {fix}".strip()
+            self._failed[host] = code, f"{summary} {fix}".strip()
         is_in_report = self._is_plan and self._has_report
         if is_in_report or not summary or (code, summary, fix) in self._printed:
             return
         self._printed.add((code, summary, fix))
-        seen_there = plan.evidence if plan else ()
-        first, *rest = failure(visible(each.host), status, code, summary, seen_there, fix)
+        self._erase()
+        first, *rest = failure(visible(host), status, code, summary, plan.seen if plan else (), fix)
         self._line(visible(first), constants.COLOR_ERROR)
         for line in rest:
             self._display.display(visible(line), color=constants.COLOR_ERROR)
 
 
-def _is_check(module: str, arguments: Mapping[str, Any]) -> bool:
-    """Return whether a task only checks the host: in a large fleet its result is not worth a copy."""
-    return module == f"{PREFIX}engine_plan" and not {"checked", "installed", "compare"} & set(arguments)
-
-
 def _quiet(name: str) -> Any:
-    """What Ansible's own output tells of tasks, and this one does not."""
+    """Return a method that shows what Ansible shows, except for playbooks of this collection: then the progress."""
 
     def method(self: CallbackModule, *arguments: Any, **named: Any) -> None:
-        if not self._is_quiet:
+        if self._is_quiet:
+            self._show_progress()
+        else:
             getattr(super(CallbackModule, self), name)(*arguments, **named)
 
     return method

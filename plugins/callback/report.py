@@ -15,7 +15,7 @@ description:
   - At the end of a run, shows the result with the hosts that need attention by code, the changes, and the next command.
   - In check mode and for C(slb.fleet.diagnose), shows the plan of each host instead. With C(-v), adds one line for each
     host.
-  - During the run, shows the progress every 30 seconds.
+  - During the run, P(slb.fleet.fleet#callback) shows the progress.
   - Writes a report for people and for machines to a folder. A killed run leaves C(report.json) as it was last written.
   - Runs of other playbooks, and of C(slb.fleet.merge_reports), get no report.
 options:
@@ -45,12 +45,48 @@ requirements:
     E(ANSIBLE_CALLBACKS_ENABLED).
 """
 
+import atexit
+import contextlib
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
+from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import identity, module_of_task, told
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.watcher import Watcher
+from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
+from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import read_approved_plan
+from ansible_collections.slb.fleet.plugins.plugin_utils.report import recorder as recording
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Document, RunStatus
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import (
+    host_of,
+    identity,
+    module_of,
+    own_playbook,
+    run_of,
+    short_path,
+    task_of,
+    values_of,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.files import (
+    AT_ANY_MOMENT,
+    AT_THE_END,
+    remove_unfinished,
+    write_all,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import PREFIX, Observed, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.recorder import Ending, Recorder
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.summary import FILE, summary
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty
+
+_TICK_SECONDS, _SHARE = 1.0, 60
+"""Files are written at most each second, and for at most one part in so many of the time."""
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]
@@ -59,34 +95,156 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     CALLBACK_NAME = "slb.fleet.report"
     CALLBACK_NEEDS_ENABLED = True
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._recorder: Recorder | None = None
+        self._lock, self._over, self._pid = threading.RLock(), threading.Event(), os.getpid()
+        self._is_ours, self._is_new = False, False
+        self._folder: Path | None = None
+
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        self._watcher = Watcher(self.get_option("report_dir") or "", self.get_option("each_host"))
-        self._watcher.start(playbook.get_plays()[:1])
+        folder = self.get_option("report_dir")
+        self._folder = Path(folder).expanduser().absolute() if folder else None
+        # Also a run without hosts has a report: else that of an earlier run would be taken for it.
+        for play in playbook.get_plays()[:1]:
+            if name := own_playbook(play):
+                self._begin(name, play.get_variable_manager().get_vars(play=play))
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
-        self._watcher.play(play)
+        name = own_playbook(play)
+        self._is_ours = bool(name)
+        if not name:
+            return
+        variables = play.get_variable_manager().get_vars(play=play)
+        recorder = self._recorder or self._begin(name, variables)
+        with self._lock:
+            hosts, batch = variables["ansible_play_hosts_all"], variables["ansible_play_batch"]
+            recorder.play(play.get_name(), hosts, batch, time.monotonic())
+            self._is_new = True
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
-        if str(task.action).endswith("set_stats"):
-            self._watcher.sum_up()
+        if self._recorder and self._recorder.is_in_awx and str(task.action).endswith("set_stats"):
+            with self._lock:
+                document = self._recorder.document(time.monotonic())
+            with contextlib.suppress(OSError):
+                path = Path(constants.DEFAULT_LOCAL_TMP) / FILE
+                path.write_text(json.dumps(summary(document)), encoding="utf-8")
 
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
-        self._watcher.begin(host.get_name(), identity(task), module_of_task(task))
+        if self._recorder and self._is_ours:
+            with self._lock:
+                self._recorder.start(host.get_name(), identity(task), time.monotonic())
 
     def v2_runner_on_ok(self, result: Any) -> None:
-        self._watcher.end("ok", told(result, is_well=True))
+        self._end(result, "ok", has_values=module_of(task_of(result)).startswith(PREFIX))
 
     def v2_runner_on_skipped(self, result: Any) -> None:
-        self._watcher.skip(told(result, is_well=True))
+        self._end(result, "ok", has_values=False)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        self._watcher.end("ok" if ignore_errors else "failed", told(result))
+        self._end(result, "ok" if ignore_errors else "failed")
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
-        self._watcher.end("unreachable", told(result))
-
-    def v2_runner_item_on_ok(self, result: Any) -> None:
-        self._watcher.item(told(result, is_well=True))
+        self._end(result, "unreachable")
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
-        self._watcher.finish("finished")
+        self._finish("finished")
+
+    def _begin(self, playbook: str, variables: Mapping[str, Any]) -> Recorder:
+        _warn_of_unread_variables(self._display)
+        # Both may lie in files that this run writes.
+        remember(str(context.CLIARGS.get("subset") or ""))
+        plan = variables.get("slb_approved_plan")
+        approved = None if is_empty(plan) else read_approved_plan(plan)
+        folder = short_path(str(self._folder)) if self._folder else ""
+        now, wall = time.monotonic(), datetime.now(timezone.utc)
+        self._recorder = recording.current = Recorder(run_of(playbook, variables), folder, wall, now, approved)
+        if self._folder:
+            with contextlib.suppress(OSError):
+                remove_unfinished(self._folder)
+        self._write(self._recorder.document(now), AT_THE_END)
+        self._ticker = threading.Thread(target=self._keep_files, daemon=True)
+        self._ticker.start()
+        atexit.register(self._finish, "interrupted")
+        return self._recorder
+
+    def _end(self, result: Any, ending: Ending, *, has_values: bool = True) -> None:
+        if not (self._recorder and self._is_ours):
+            return
+        task, host = task_of(result), host_of(result)
+        seen: Observed | None = None
+        if has_values:
+            seen = observe(module_of(task), values_of(result), str(task.delegate_to or ""))
+        with self._lock:
+            self._recorder.end(host, identity(task), ending, seen, time.monotonic())
+            self._is_new = True
+
+    def _finish(self, status: RunStatus) -> None:
+        # The end of a worker process is not the end of the run.
+        if self._recorder is None or self._over.is_set() or os.getpid() != self._pid:
+            return
+        self._over.set()
+        self._ticker.join()
+        with self._lock:
+            now = time.monotonic()
+            self._recorder.finish(status, now)
+            document = self._recorder.document(now)
+        self._write(document, AT_THE_END)
+        if not document.hosts:
+            return
+        is_written = self._folder is not None
+        page = f"{self._recorder.folder}/report.html" if is_written else ""
+        # A terminal may be gone.
+        with contextlib.suppress(OSError):
+            self._show(["", *lines(self._recorder.document(now), report=page)])
+            if self.get_option("each_host") or self._display.verbosity:
+                self._show(["", *host_lines(document)])
+
+    def _show(self, text: Iterable[str]) -> None:
+        for line in text:
+            self._display.display(line, color=_color(line))
+
+    def _keep_files(self) -> None:
+        next_writing = 0.0
+        while not self._over.wait(_TICK_SECONDS):
+            begin = time.monotonic()
+            if self._recorder and self._folder and self._is_new and begin >= next_writing:
+                with self._lock:
+                    self._is_new = False
+                    document = self._recorder.document(begin)
+                self._write(document, AT_ANY_MOMENT)
+                end = time.monotonic()
+                next_writing = end + _SHARE * (end - begin)
+
+    def _write(self, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
+        if self._folder is None:
+            return
+        try:
+            write_all(self._folder, document, files)
+        except OSError as error:
+            self._display.warning(
+                f"Reports not written to {self._folder}: {error}. The run continues without them. Free space, or set "
+                "SLB_REPORT_DIR to a folder that your user may write to."
+            )
+            self._folder = None
+            if self._recorder:
+                self._recorder.folder = ""
+
+
+def _color(line: str) -> str | None:
+    """Return Ansible's color for a line of the end; Display uses none if the output is no terminal."""
+    if line.startswith("Result:"):
+        return str(constants.COLOR_OK if line.split()[1] == "OK" else constants.COLOR_ERROR)
+    if line.startswith("  ! "):
+        return str(constants.COLOR_ERROR)
+    return str(constants.COLOR_CHANGED) if line.startswith(("  + ", "  ~ ")) else None
+
+
+def _warn_of_unread_variables(display: Any) -> None:
+    """Warn if variables lie beside a user's playbook: Ansible reads those beside the inventory only."""
+    sources = [Path(str(source)).absolute() for source in context.CLIARGS.get("inventory") or ()]
+    folders = {source if source.is_dir() else source.parent for source in sources}
+    here = Path.cwd()
+    for name in ("group_vars", "host_vars"):
+        if (here / name).is_dir() and not any((folder / name).is_dir() for folder in folders):
+            display.warning(f"Folder {here / name} not read: it is not beside the inventory. Move it there.")

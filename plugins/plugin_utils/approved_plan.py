@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan as PlanOfRun
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.plan import digest_of, plan_of
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Plan as PlanOfRun
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import digest_of
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def read_approved_plan(value: Any) -> PlanOfRun | None:
     if isinstance(value, str) and value.startswith(_DIGEST):
         return None
     try:
-        return plan_of(_hosts_of(value))
+        return PlanOfRun.of(_hosts_of(value))
     except FleetError:
         return None  # each host reports it
 

@@ -43,6 +43,6 @@ def test_too_large_a_share_of_a_batch_ends_the_run_behind_it(
 def test_batches_that_would_not_be_heeded_are_refused(start: Callable[..., Any], controller: Controller) -> None:
     server = start()
     seen = rollout(controller, inventory(server, controller.folder / "hosts", 3, slb_serial=1))
-    assert {host["reason"]["code"] for host in seen.document["hosts"]} == {"invalid_variable"}, seen.run.output
+    assert {host["code"] for host in seen.document["hosts"]} == {"invalid_variable"}, seen.run.output
     assert (seen.run.status != 0, server.seen[INSTALL], server.seen[LICENSE]) == (True, 0, 0)
     assert seen.counts == {"failed": 3}

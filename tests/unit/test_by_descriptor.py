@@ -13,7 +13,7 @@ BY_PATH = {"chmod", "chown", "lchown", "makedirs", "mkdir", "mkstemp", "mkdtemp"
 # Each level is made closed, and opened by descriptor; or is made below a descriptor.
 MAKE_FOLDERS = {"module_utils/_system/folders.py"}
 # In a folder of ours, which is rejected if others can write there.
-IN_OURS = {"module_utils/engine_host/adoption.py", "plugin_utils/_report/files.py"}
+IN_OURS = {"module_utils/engine_host/adoption.py", "plugin_utils/report/files.py"}
 
 
 def called(file: Path) -> set[str]:

@@ -86,7 +86,7 @@ class Reported:
         return output_of(self._kept, process)
 
     def has_asked_for(self, host: str) -> bool:
-        return "install_requested" in [change["code"] for change in self.host(host)["done"]]
+        return "install_requested" in [change["code"] for change in self.host(host)["changes"]]
 
     def wait_for_a_request(self, host: str) -> None:
         wait_until(lambda: self.has_asked_for(host), f"a request for {host} in the document", 60)
@@ -105,7 +105,7 @@ class Reported:
         return json.loads(path.read_text()) if path.exists() else {"hosts": []}
 
     def host(self, name: str) -> dict[str, Any]:
-        return next((each for each in self.document["hosts"] if each["name"] == name), {"done": []})
+        return next((each for each in self.document["hosts"] if each["name"] == name), {"changes": []})
 
     @property
     def statuses(self) -> dict[str, str]:

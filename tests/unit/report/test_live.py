@@ -11,9 +11,9 @@ import yaml
 from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.callback.fleet import CallbackModule
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.told import _OF_NO_HOST
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import _WITHOUT_HOSTS
 from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
-from ansible_collections.slb.fleet.tests.unit.report.told_runs import INSTALL, LIVE, LOOK
+from ansible_collections.slb.fleet.tests.unit.report.told_runs import INSTALL, PLAN, RUNNING
 
 
 class Host(NamedTuple):
@@ -41,7 +41,7 @@ def test_playbooks_that_are_about_no_host_are_known_as_such() -> None:
     """By what they say themselves: they work on the controller alone."""
     playbooks = Path(__file__).resolve().parents[3] / "playbooks"
     first = {path.stem: yaml.safe_load(path.read_text())[0] for path in playbooks.glob("*.yml")}
-    assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == _OF_NO_HOST
+    assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == set(_WITHOUT_HOSTS)
 
 
 def failed(host: str, module: str, **result: Any) -> Result:
@@ -86,10 +86,10 @@ def test_a_failure_in_check_mode_is_shown_if_no_report_shows_it(
 
 def test_a_blocked_host_is_shown_with_code_and_observed_state(live: tuple[CallbackModule, list[str]]) -> None:
     callback, shown = live
-    plan = {**LIVE, "fix": "Set it.", "seen": ["running for 3 d"]}
-    callback.v2_runner_on_failed(failed("edge-1", LOOK, plan=plan, msg=f"{LIVE['summary']} Set it."))
-    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{LIVE['summary']} Set it."))
-    assert [line.split()[-1] for line in shown] == [LIVE["summary"].split()[-1], "d", "it."]
+    plan = {**RUNNING, "fix": "Set it.", "seen": ["running for 3 d"]}
+    callback.v2_runner_on_failed(failed("edge-1", PLAN, plan=plan, msg=f"{RUNNING['summary']} Set it."))
+    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{RUNNING['summary']} Set it."))
+    assert [line.split()[-1] for line in shown] == [RUNNING["summary"].split()[-1], "d", "it."]
     assert "unverified_container" in shown[0]
 
 

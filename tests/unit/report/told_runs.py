@@ -1,24 +1,20 @@
-"""A run, told as the callback is told of it: events in, a document out."""
+"""A run as the callback records it: events in, a document out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import MISSING, fields
 from datetime import datetime, timezone
 from typing import Any
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunEntry, Status
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.gathering import Gathering
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import NextStep
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.seen import phase_of, seen
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.story import Ending
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Document, Run, RunStatus
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import observe
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.recorder import Ending, Recorder
 
-LOOK, INSTALL, STOP = "slb.fleet.engine_plan", "slb.fleet.engine", "slb.fleet.engine_container"
+PLAN, INSTALL = "slb.fleet.engine_plan", "slb.fleet.engine_install"
 NODE = "https://console.example"
 HEALTHY = {
     "action": "none",
     "code": "healthy",
-    "summary": "The engine runs in the container that the record names, and the console lists it as running.",
+    "summary": "The engine runs in the container that the record names.",
     "verified_by": "engine_list",
     "seen": ["container slb running for 70 s", "deployment record verified", "engine list running"],
 }
@@ -28,97 +24,76 @@ ABSENT = {
     "summary": "There is no engine on the host.",
     "seen": ["absent"],
 }
-LIVE = {"action": "fail", "code": "unverified_container", "summary": "The container slb is running: it could be live."}
+RUNNING = {
+    "action": "fail",
+    "code": "unverified_container",
+    "summary": "The container slb runs, and nothing verifies it.",
+}
 
 
-def decided(host_plan: dict[str, Any], host: str = "edge-1", requests: int = 0, **more: Any) -> dict:
-    """As engine_plan returns it."""
+def planned(plan: dict[str, Any], host: str = "edge-1", requests: int = 0, **more: Any) -> dict[str, Any]:
+    """Return a result of engine_plan."""
+    has_work = plan["action"] not in ("none", "fail")
     return {
         "changed": False,
-        "plan": host_plan,
-        "slb_host": {"engine_container": {"state": "absent"}},
+        "plan": plan,
         "engine": {"name": host, "manage_ip": "192.0.2.11", "base_url": NODE},
         "requests": requests,
-        **(
-            {}
-            if host_plan["action"] in ("none", "fail")
-            else {"work": f"{host_plan['action']}: {host} 192.0.2.11 {NODE}"}
-        ),
+        **({"work": f"{plan['action']}: {host} 192.0.2.11 {NODE}"} if has_work else {}),
         **more,
     }
 
 
-class Happenings:
-    """One run. Times are seconds since its begin, which was on a day at noon."""
+class RecordedRun:
+    """One run. ``now``: seconds since its begin, which was on a day at noon."""
 
-    def __init__(
-        self,
-        playbook: str = "slb.fleet.rollout",
-        check: bool = False,
-        folder: str = "",
-        inventory: tuple[str, ...] = ("-i", "inventory.yml"),
-        step: NextStep | None = None,
-        **facts: Any,
-    ) -> None:
-        facts = {"began": "", "updated": "", "ended": None, "seconds": 0, **facts}
+    def __init__(self, playbook: str = "slb.fleet.rollout", folder: str = "", check: bool = False, **run: Any) -> None:
         noon = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
-        step = step or NextStep(inventory, folder)
-        run = RunEntry(playbook=playbook, check=check, status="running", **facts)
-        self.gathering = Gathering(run, step, noon, 0.0)
-        self.now, self._task, self._rounds = 0.0, 0, {}
+        facts = {"inventory": ("-i", "inventory.yml"), **run}
+        self.recorder = Recorder(Run(playbook, check, **facts), folder, noon, 0.0)
+        self.now, self._task = 0.0, 0
 
     def play(self, name: str, *hosts: str, batch: tuple[str, ...] | None = None) -> None:
-        self.gathering.play(name, hosts, hosts if batch is None else batch, self.now)
+        self.recorder.play(name, hosts, hosts if batch is None else batch, self.now)
+
+    def start(self, host: str) -> None:
+        """Start a task that does not end."""
+        self.recorder.start(host, "unfinished", self.now)
 
     def task(self, host: str, module: str, result: dict[str, Any], seconds: float = 1, ending: Ending = "ok") -> None:
         self._task += 1
-        self.gathering.begin(host, str(self._task), module, self.now)
+        self.recorder.start(host, str(self._task), self.now)
         self.now += seconds
-        found = seen(module, result, self.gathering.check)
-        phase = phase_of(module, result, self._rounds.get(host, 0))
-        self.gathering.end(host, str(self._task), ending, found, phase, self.now)
-        self._rounds[host] = found.rounds or self._rounds.get(host, 0)
+        self.recorder.end(host, str(self._task), ending, observe(module, result), self.now)
 
-    def look(self, host: str, host_plan: dict[str, Any], seconds: float = 1, **more: Any) -> None:
-        self.task(host, LOOK, decided(host_plan, host, **more), seconds)
+    def plan(self, host: str, plan: dict[str, Any], seconds: float = 1, **more: Any) -> None:
+        self.task(host, PLAN, planned(plan, host, **more), seconds)
 
-    def fail(self, host: str, host_plan: dict[str, Any], seconds: float = 1) -> None:
-        self.task(host, LOOK, {"plan": host_plan, "failed": True, "msg": host_plan["summary"]}, seconds, "failed")
+    def fail(self, host: str, plan: dict[str, Any]) -> None:
+        """Let the plan of a host be one that fails, and the task that follows repeat it, as the playbooks do."""
+        self.plan(host, plan)
+        message = f"{plan['summary']} {plan.get('fix', '')}"
+        self.task(host, "ansible.builtin.fail", {"failed": True, "msg": message}, ending="failed")
 
-    def lose(self, host: str, words: str = "Connection timed out") -> None:
-        self.task(host, LOOK, {"msg": words, "unreachable": True}, 10, "unreachable")
+    def lose(self, host: str, message: str = "Connection timed out") -> None:
+        self.task(host, PLAN, {"msg": message, "unreachable": True}, 10, "unreachable")
 
-    def ended(self, status: Status = "finished") -> Document:
-        self.gathering.finish(status, self.now)
-        return self.gathering.document(self.now)
+    def ended(self, status: RunStatus = "finished") -> Document:
+        self.recorder.finish(status, self.now)
+        return self.recorder.document(self.now)
 
     def so_far(self) -> Document:
-        return self.gathering.document(self.now)
-
-
-def untold(entries: Iterable[Any]) -> list[str]:
-    """The fields that say nothing in any of them, which are of one dataclass."""
-    every = list(entries)
-    return [
-        field.name
-        for field in fields(every[0])
-        if all(getattr(each, field.name) in (None, "", (), {}, False, _default(field)) for each in every)
-    ]
-
-
-def _default(field: Any) -> Any:
-    return None if field.default is MISSING else field.default
+        return self.recorder.document(self.now)
 
 
 def troubled(folder: str = "") -> Document:
-    """One host of each kind."""
-    run = Happenings(folder=folder, management_nodes=())
-    hosts = ("edge-1", "edge-2", "edge-3", "edge-4")
-    run.play("look", *hosts)
-    run.look("edge-1", HEALTHY)
-    run.fail("edge-2", LIVE)
+    """Return the document of a run with a host of each status."""
+    run = RecordedRun(folder=folder)
+    run.play("check", "edge-1", "edge-2", "edge-3", "edge-4")
+    run.plan("edge-1", HEALTHY)
+    run.fail("edge-2", RUNNING)
     run.lose("edge-3")
-    run.look("edge-4", ABSENT)
+    run.plan("edge-4", ABSENT)
     run.play("deploy", "edge-4", "edge-5", batch=("edge-5",))
-    run.task("edge-5", LOOK, {"failed": True, "msg": "The host's answer cannot be used."}, ending="failed")
+    run.task("edge-5", PLAN, {"failed": True, "msg": "The host's answer cannot be used."}, ending="failed")
     return run.ended()

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import AGAIN, Document
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Document, names_for_retry
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.page import page
 
 _PREFIX, _SUFFIX, _KILLED_SECONDS = ".slb-fleet-", ".part", 600
 _MODE_OF_FOLDER, _MODE, _MODE_OF_METRICS = 0o750, 0o640, 0o644
@@ -25,12 +24,8 @@ def as_text(document: Document) -> str:
 
 
 def retry(document: Document) -> str:
-    """Return the hosts for a next run, as ``--limit @`` reads them. An empty file would be all hosts to Ansible."""
-    return as_limit(host.name for host in document.hosts if host.status in AGAIN and can_be_named(host.name))
-
-
-def as_limit(names: Iterable[str]) -> str:
-    return "".join(f"{name}\n" for name in names) or "!all\n"
+    """Return the hosts for a next run, as ``--limit @`` reads them. To Ansible, an empty file would be all hosts."""
+    return "".join(f"{name}\n" for name in names_for_retry(document)) or "!all\n"
 
 
 AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {

@@ -9,15 +9,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import (
     BAD,
-    DRIFTS,
-    SINCE,
     STATUSES,
     Document,
     HostEntry,
+    can_be_named,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_step import can_be_named
 
 _AUDIT = "slb.fleet.audit"
 _MOST_HOSTS = 6
@@ -47,15 +45,15 @@ _CHANGES = {
 
 def lines(document: Document, *, report: str = "") -> Iterator[str]:
     """Return what an operator reads at the end of a run. ``report``: the path of the page, if it was written."""
-    parts = _plan(document) if document.run.is_plan else _result(document, report)
-    return map(visible, parts)
+    return map(visible, _plan(document) if document.run.is_plan else _result(document, report))
 
 
 def _plan(document: Document) -> Iterator[str]:
     run = document.run
     yield f"{run.playbook}{' --check' if run.check else ''}   {_hosts(len(document.hosts))}   read-only   {run.began}"
     yield ""
-    shown = [host for host in document.hosts if host.status not in ("healthy", "done") or host.would_do]
+    unchanged = [host for host in document.hosts if host.status in ("healthy", "done") and not host.changes]
+    shown = [host for host in document.hosts if host not in unchanged]
     width = max((len(visible(host.name)) for host in shown), default=0)
     for host in shown:
         yield from _plan_of(host, width)
@@ -65,10 +63,9 @@ def _plan(document: Document) -> Iterator[str]:
     planned = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
     digest = f"      {document.plan.digest}" if document.plan and document.plan.hosts else ""
-    changed = sum(1 for host in document.hosts if host.would_do and host.action not in _PLANNED)
+    changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
     planned += [f"{changed} {STATUSES['planned']}"] if changed else []
-    unchanged = sum(1 for host in document.hosts if host.status in ("healthy", "done") and not host.would_do)
-    numbers = ", ".join([*planned, *others, f"{unchanged} unchanged"])
+    numbers = ", ".join([*planned, *others, f"{len(unchanged)} unchanged"])
     yield f"Plan: {numbers}{digest}"
     yield from _differences(document)
     if run.next:
@@ -79,7 +76,7 @@ def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
     indent = " " * (width + 6)
     sign, name = _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
     if host.status not in BAD and not host.action:
-        yield f"  ~ {name}  {', '.join(change.sentence for change in host.would_do)}"
+        yield f"  ~ {name}  {', '.join(change.text for change in host.changes)}"
         return
     if host.status == "planned":
         yield f"  {sign} {name}  {host.action:9} {host.summary}"
@@ -87,7 +84,7 @@ def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
             yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.steps, start=1))
         return
     yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
-    yield from (f"{indent}{line}" for line in _seen_and_fix(host.evidence, host.fix))
+    yield from (f"{indent}{line}" for line in _seen_and_fix(host.seen, host.fix))
 
 
 def _seen_and_fix(seen: Sequence[str], fix: str) -> Iterator[str]:
@@ -116,7 +113,7 @@ def _result(document: Document, report: str) -> Iterator[str]:
     width = max((len(group.code) for group in groups), default=0)
     for group in groups:
         yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
-    changes = Counter(change.code for host in document.hosts for change in host.done if change.code in _CHANGES)
+    changes = Counter(change.code for host in document.hosts for change in host.changes if change.code in _CHANGES)
     changed = ", ".join(
         f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
         for code, words in _CHANGES.items()
@@ -126,9 +123,9 @@ def _result(document: Document, report: str) -> Iterator[str]:
         yield f"Changed: {changed or 'nothing'}"
     yield from _differences(document)
     if run.playbook == _AUDIT and document.plan and document.plan.hosts:
-        work = {action: len(hosts) for action, hosts in document.plan.by_action.items()}
-        counts_of_work = ", ".join(f"{number} {_PLANNED.get(action, action)}" for action, number in work.items())
-        yield f"Plan:    {counts_of_work}   {document.plan.digest}"
+        work = document.plan.by_action().items()
+        numbers = ", ".join(f"{len(hosts)} {_PLANNED.get(action, action)}" for action, hosts in work)
+        yield f"Plan:    {numbers}   {document.plan.digest}"
     if report:
         yield f"Report:  {report}"
     if run.next:
@@ -139,33 +136,21 @@ def _result(document: Document, report: str) -> Iterator[str]:
 
 
 def _differences(document: Document) -> Iterator[str]:
-    """Return differences from the last verification and from the engine list, and names that no limit can have."""
-    for since in DRIFTS:
-        if names := document.changed(since):
-            yield f"  {len(names)} {SINCE[since]}: {_names(names)}"
-    if document.unknown_engines:
-        yield f"  {len(document.unknown_engines)} in the engine list only: {_names(document.unknown_engines)}"
-    if document.run.playbook == _AUDIT and document.unlisted:
-        yield f"  {len(document.unlisted)} not in the engine list: {_names(document.unlisted)}"
-    unnamed = tuple(host.name for host in document.hosts if host.status in BAD and not can_be_named(host.name))
-    if unnamed:
+    """Return engines that the inventory lacks, and names that no limit can have."""
+    if unknown := [each.engine for each in document.unknown_engines]:
+        yield f"  {len(unknown)} in the engine list only: {_names(unknown)}"
+    if unnamed := [host.name for host in document.hosts if host.status in BAD and not can_be_named(host.name)]:
         yield f"  {len(unnamed)} not in the file retry, because --limit reads the name as a pattern: {_names(unnamed)}"
 
 
 def host_lines(document: Document) -> Iterator[str]:
     """Return one line for each host: status, time, observed state, changes, reason."""
-    return map(visible, _host_lines(document))
-
-
-def _host_lines(document: Document) -> Iterator[str]:
     width = max((len(visible(host.name)) for host in document.hosts), default=0)
-    kind = max((len(host.status_in_words) for host in document.hosts), default=0)
     for host in document.hosts:
-        seconds = f"{host.total_seconds:.0f} s" if host.seconds else ""
-        wrong = f"{host.code}: {host.summary}" if host.reason and host.status not in ("healthy", "done") else ""
-        changes = ", ".join(change.sentence for change in host.done)
-        rest = " | ".join(filter(None, ("; ".join(host.evidence[:2]), changes, wrong)))
-        yield f"{visible(host.name):{width}}  {host.status_in_words:{kind}}  {seconds:>6}  {rest}".rstrip()
+        seconds = f"{host.seconds:.0f} s" if host.seconds else ""
+        reason = f"{host.code}: {host.summary}" if host.status in BAD else ""
+        rest = " | ".join(filter(None, ("; ".join(host.seen), ", ".join(each.text for each in host.changes), reason)))
+        yield visible(f"{visible(host.name):{width}}  {STATUSES[host.status]:13}  {seconds:>6}  {rest}".rstrip())
 
 
 def _names(names: Sequence[str]) -> str:
