@@ -148,6 +148,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             )
 
     def _show(self, result: Any) -> None:
+        self._show_progress()
         self._show_warnings(result)
         task = task_of(result)
         module = module_of(task)
@@ -157,11 +158,12 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
             self._show_message(result)
         elif module.startswith(PREFIX) and not self._is_plan and not is_check:
             self._show_changes(host_of(result), module, task, result)
-        self._show_progress()
 
     def _show_changes(self, host: str, module: str, task: Any, result: Any) -> None:
         seen = observe(module, values_of(result), str(task.delegate_to or ""))
         for change in seen.changes:
+            if change.code == "record_verified" and host in self._changed_at:
+                continue  # the line below says so
             self._changed_at.setdefault(host, time.monotonic())
             self._erase()
             self._line(f"{visible(host)}  {change.text}", constants.COLOR_CHANGED)

@@ -28,6 +28,7 @@ _PLANNED = {
     "wait": "to wait for",
 }
 _CHANGES = {
+    "installed": "engine{} installed",
     "install_requested": "installation{} requested",
     "install_unknown": "installation{} with unknown outcome",
     "container_set_aside": "leftover{} set aside",
@@ -113,7 +114,7 @@ def _result(document: Document, report: str) -> Iterator[str]:
     width = max((len(group.code) for group in groups), default=0)
     for group in groups:
         yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
-    changes = Counter(change.code for host in document.hosts for change in host.changes if change.code in _CHANGES)
+    changes = Counter(code for host in document.hosts for code in _changes_of(host))
     changed = ", ".join(
         f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
         for code, words in _CHANGES.items()
@@ -133,6 +134,14 @@ def _result(document: Document, report: str) -> Iterator[str]:
         if blocked:
             yield f"Next:    fix {_hosts(blocked)} as shown, then"
         yield f"         {run.next}" if blocked else f"Next:    {run.next}"
+
+
+def _changes_of(host: HostEntry) -> list[str]:
+    """Return the codes of what was changed; a requested and verified installation is one change."""
+    codes = [change.code for change in host.changes]
+    if host.status != "healthy" or not {"install_requested", "install_unknown"} & set(codes):
+        return codes
+    return ["installed", *(code for code in codes if not code.startswith(("install_", "record_")))]
 
 
 def _differences(document: Document) -> Iterator[str]:

@@ -150,12 +150,14 @@ def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet: Fleet) -> None:
         udev, networkd = f"/run/udev/data/n{index[SILENT]}", f"/run/systemd/netif/links/{index[ANSWERED]}"
         shell(host, f"mkdir -p $(dirname {udev} {networkd}); echo E:NM_UNMANAGED=1 >{udev}")
         shell(host, f"echo ADMIN_STATE=configured >{networkd}; ip route add 192.0.2.0/24 dev ens18")
-        shell(host, "ip link add br8 type bridge; ip link set ens17 master br8")
+        shell(host, "ip link add br8 type bridge; ip link add port8 type veth peer name peer8")
+        shell(host, "ip link set port8 master br8")
         try:
             seen = reasons(module(fleet, host, "*", check=True))
         finally:
-            shell(host, f"ip link del br8; ip route del 192.0.2.0/24 dev ens18; rm {udev} {networkd}")
-        for name, word in ((SILENT, "udev"), (ANSWERED, "networkd"), ("ens18", "192.0.2.0/24"), ("ens17", "br8")):
+            shell(host, "ip link del port8; ip link del br8; ip route del 192.0.2.0/24 dev ens18")
+            shell(host, f"rm {udev} {networkd}")
+        for name, word in ((SILENT, "udev"), (ANSWERED, "networkd"), ("ens18", "192.0.2.0/24"), ("port8", "br8")):
             assert word in seen[name], seen[name]
         assert "physical" in reasons(module(fleet, host, check=True))["ens18"]
         require_restored(host, before, *STILL)

@@ -160,8 +160,12 @@ def test_a_frozen_host_fails_and_the_others_are_verified(reported: Reported) -> 
         run = reported.play("slb.fleet.rollout", slb_host_timeout=15)
     finally:
         docker.run(["unpause", container])
-    assert reported.statuses == {"h1": "healthy", "h2": "failed", "h3": "healthy"}, run.output
-    assert reported.host("h2")["code"] == "host_timeout"
+    assert (reported.statuses["h1"], reported.statuses["h3"]) == ("healthy", "healthy"), run.output
+    # A connection that was open before lets the task begin.
+    assert (reported.statuses["h2"], reported.host("h2")["code"]) in (
+        ("failed", "host_timeout"),
+        ("unreachable", "host_unreachable"),
+    )
     see_that_proofs_are_true(reported)
 
 

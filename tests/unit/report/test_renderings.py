@@ -99,6 +99,16 @@ def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_
     assert shown[-1].strip() == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
 
 
+def test_verified_installation_is_one_change() -> None:
+    run = RecordedRun()
+    run.play("deploy", "edge-1", "edge-2")
+    for name in ("edge-1", "edge-2"):
+        run.plan(name, ABSENT)
+        run.task(name, "slb.fleet.engine_install", {"changed": True, "outcome": "requested"})
+    run.plan("edge-1", HEALTHY, requests=1, has_recorded=True)
+    assert "Changed: 1 engine installed, 1 installation requested" in list(lines(run.ended()))
+
+
 @pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
 def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook: str, check: bool) -> None:
     run = RecordedRun(playbook, check=check, folder="/reports")
