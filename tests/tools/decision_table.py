@@ -1,4 +1,4 @@
-"""Write docs/decision-table.md from the rules and safety checks: `tests/tools/python tests/tools/decision_table.py`."""
+"""Write docs/dev/decision-table.md from the rules and safety checks; reference.py writes it, too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS, Rule
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "decision-table.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "dev" / "decision-table.md"
 
 
 def table() -> str:
@@ -17,8 +17,8 @@ def table() -> str:
 def _lines() -> Iterator[str]:
     yield "# Decision table"
     yield ""
-    yield "The plan of a host is the first rule that applies, from top to bottom. One function reads this table:"
-    yield "`decide` in `plugins/plugin_utils/decision.py`, from which this page is made."
+    yield "Lists the rules of `plugins/plugin_utils/decision.py`, from which this page is generated."
+    yield "The plan of a host is the first rule that applies, from top to bottom."
     yield ""
     yield "| # | observed | action | code |"
     yield "|---|---|---|---|"

@@ -1,0 +1,195 @@
+"""Write the generated pages and the examples in pages: `tests/tools/python tests/tools/reference.py`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import decision_table
+import yaml
+
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = re.compile(r"(<!-- (examples/\S+) -->\n```(\w*)\n)(.*?)(```\n)", re.DOTALL)
+_MARKUP = re.compile(r"\b([VCOE])\(([^)]*)\)")
+_PLUGIN = re.compile(r"\b[PM]\(([\w.]+)(?:#\w+)?\)")
+
+NEEDED = (
+    *("slb_base_url", "slb_username", "slb_password", "slb_tls_fingerprint"),
+    *("slb_engine_list", "slb_user_credential_id"),
+)
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Connection": tuple(f"slb_{name}" for name in CONNECTION_ARGUMENTS if name != "sessionid"),
+    "Engine": (
+        *("slb_engine_name", "slb_manage_ip", "slb_manage_ip_translated"),
+        *("slb_user_credential_id", "slb_is_change_hostname"),
+    ),
+    "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty"),
+    "Leftovers": (
+        *("slb_unverified_engine", "slb_max_replaced", "slb_allow_established"),
+        *("slb_remove_leftovers", "slb_stop_timeout"),
+    ),
+    "Deployment and login banner": (
+        *("slb_wait_timeout", "slb_settle", "slb_throttle", "slb_host_timeout"),
+        *("slb_motd", "slb_motd_max_bytes", "slb_motd_after"),
+    ),
+    "Runs": (
+        *("slb_hosts", "slb_serial", "slb_max_fail_percentage", "slb_batch_pause", "slb_approved_plan"),
+        *("slb_reports", "slb_merged_dir"),
+    ),
+    "License": ("slb_license_dest", "slb_license_host", "slb_license_backup"),
+    "Interfaces": (
+        *("slb_adopt_interfaces", "slb_interfaces", "slb_interfaces_state"),
+        *("slb_dhcp_timeout", "slb_confirm_timeout"),
+    ),
+}
+OF_PLAYBOOKS: Mapping[str, dict[str, Any]] = {
+    "slb_hosts": {"type": "str", "default": "engines", "description": "Hosts of the playbooks, as a host pattern."},
+    "slb_serial": {
+        "type": "list",
+        "default": [1, "10%", "25%"],
+        "description": "Sizes of the batches of C(rollout), also as a text such as V(1,10%). The last one is repeated.",
+    },
+    "slb_max_fail_percentage": {
+        "type": "float",
+        "default": 100,
+        "description": "Maximum percentage of failed hosts in a batch of C(rollout). If more fail, the run ends.",
+    },
+    "slb_reports": {"type": "list", "description": "Folders of the reports that C(merge_reports) reads."},
+    "slb_merged_dir": {"type": "path", "description": "Folder of the report that C(merge_reports) writes."},
+}
+"""Variables that no role has."""
+_SCOPES = """\
+Scope `host`: set the variable in the inventory, for a host or a group. Scope `run`: set it with `-e` only (in AWX: in
+the job template). An empty value counts as unset. An invalid value fails its host with `invalid_variable`, and an
+unknown `slb_` variable causes a warning. Quote texts: YAML reads `0123` as 83 and `yes` as true, and such a value is
+rejected. The variables of `awx_content`: [AWX](../awx.md).
+
+A connection variable is taken from, in this order: the option of the task, the variable, the environment variable, the
+default."""
+_SCHEMA = """\
+Lists the fields of `report.json`, from [report.schema.json](../report.schema.json). Times are in UTC. A later version
+may add fields; removed or changed fields get another `version`."""
+
+
+def read_options() -> dict[str, dict[str, Any]]:
+    """Return the variables with type, default and description."""
+    found: dict[str, dict[str, Any]] = {name: dict(option) for name, option in OF_PLAYBOOKS.items()}
+    for role in ("host_preparation", "engine_deployment", "interface_adoption"):
+        file = ROOT / "roles" / role / "meta" / "argument_specs.yml"
+        specs = yaml.safe_load(file.read_text())["argument_specs"]
+        found.update(specs["main"]["options"])
+    for name, argument in CONNECTION_ARGUMENTS.items():
+        if name != "sessionid":
+            found[f"slb_{name}"] = {**found[f"slb_{name}"], **argument}
+    found["slb_engine_name"]["default"], found["slb_manage_ip"]["default"] = "inventory_hostname", "ansible_host"
+    return found
+
+
+def _plain(text: str | list[str]) -> str:
+    words = text if isinstance(text, str) else " ".join(text)
+    words = re.sub(r"\bO\([^)]*:([^:)]*)\)", r"O(\1)", words)
+    return _PLUGIN.sub(r"`\1`", _MARKUP.sub(r"`\2`", words))
+
+
+def _line(name: str, option: Mapping[str, Any]) -> str:
+    default = option.get("default", "")
+    facts = [option["type"]]
+    if default not in ("", [], {}):
+        facts.append(f"default `{json.dumps(default) if not isinstance(default, str) else default}`")
+    variables = option.get("fallback", (None, ()))[1]
+    facts += [f"or `{each}`" for each in variables]
+    is_of_run = name.removeprefix("slb_") in BEFORE_HOSTS or name in OF_PLAYBOOKS
+    facts.append("run" if is_of_run else "host")
+    return f"- `{name}` ({', '.join(facts)}): {_plain(option['description'])}"
+
+
+def _first_sentence(option: Mapping[str, Any]) -> str:
+    return re.split(r"(?<=\.) ", _plain(option["description"]))[0]
+
+
+def variables_page() -> str:
+    """Return the page about the variables."""
+    options = read_options()
+    lines = [
+        *("# Variables", "", "Lists the variables of the roles and playbooks. Most fleets need these six:", ""),
+        *("| variable | meaning |", "|---|---|"),
+        *(f"| `{name}` | {_first_sentence(options[name])} |" for name in NEEDED),
+        *("", _SCOPES),
+    ]
+    for group, names in GROUPS.items():
+        lines += ["", f"## {group}", "", *(_line(name, options[name]) for name in names)]
+    return "\n".join(lines) + "\n"
+
+
+def schema_page() -> str:
+    """Return the page about the fields of report.json."""
+    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+    lines = ["# Report schema", "", _SCHEMA, "", "```sh", "jq '.counts' reports/report.json", "```", ""]
+    return "\n".join([*lines, *_fields(schema, schema, 0)]) + "\n"
+
+
+def _fields(schema: Mapping[str, Any], node: Mapping[str, Any], depth: int) -> Iterator[str]:
+    for name, raw in node.get("properties", {}).items():
+        field = _resolve(schema, raw)
+        inner = _resolve(schema, field.get("items", field))
+        extra = inner.get("additionalProperties")
+        if isinstance(extra, dict):
+            inner = _resolve(schema, extra)
+        description = raw.get("description") or field.get("description") or inner.get("description") or ""
+        choices = _choices(schema, field)
+        parts = [description, f"One of: {', '.join(f'`{each}`' for each in choices)}." if choices else ""]
+        words = " ".join(part for part in parts if part)
+        yield f"{'  ' * depth}- `{name}` ({_type(field)}){': ' + words if words else ''}"
+        yield from _fields(schema, inner, depth + 1)
+
+
+def _resolve(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    while "$ref" in node:
+        node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
+    for each in node.get("anyOf", node.get("oneOf", ())):
+        if each.get("type") != "null":
+            return _resolve(schema, each)
+    return node
+
+
+def _choices(schema: Mapping[str, Any], field: Mapping[str, Any]) -> list[str]:
+    found = field if "enum" in field else _resolve(schema, field.get("items", {}))
+    return [str(each) for each in found.get("enum", ()) if each not in (None, "")]
+
+
+def _type(field: Mapping[str, Any]) -> str:
+    kind = field.get("type") or ("constant" if "const" in field else "string")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def with_examples(text: str) -> str:
+    """Return the text of a page with the present content of each example in it."""
+
+    def filled(found: re.Match[str]) -> str:
+        return found[1] + (ROOT / found[2]).read_text().removeprefix("---\n") + found[5]
+
+    return EXAMPLE.sub(filled, text)
+
+
+def pages() -> dict[Path, str]:
+    """Return the text of each page that is generated, or contains an example."""
+    reference = ROOT / "docs" / "reference"
+    made = {
+        reference / "variables.md": variables_page(),
+        reference / "report-schema.md": schema_page(),
+        decision_table.PAGE: decision_table.table(),
+    }
+    written = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    examples = {page: with_examples(page.read_text()) for page in written if page not in made}
+    return {**examples, **made}
+
+
+if __name__ == "__main__":
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")

@@ -1,0 +1,90 @@
+"""The generated pages are up to date, and the reference is complete."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS
+from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS, KNOWN
+
+reference = pytest.importorskip("reference")
+ROOT = Path(__file__).resolve().parents[2]
+RUN = "run: tests/tools/python tests/tools/reference.py"
+# Codes that no FleetError has: the report, and a code that is built from two parts.
+OF_REPORT = {"host_timeout", "interrupted", "not_started"}
+BUILT = {"interface_not_adopted", "interface_not_released"}
+# Variables of the code that hold codes.
+CODE_NAMES = ("_ERRORS", "TIMEOUT", "code", "code, fix")
+# Their errors have no code yet.
+WITHOUT_CODES = ("_awx", "_errors.py", "_result.py", "awx_object.py", "awx_content.py")
+
+
+@pytest.mark.parametrize("page", reference.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_page_is_up_to_date(page: Path) -> None:
+    assert page.read_text() == reference.pages()[page], RUN
+
+
+def test_variables_page_has_each_variable_once() -> None:
+    names = [name for group in reference.GROUPS.values() for name in group]
+    assert len(names) == len(set(names))
+    assert set(names) == KNOWN
+    assert len(reference.GROUPS) == 8
+    assert len(reference.NEEDED) == 6
+
+
+def test_variables_page_has_the_defaults() -> None:
+    options = reference.read_options()
+    for name, default in DEFAULTS.items():
+        if not name.startswith("slb_awx_") and name not in ("slb_engine_name", "slb_manage_ip"):
+            assert options[name].get("default") == default, name
+
+
+def errors(tree: ast.AST) -> Iterator[ast.expr]:
+    """Return the expressions that stand for a code: the first argument of an error, and codes in tables of errors."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args:
+            name = ast.unparse(node.func)
+            if name in ("FleetError", "error", "Reason"):
+                yield node.args[0]
+            elif name in ("block", "NoAnswerError"):
+                yield from node.args[1:4]
+        elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in (
+            "_ERRORS",
+            "TIMEOUT",
+            "code",
+            "code, fix",
+        ):
+            yield node.value
+
+
+def codes() -> set[str]:
+    found = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS} | OF_REPORT | BUILT
+    for file in sorted((ROOT / "plugins").rglob("*.py")):
+        if not set(file.parts) & set(WITHOUT_CODES):
+            for each in errors(ast.parse(file.read_text())):
+                constants = [node.value for node in ast.walk(each) if isinstance(node, ast.Constant)]
+                found |= {
+                    text for text in constants if isinstance(text, str) and re.fullmatch(r"[a-z]+(_[a-z]+)+", text)
+                }
+    return found
+
+
+def test_messages_page_has_each_code_and_no_other() -> None:
+    page = (ROOT / "docs" / "reference" / "messages.md").read_text()
+    documented = re.findall(r"^## (\w+)$", page, re.MULTILINE)
+    assert documented == sorted(set(documented))
+    missing, unknown = codes() - set(documented), set(documented) - codes()
+    assert not missing, f"add a section to docs/reference/messages.md for {sorted(missing)}"
+    assert not unknown, f"remove from docs/reference/messages.md: {sorted(unknown)}"
+
+
+def test_each_code_has_when_check_and_fix() -> None:
+    page = (ROOT / "docs" / "reference" / "messages.md").read_text()
+    for section in page.split("\n## ")[1:]:
+        code, *lines = [line for line in section.splitlines() if line]
+        assert [line.split(":")[0] for line in lines] == ["- When", "- Check", "- Fix"], code
