@@ -95,8 +95,7 @@ def output_callback(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.usefixtures("output_callback")
 def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) -> None:
-    page = (ROOT / "docs" / "interfaces.md").read_text()
-    assert "slb.fleet.adopt_interfaces --check --diff     # the plan, interface by interface" in page
+    assert "slb.fleet.adopt_interfaces --check --diff\n" in (ROOT / "docs" / "interfaces.md").read_text()
     done = fleet.play("slb.fleet.adopt_interfaces", "--check", "--diff")
     assert done.status == 0, done.output
     for interface in ("ens9", "ens10", "eth0", "lo"):
@@ -106,22 +105,16 @@ def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) ->
 
 @pytest.mark.usefixtures("output_callback")
 def test_the_description_of_the_list_in_the_docs_is_right_for_the_lab(fleet: Fleet, tmp_path: Path) -> None:
-    whole = [block for block in blocks(ROOT / "docs" / "engine-list.md") if "items" in block.get("slb_engine_list", ())]
-    (described,) = whole
+    described = yaml.safe_load((ROOT / "examples" / "group_vars" / "engines.yml").read_text())
     done = fleet.play("slb.fleet.show_engine_list", variables=described)
     assert done.status == 0, done.output
     assert "Engine list empty" in done.output
 
 
-def test_the_inventory_in_the_readme_can_be_read(tmp_path: Path) -> None:
-    inventory, listing = list(blocks(ROOT / "README.md"))[:2]
-    inventory["engines"]["vars"].update(listing)
-    path = tmp_path / "inventory.yml"
-    path.write_text(yaml.safe_dump(inventory))
-    command = [BIN / "ansible-inventory", "-i", path, "--host", "edge-2"]
-    host = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert host["slb_engine_list"]["items"] == "data.items"
-    assert host["slb_base_url"].startswith("https://")
+def test_own_play_runs(fleet: Fleet, tmp_path: Path) -> None:
+    (play,) = yaml.safe_load((ROOT / "examples" / "own_play.yml").read_text())
+    play.pop("module_defaults")
+    run(fleet, tmp_path, play)
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +166,7 @@ def test_the_example_of_the_inventory_runs(listed_fleet: Fleet, tmp_path: Path) 
 def test_a_rollout_takes_its_hosts_from_the_console(
     listed_fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    example = next(re.finditer(r"```yaml\n(.*?)```", (ROOT / "docs" / "inventory.md").read_text(), re.DOTALL)).group(1)
+    example = (ROOT / "examples" / "dynamic" / "a_slb_engines.yml").read_text()
     for name, value in credentials(listed_fleet).items():
         monkeypatch.setenv(name, value)
     from_console = Fleet(listed_fleet.lab, tmp_path)
@@ -228,7 +221,7 @@ def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet: Fleet, shell: Call
 def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
     engine = shell("docker inspect --format '{{.Id}}' slb")
     by_module = next(
-        line for line in (ROOT / "docs" / "healing.md").read_text().splitlines() if "engine_container" in line
+        line for line in (ROOT / "docs" / "operations.md").read_text().splitlines() if "engine_container" in line
     )
     stopped = listed_fleet.module("box", "engine_container", state="set_aside", stop_timeout=1)
     assert stopped["set_aside_as"].startswith("slb-leftover-")
@@ -238,7 +231,7 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[
 
     listed_fleet.module("box", "engine_container", state="set_aside", stop_timeout=1)
     shell("docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000")
-    (by_hand,) = recipes("healing.md")
+    by_hand = next(recipe for recipe in recipes("operations.md") if "slb-instead" in recipe)
     shell(by_hand)
     assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
     assert shell("docker inspect --format '{{.State.Running}}' slb-instead") == "false"
@@ -248,7 +241,7 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[
 
 
 def test_a_host_is_forgotten(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
-    forget = next(recipe for recipe in recipes("operations.md") if "slb_engine.fact" in recipe)
+    forget = next(recipe for recipe in recipes("operations.md") if "rmdir" in recipe)
     left = "/etc/ansible /etc/.motd.slb_fleet /var/lib/slb-fleet /run/slb-fleet"
     shell("mkdir -p /var/lib/slb-fleet")
     shell("touch /etc/.motd.slb_fleet /var/lib/slb-fleet/set-aside.json.invalid-20270101T000000Z")

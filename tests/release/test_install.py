@@ -43,7 +43,7 @@ def packed(artifact: Path) -> dict[Path, bytes]:
 def test_by_the_lines_of_the_readme_everything_is_there(home: Path, artifact: Path) -> None:
     assert content(home / PLACE) == packed(artifact)
     (home / "inventory.yml").write_text("engines: {hosts: {edge-1: }}\n")
-    look = next(line for line in block("README.md", "rollout --check").splitlines() if "diagnose" in line)
+    look = next(line for line in block("README.md", "read -rs").splitlines() if "diagnose" in line)
     looked = type_in(home, f". ~/slb/bin/activate && {look} --list-tasks", {"HOME": str(home)})
     looked.assert_ok()
     assert "play #1 (engines)" in looked.output

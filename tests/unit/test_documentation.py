@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,14 +19,14 @@ import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, motd, record
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import CONNECTION_VARIABLES
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS, KNOWN
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where Ansible finds the collection: in a checkout, or where ansible-test has it.
 COLLECTIONS = next(path for path in (ROOT / ".cache" / "dev", *ROOT.parents) if (path / "ansible_collections").is_dir())
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = ROOT / "examples"
+PLUGINS = ROOT / "plugins"
 
 
 def commands(program: str) -> Iterator[tuple[str, str]]:
@@ -38,37 +39,10 @@ def commands(program: str) -> Iterator[tuple[str, str]]:
                     yield page.name, typed
 
 
-def table() -> dict[str, str]:
-    """The variables of the table and their defaults."""
-    found = {}
-    for line in (ROOT / "README.md").read_text().split("## Variables")[1].split("\n## ")[0].splitlines():
-        if line.startswith("| `slb_"):
-            names, default = line.split("|")[1:3]
-            found.update(dict.fromkeys(re.findall(r"`(slb_\w+)`", names), default.strip()))
-    return found
-
-
-def test_the_table_has_each_variable_and_no_other() -> None:
-    assert set(table()) == KNOWN
-
-
-def test_the_table_has_their_defaults() -> None:
-    for name, default in DEFAULTS.items():
-        if not name.startswith("slb_awx_") and name not in ("slb_engine_name", "slb_manage_ip", "slb_engine_list"):
-            wanted = str(default).lower() if isinstance(default, bool) else str(default)
-            assert table()[name].strip("`") == wanted, name
-
-
-def test_each_option_of_the_connection_is_named_where_roles_and_tasks_take_it() -> None:
-    page = (ROOT / "docs" / "management-node.md").read_text()
-    not_of_the_environment = set(re.findall(r"`(\w+)`", page.split("`SLB_<OPTION>` (not for ")[1].split(")")[0]))
-    options = CONNECTION_VARIABLES.keys()
-    without_fallback = {option for option in options if "fallback" not in CONNECTION_ARGUMENTS[option]}
-    assert not_of_the_environment == without_fallback, "docs/management-node.md, the list of the same section"
+def test_the_role_documents_each_variable_of_the_connection() -> None:
     specification = ROOT / "roles" / "engine_deployment" / "meta" / "argument_specs.yml"
     of_role = yaml.safe_load(specification.read_text())["argument_specs"]["main"]["options"].keys()
-    missing = set(CONNECTION_VARIABLES.values()) - of_role
-    assert not missing, "roles/engine_deployment/meta/argument_specs.yml: add these, for who reads"
+    assert set(CONNECTION_VARIABLES.values()) <= of_role
 
 
 def test_the_table_of_awx_has_each_variable_with_its_default_and_no_other() -> None:
@@ -180,21 +154,18 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) 
         # A report is made of a playbook of this collection alone, also where no host matches.
         (tmp_path / "inventory.ini").write_text("[engines]\n")
         of_ansible(tmp_path, "playbook", "-i", "inventory.ini", "slb.fleet.diagnose")
-        said = (ROOT / "docs" / "report.md").read_text().split("## The document")[0]
+        said = (ROOT / "docs" / "report.md").read_text().split("## Files")[1].split("\n## ")[0]
         written = {path.name for path in (tmp_path / folder).iterdir()}
         assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
 
 
-def test_what_is_set_for_thousands_is_what_the_readme_sets_and_more() -> None:
+def test_the_settings_for_large_fleets_contain_the_usual_ones() -> None:
     few, many = (configparser.ConfigParser(interpolation=None) for _ in range(2))
-    few.read_string(SETTINGS["README.md-1"])
-    many.read_string(SETTINGS["scale.md-1"])
+    few.read(EXAMPLES / "ansible.cfg")
+    many.read(EXAMPLES / "large_fleets.cfg")
     for section in few.sections():
         wanted = {key: value for key, value in few.items(section) if key != "forks"}
         assert wanted.items() <= dict(many.items(section)).items(), section
-    said = (ROOT / "docs" / "operations.md").read_text()
-    assert re.findall(r"`forks = (\d+)`", said) == [many["defaults"]["forks"]]
-    assert f"README](../README.md#installation-and-first-use) is all: {few['defaults']['forks']} of them" in said
 
 
 def plays() -> Iterator[tuple[str, str]]:
@@ -218,8 +189,8 @@ def test_each_play_can_be_typed(name: str, tmp_path: Path) -> None:
 
 def test_the_connection_of_a_play_reaches_its_tasks(tmp_path: Path) -> None:
     """The management node is the loopback's discard port, where nothing is: each call names what it has tried."""
-    ((page, play),) = ((page, play) for page, play in PLAYS.items() if "group/slb.fleet.management_node" in play)
-    assert page.startswith("README.md-")
+    play = (EXAMPLES / "own_play.yml").read_text()
+    assert play.removeprefix("---\n") in PLAYS.values()
     (tmp_path / "play.yml").write_text(play.replace("console.example", "127.0.0.1:9"))
     known = {"vault_slb_username": "u", "vault_slb_password": "p", "slb_retries": 0}
     done = of_ansible(tmp_path, "playbook", "-i", "localhost,", "play.yml", "-e", json.dumps(known))
@@ -232,7 +203,6 @@ def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_n
     ((_page, typed),) = ((page, typed) for page, typed in commands("read") if "ansible-vault" in typed)
     (tmp_path / "vault-password").write_text("of the vault\n")
     (tmp_path / "ansible.cfg").write_text("[defaults]\nvault_password_file = vault-password\n")
-    page = (ROOT / "docs" / "operations.md").read_text()
     (tmp_path / "group_vars").mkdir()
     vault = f'ansible-vault() {{ {sys.executable} -m ansible.cli.vault "$@"; }}'
     made = subprocess.run(
@@ -245,8 +215,7 @@ def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_n
         check=True,
     )
     (tmp_path / "group_vars" / "all.yml").write_text(made.stdout)
-    (north,) = re.findall(r"^```yaml\n(north:\n.*?)^```", page, re.DOTALL | re.MULTILINE)
-    (tmp_path / "inventory.yml").write_text(f"{north}  hosts: {{edge-1: {{ansible_connection: local}}}}\n")
+    (tmp_path / "inventory.yml").write_text((EXAMPLES / "several_nodes" / "inventory.yml").read_text())
     shown = of_ansible(tmp_path, "adhoc", "north", "-i", "inventory.yml", "-m", "debug", "-a", "var=slb_password")
     assert '"slb_password": "of the north"' in shown.stdout, shown.stdout + shown.stderr
 
@@ -259,27 +228,29 @@ def test_a_password_that_is_asked_for_is_in_the_environment_and_not_shown(tmp_pa
     assert (done.stdout, done.stderr) == ("admin:of the console", "")
 
 
-def by_cron(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
-    """The line of the docs as cron runs it, with their credentials. ``installed``: what ~/slb is."""
+def run_audit_service(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command of the systemd unit in its environment. ``installed``: the virtual environment."""
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(EXAMPLES / "systemd" / "slb-audit.service")
+    service = unit["Service"]
+    assert service["WorkingDirectory"] == "/srv/fleet"
     page = (ROOT / "docs" / "operations.md").read_text()
-    (line,) = re.findall(r"^(?:\S+ ){5}(cd /srv/fleet .*)$", page, re.MULTILINE)
-    (exported,) = re.findall(r"^export .*$", page, re.MULTILINE)
-    (folder / "credentials.sh").write_text(exported)
+    (credentials,) = re.findall(r"^```\n((?:SLB_\w+=.*\n)+)```", page, re.MULTILINE)
     home = folder / "home"
     (home / ".ansible").mkdir(parents=True)
     (home / ".ansible" / "collections").symlink_to(COLLECTIONS)
-    (home / "slb").symlink_to(installed)
-    typed = ["sh", "-c", line.replace("/srv/fleet", str(folder))]
-    surroundings = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={home}", "LOGNAME=ops", "SHELL=/bin/sh"]
-    return subprocess.run([*surroundings, *typed], cwd=home, capture_output=True, text=True, check=False)
+    (folder / "venv").symlink_to(installed)
+    words = shlex.split(service["ExecStart"].replace("/srv/fleet", str(folder)))
+    surroundings = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={home}", *credentials.splitlines()]
+    return subprocess.run([*surroundings, *words], cwd=folder, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.skipif(
     not (Path(sys.prefix) / "bin" / "ansible-playbook").exists(), reason="Ansible is not installed in this environment."
 )
-def test_an_audit_by_cron_that_fails_says_so_in_its_mail(tmp_path: Path) -> None:
-    """The list is asked for with the credentials, of a management node that is not there."""
-    listing = {"path": "/engines", "items": "data", "name": "n", "address": "a", "state": "s", "running": ["up"]}
+def test_audit_service_fails_without_a_management_node(tmp_path: Path) -> None:
+    listing = yaml.safe_load((EXAMPLES / "group_vars" / "engines.yml").read_text())
     host = {
         "ansible_connection": "local",
         "ansible_python_interpreter": sys.executable,
@@ -287,23 +258,62 @@ def test_an_audit_by_cron_that_fails_says_so_in_its_mail(tmp_path: Path) -> None
         "slb_manage_ip_translated": True,
     }
     node = {"slb_base_url": "https://127.0.0.1:9", "slb_retries": 0}
-    engines = {"hosts": {"edge-1": host}, "vars": {**node, "slb_engine_list": listing}}
+    engines = {"hosts": {"edge-1": host}, "vars": {**node, **listing}}
     (tmp_path / "inventory.yml").write_text(json.dumps({"engines": engines}))
-    done = by_cron(tmp_path, Path(sys.prefix))
+    done = run_audit_service(tmp_path, Path(sys.prefix))
+    assert done.returncode != 0
     assert "edge-1" in done.stdout, done.stdout + done.stderr
     assert "127.0.0.1:9" in done.stdout
     assert "slb_password" not in done.stdout
-    assert done.stdout == (tmp_path / "audit.log").read_text()
 
 
-def test_an_audit_by_cron_mails_nothing_while_all_is_well(tmp_path: Path) -> None:
+def test_audit_service_passes_the_credentials(tmp_path: Path) -> None:
     program = tmp_path / "slb" / "bin" / "ansible-playbook"
     program.parent.mkdir(parents=True)
-    program.write_text('#!/bin/sh\necho "$SLB_USERNAME: $*"\necho A warning >&2\n')
+    program.write_text('#!/bin/sh\necho "$SLB_USERNAME: $*"\n')
     program.chmod(0o755)
-    done = by_cron(tmp_path, tmp_path / "slb")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (tmp_path / "audit.log").read_text() == "fleet: -i inventory.yml slb.fleet.audit\nA warning\n"
+    done = run_audit_service(tmp_path, tmp_path / "slb")
+    assert (done.returncode, done.stdout) == (0, "fleet: -i inventory.yml slb.fleet.audit\n")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed.")
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+    for unit in (EXAMPLES / "systemd").iterdir():
+        (tmp_path / unit.name).write_text(unit.read_text().replace("/srv/fleet/venv/bin/ansible-playbook", "/bin/true"))
+    names = sorted(str(path) for path in tmp_path.iterdir())
+    done = subprocess.run(["systemd-analyze", "verify", *names], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_alerts_use_metrics_that_a_report_has() -> None:
+    rules = yaml.safe_load((EXAMPLES / "prometheus" / "slb_fleet.yml").read_text())["groups"][0]["rules"]
+    text = (PLUGINS / "plugin_utils" / "_report" / "metrics.py").read_text()
+    known = {f"slb_fleet_{name}" for name in re.findall(r'_gauge\("(\w+)"', text)}
+    used = {name for rule in rules for name in re.findall(r"\bslb_fleet_\w+", rule["expr"])}
+    assert used
+    assert used <= known
+    page = (ROOT / "docs" / "report.md").read_text()
+    assert not {name for name in known if f"`{name}`" not in page}
+
+
+@pytest.mark.parametrize("path", ["inventory.yml", "several_nodes/inventory.yml"])
+def test_inventory_of_the_examples_has_an_address_for_each_host(path: str, tmp_path: Path) -> None:
+    (tmp_path / "inventory.yml").write_text((EXAMPLES / path).read_text())
+    known = ["-e", "vault_north_password=n", "-e", "vault_south_password=s"]
+    done = of_ansible(tmp_path, "inventory", "-i", "inventory.yml", "--list", *known)
+    assert done.returncode == 0, done.stderr
+    shown = json.loads(done.stdout)["_meta"]["hostvars"]
+    assert len(shown) == 2
+    assert all(host["slb_base_url"].startswith("https://") and host["ansible_host"] for host in shown.values())
+
+
+def test_inventory_of_the_quick_start_has_ten_lines() -> None:
+    assert len((EXAMPLES / "inventory.yml").read_text().removeprefix("---\n").splitlines()) <= 10
+
+
+def test_configurations_of_the_engine_list_are_the_same() -> None:
+    of_group = yaml.safe_load((EXAMPLES / "group_vars" / "engines.yml").read_text())["slb_engine_list"]
+    assert yaml.safe_load((EXAMPLES / "dynamic" / "a_slb_engines.yml").read_text())["engine_list"] == of_group
 
 
 def test_each_target_of_make_is_there() -> None:
@@ -321,13 +331,15 @@ def test_programs_of_the_tests_are_started_by_what_finds_their_modules(page: Pat
 def test_what_each_stage_proves_is_said() -> None:
     stages = re.findall(r'Stage\(\s*"([a-z0-9.-]+)"', (ROOT / "tests" / "run.py").read_text())
     assert len(stages) > 20
-    table = [line for line in (ROOT / "CONTRIBUTING.md").read_text().splitlines() if line.startswith("| `")]
-    assert sorted(stages) == sorted(name for line in table for name in re.findall(r"`([^`]+)`", line.split("|")[1]))
+    pages = (ROOT / "CONTRIBUTING.md", ROOT / "docs" / "dev" / "test-stages.md")
+    tables = [page.read_text().split("| stage | checks |")[1].split("\n\n")[0] for page in pages]
+    rows = [line for table in tables for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(stages) == sorted(name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1]))
 
 
 def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:
     page = (ROOT / "docs" / "operations.md").read_text()
-    table, forget = page.split("## What it leaves where")[1].split("## Upgrading")[0].split("## Forgetting a host")
+    table, forget = page.split("## Files on engine hosts")[1].split("## Restoring")[0].split("## Removing a host")
     deleted = re.findall(r"^rm -r?f (.*)$", forget, re.MULTILINE)
     for path in (record.PATH, motd._note(motd.PATH), adoption.ADOPTED, adoption.CHANGES):
         parents = [str(parent) for parent in (Path(path), *Path(path).parents[:-2])]
@@ -366,21 +378,20 @@ def test_what_a_killed_task_was_writing_on_a_host_goes_by_the_recipe(
         assert left.read_text() == "half"
     page = (ROOT / "docs" / "operations.md").read_text()
     assert "| `.<name>.<random>` beside any of these files" in page
-    recipe = re.findall(r"^(?:rm|find) .*$", page.split("## Forgetting a host")[1], re.MULTILINE)
+    recipe = re.findall(r"^(?:rm|find) .*$", page.split("## Removing a host")[1].split("\n## ")[0], re.MULTILINE)
     typed = re.sub(r" (?=/(?:etc|var|run)\b)", f" {tmp_path}", "\n".join(recipe))
     subprocess.run(["sh", "-ec", typed], capture_output=True, text=True, check=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def changes() -> Iterator[tuple[str, str]]:
-    page = (ROOT / "docs" / "architecture.md").read_text()
+    page = (ROOT / "docs" / "dev" / "architecture.md").read_text()
     for line in page.split("## Where to change what")[1].split("\n## ")[0].splitlines():
         if line.startswith("| ") and not line.startswith("| to change |"):
             change, where = line.strip("| ").split(" | ")
             yield change, where
 
 
-PLUGINS = ROOT / "plugins"
 BEGINNINGS = (ROOT, PLUGINS, PLUGINS / "module_utils", PLUGINS / "plugin_utils")
 
 
@@ -414,12 +425,47 @@ def test_what_a_change_is_made_in_is_there(change: str, where: str) -> None:
 def test_the_first_page_leads_to_every_other() -> None:
     first = (ROOT / "docs" / "README.md").read_text()
     not_installed = yaml.safe_load((ROOT / "galaxy.yml").read_text())["build_ignore"]
-    for page in (ROOT / "docs").glob("[!R]*.md"):
-        path = f"docs/{page.name}"
-        assert (f"`{path}`" if path in not_installed else f"]({page.name})") in first, page.name
+    assert "docs/dev" in not_installed
+    for page in (ROOT / "docs").rglob("[!R]*.md"):
+        path = page.relative_to(ROOT / "docs").as_posix()
+        assert (f"`docs/{path}`" if path.startswith("dev/") else f"]({path})") in first, path
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", EXAMPLES / "README.md"]
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_each_link_leads_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def test_each_example_is_shown_in_a_page() -> None:
+    shown = {path for page in PAGES for path in re.findall(r"<!-- (examples/\S+) -->", page.read_text())}
+    files = {path.relative_to(ROOT).as_posix() for path in EXAMPLES.rglob("*") if path.is_file()}
+    assert shown == {file for file in files if not file.startswith("examples/awx/")} - {"examples/README.md"}
+
+
+@pytest.mark.parametrize(
+    ("page", "most"), [("README.md", 900), ("docs/interfaces.md", 1200), ("docs/large-fleets.md", 500)]
+)
+def test_page_is_short(page: str, most: int) -> None:
+    assert len((ROOT / page).read_text().split()) <= most
+
+
+USER_PAGES = [page for page in (ROOT / "docs").glob("*.md") if page.name != "awx.md"]
+
+
+@pytest.mark.parametrize("page", USER_PAGES, ids=lambda page: page.name)
+def test_page_starts_with_its_purpose_and_a_command(page: Path) -> None:
+    heading, purpose, *_rest = page.read_text().split("\n\n")
+    assert heading.startswith("# ")
+    assert re.match(r"[A-Z]\w+s ", purpose), purpose
+    assert "```" in page.read_text().split("\n## ")[0]
