@@ -23,8 +23,8 @@ options: {}
 attributes:
   where:
     description:
-      - Runs on the engine host, with Python 3.6 or later and nothing but its standard library.
-      - Needs root there, so C(become) where the connection is made as another user.
+      - Runs on the engine host, with Python 3.6 or later and its standard library.
+      - Needs root there. Set C(become) if the connection uses another user.
     support: full
 """
 
@@ -34,7 +34,7 @@ attributes:
   where:
     description:
       - Runs in the controller's own process, without C(delegate_to) and without C(become).
-      - Where the task is delegated to a host other than the controller, it runs there as a plain module
+      - If the task is delegated to another host than the controller, it runs there as a module
         and needs Python 3.10 or later and the Python package C(requests) on that host.
     support: full
 """

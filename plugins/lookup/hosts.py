@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hosts of a playbook of this collection: a run over no hosts is a mistake, and is said to be one."""
+"""Return the hosts of a playbook of this collection. A run without hosts is an error."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ DOCUMENTATION = r"""
 name: hosts
 author: slb.fleet contributors (@slb-fleet)
 version_added: 1.0.0
-short_description: The hosts of a play, which have to be there
+short_description: Return the hosts of a play, at least one
 description:
-  - Gives the host pattern for a play of this collection, C(engines) where none is given.
-  - Fails where no host of the inventory, within C(--limit), matches it, and names the groups that there are.
-  - Fails where C(--limit) names nothing, as by an empty file. To Ansible that is no limit.
+  - Returns the host pattern for a play of this collection, C(engines) if none is given.
+  - Fails if no host of the inventory, within C(--limit), matches the pattern, and names the existing groups.
+  - Fails if C(--limit) is empty, for example an empty file. Ansible ignores such a limit.
 options:
   _terms:
-    description: A host pattern, or a list of them; C(engines) where it is null or empty.
+    description: A host pattern, or a list of patterns. C(engines) if null or empty.
     type: raw
   named:
     description:
-      - Fail unless the hosts are named, by the pattern or by C(--limit). A group and C(all) name no hosts, and a file
-        does where each of its lines is a host's name.
+      - Whether the pattern or C(--limit) must consist of host names, without groups and patterns. Each line of a file
+        must be a host name.
     type: bool
     default: false
 """
 
 EXAMPLES = r"""
-- name: Ping the engine hosts, of which there has to be one
+- name: Ping the engine hosts
   hosts: "{{ lookup('slb.fleet.hosts', slb_hosts | default(none)) }}"
   gather_facts: false
   tasks:
@@ -65,7 +65,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         pattern, known = ",".join(given) or _DEFAULT, variables or {}
         if not any(part.strip() for part in split_host_pattern(pattern)):
             # To Ansible, nothing but commas is everybody.
-            raise AnsibleError(f"{pattern!r} names no host, so nothing would be done. Name the hosts with slb_hosts.")
+            raise AnsibleError(f"{pattern!r} names no host. Nothing was done. Name the hosts with slb_hosts.")
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):
             return [pattern]
@@ -75,7 +75,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             raise AnsibleError(
-                f"No host matches {pattern!r}{within}, so that nothing would be done. Groups that there are: {there}. "
+                f"No host matches {pattern!r}{within}. Nothing was done. Groups: {there}. "
                 "Name the hosts with slb_hosts, or put them into the group engines."
             )
         if self.get_option("named") and not (

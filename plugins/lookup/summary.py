@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the fleet stands, for other programs."""
+"""Return the summary of the run for other programs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ DOCUMENTATION = r"""
 name: summary
 author: slb.fleet contributors (@slb-fleet)
 version_added: 1.0.0
-short_description: How the fleet stands by now, in this run
+short_description: Return the summary of the run
 description:
-  - Gives what the callback P(slb.fleet.report#callback) has gathered so far, in less than 100 KB.
-  - Empty where that callback is not enabled. It is as of the begin of the task C(ansible.builtin.set_stats) that asks.
+  - Returns the summary that the callback P(slb.fleet.report#callback) has so far, smaller than 100 KB.
+  - Empty if the callback is not enabled. The summary is as of the start of the C(ansible.builtin.set_stats) task.
 options: {}
 """
 
 EXAMPLES = r"""
-- name: Give AWX how the fleet stands
+- name: Publish the summary of the run
   ansible.builtin.set_stats:
     data:
       slb_fleet: "{{ lookup('slb.fleet.summary') }}"

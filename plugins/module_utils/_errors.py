@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one hierarchy of errors: each says what happened, where, and what to do next."""
+"""Errors without a code, which name an option by a mark."""
 
 import re
 from typing import Any, Container, Dict, Mapping, Match, Optional
@@ -13,11 +13,10 @@ _LONGEST_VALUE = 400
 
 
 def in_words(text: str, names: Optional[Mapping[str, str]] = None, known: Optional[Container[str]] = None) -> str:
-    """``text`` with each ``O(option)`` in it as the reader has to write it.
+    """Return ``text`` with each ``O(option)`` replaced by the name that the user has to write.
 
-    ``names``: variables that are to be named instead of the options whose values they hold. ``known``: the options
-    that there are; what looks like a mark and is of none of them came from elsewhere, and stays as it is. Before a
-    colon the name is not quoted: such a pair is there to be copied.
+    ``names``: variables to name instead of options. ``known``: the existing options; marks of other names are left
+    unchanged. Before a colon the name is not quoted, so that the pair can be copied.
     """
 
     def named(mark: Match[str]) -> str:
@@ -53,14 +52,14 @@ class FleetError(errors.FleetError):
 
 
 class OptionError(FleetError):
-    """An option's value cannot be used. Nothing was done."""
+    """The value of an option is invalid. Nothing was done."""
 
     def __init__(self, option: str, value: object, why: str, remedy: str) -> None:
         super().__init__(f"The option O({option}) has the value {_shown(value)}: {why}.", remedy)
 
 
 class HostError(FleetError):
-    """The engine host is not in a state in which the operation can be done."""
+    """The operation is not possible in the present state of the engine host."""
 
 
 class CommandError(HostError):
@@ -68,7 +67,7 @@ class CommandError(HostError):
 
 
 class WaitError(HostError):
-    """What was waited for did not happen before the deadline."""
+    """A condition did not become true before the deadline."""
 
 
 def _shown(value: object) -> str:

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The boundary between Ansible and plain functions: the only caller of exit_json and fail_json."""
+"""Run plain functions as Ansible modules: the only caller of exit_json and fail_json."""
 
 from typing import Any, Callable, Dict
 
@@ -16,11 +16,11 @@ Operation = Callable[[Dict[str, Any], bool], Result]
 
 
 def run_module(argument_spec: Dict[str, Any], operation: Operation, **rules: Any) -> None:
-    """Runs ``operation`` as an Ansible module. ``rules`` are AnsibleModule's, such as ``required_if``."""
+    """Run ``operation`` as an Ansible module. ``rules``: options of AnsibleModule, such as ``required_if``."""
     module = AnsibleModule(argument_spec=argument_spec, supports_check_mode=True, **rules)
     try:
         result = operation(module.params, module.check_mode)
     except FleetError as error:
-        # The marks of the options stay: by which names the reader has set them, the controller knows (_on_host.py).
+        # The marks of the options stay: the controller knows the names that the user has set.
         module.fail_json(**(error.as_result(known=()) if isinstance(error, MarkedError) else error.as_result()))
     module.exit_json(**result.as_task_result(module._diff))

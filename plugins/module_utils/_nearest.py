@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a misspelt word may have been meant for."""
+"""Find the known word that is nearest to an unknown one."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """The one of ``words`` that ``word`` may have been meant for; empty where there is none."""
+    """Return the one of ``words`` that is nearest to ``word``; empty if there is none."""
     return next(iter(difflib.get_close_matches(word, list(words), 1)), "")

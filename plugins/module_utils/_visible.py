@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Others' words, so that they can be shown: they cannot move a cursor, turn a line around or begin a new one."""
+"""Make foreign text safe to show: it cannot move a cursor, reverse a line or begin a new one."""
 
 import unicodedata
 from typing import Iterator
@@ -9,11 +9,11 @@ from typing import Iterator
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 _MARKS = ("Mn", "Me")
 _HIGHEST_STACK = 4
-"""More marks than any script puts above and below one letter; a heap of them covers the lines around."""
+"""Marks above or below one letter. More of them would cover the lines around."""
 
 
 def visible(text: str, *, keep_lines: bool = False) -> str:
-    """``text`` with every control, format and direction character as an escape, and those of a heap of marks.
+    """Return ``text`` with control, format and direction characters escaped, and with at most 4 marks per letter.
 
     ``keep_lines``: line feeds and tabs stay; otherwise they become spaces.
     """
@@ -23,8 +23,8 @@ def visible(text: str, *, keep_lines: bool = False) -> str:
 
 
 def in_short(text: str, most: int) -> str:
-    """``text`` in one visible line of at most ``most`` characters, and an ellipsis where there is more of it."""
-    # Cut before as well, so that what is long costs no more than what is shown of it.
+    """Return ``text`` as one visible line of at most ``most`` characters, and an ellipsis if it is longer."""
+    # Cut first: a long text costs no more than its visible part.
     shown = visible(text[: most + 1])
     return shown if len(shown) <= most else shown[:most] + "…"
 

@@ -113,7 +113,7 @@ outcome:
   description:
     - V(requested) - the management node has accepted the request.
     - V(unknown) - the request was sent, and its outcome is unknown. It may have been accepted.
-    - V(exists), V(port_in_use), V(rejected) - the task fails, and the host is as it was before.
+    - V(exists), V(port_in_use), V(rejected) - the task fails, and the host is unchanged or restored.
   returned: always, except in check mode and if no request was sent
   type: str
   sample: requested
@@ -187,7 +187,7 @@ record:
       description: V(host) or V(engine_list).
       type: str
     set_aside:
-      description: The container that was set aside, as it was before.
+      description: The container that was set aside, in its earlier state.
       type: dict
       contains:
         id:

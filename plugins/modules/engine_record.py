@@ -115,7 +115,7 @@ record:
       description: V(host) or V(engine_list).
       type: str
     set_aside:
-      description: The container that was set aside, as it was before.
+      description: The container that was set aside, in its earlier state.
       type: dict
       contains:
         id:

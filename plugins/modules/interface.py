@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: interface
-short_description: Adopt network interfaces without an address into NetworkManager
+short_description: Adopt network interfaces into NetworkManager
 version_added: 1.0.0
 description:
   - The web console offers only interfaces that NetworkManager has connected. This module connects Ethernet interfaces
@@ -38,8 +38,8 @@ options:
     description:
       - V(present) - adopt the interfaces.
       - V(absent) - delete the profiles that this module made. A profile that was changed since, and an interface to which
-        somebody added an address, are left alone.
-      - V(confirmed) - save the change O(token). The action plugin of this module does that by itself.
+        an address was added, are left alone.
+      - V(confirmed) - save the change O(token). The action plugin of this module does that automatically.
     type: str
     choices: [present, absent, confirmed]
     default: present

@@ -9,9 +9,9 @@ short_description: Check the credentials of the management node
 version_added: 1.0.0
 description:
   - Logs in to the management node and returns the session.
-  - No other task needs it, because each logs in by itself when it has to. It is for checking credentials and
-    the certificate before anything else is done, and for a session that is handed to another host.
-  - Where a task of the same run has logged in already, that session is returned and no second login happens.
+  - Other tasks do not need it, because they log in when necessary. Use it to check credentials and certificate first, or
+    to pass the session to another task.
+  - If a task of the same run has logged in already, returns that session without a second login.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -22,7 +22,7 @@ requirements:
 attributes:
   check_mode:
     support: full
-    details: Logs in as it does otherwise, because nothing but the session changes.
+    details: Logs in as without check mode, because only the session changes.
   diff_mode:
     support: none
     details: There is nothing to compare.
@@ -41,7 +41,7 @@ EXAMPLES = r"""
   run_once: true
   register: login
 
-- name: Hand the session to a host that downloads the license for itself
+- name: Save the license on another host
   slb.fleet.license:
     base_url: https://console.example
     sessionid: "{{ login.sessionid }}"

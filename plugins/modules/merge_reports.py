@@ -7,12 +7,11 @@
 
 DOCUMENTATION = r"""
 module: merge_reports
-short_description: Make one report of those of several runs
+short_description: Merge the reports of several runs
 version_added: 1.0.0
 description:
-  - Where slices of a fleet are run side by side, each makes a report of its own. This makes one of them, with one list of
-    the hosts for a next run.
-  - Of a host that is in several, what the run says that was heard of last counts.
+  - Makes one report of several, with one list of hosts for a next run. Each slice of a fleet has a report of its own.
+  - If a host is in several reports, the latest one counts.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet.attributes
@@ -22,7 +21,7 @@ attributes:
     support: full
   diff_mode:
     support: none
-    details: What is written is a report, which is new with each run.
+    details: Each run writes a new report.
 options:
   reports:
     description: Files C(report.json), or folders that contain one.
@@ -30,13 +29,13 @@ options:
     elements: path
     required: true
   dest:
-    description: The folder for the one report. It is made where it is not there.
+    description: Folder for the merged report. It is created if it is missing.
     type: path
     required: true
 """
 
 EXAMPLES = r"""
-- name: Make one report of two slices
+- name: Merge the reports of two slices
   slb.fleet.merge_reports:
     reports: [reports/slice-1, reports/slice-2]
     dest: reports/whole
@@ -44,20 +43,20 @@ EXAMPLES = r"""
 
 RETURN = r"""
 dest:
-  description: The folder with the one report.
+  description: Folder of the merged report.
   returned: success
   type: str
 counts:
-  description: Hosts, and how many of them have which status.
+  description: Number of hosts, and of hosts of each status.
   returned: success
   type: dict
 retry:
-  description: The hosts for a next run, as in the file C(retry).
+  description: Hosts for a next run, as in the file C(retry).
   returned: success
   type: list
   elements: str
 report:
-  description: What the callback P(slb.fleet.report#callback) would have said of it.
+  description: Lines that the callback P(slb.fleet.report#callback) would show.
   returned: success
   type: list
   elements: str

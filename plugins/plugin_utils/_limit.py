@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ``--limit`` says, also in a file, which this run itself may write anew."""
+"""Read ``--limit``, also from a file that this run may replace."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def files_of(limit: str) -> list[str]:
 
 
 def remember(limit: str) -> None:
-    """Whoever asks for its patterns later in this run is told those of now, whatever is written meanwhile."""
+    """Keep the present content of the files for the rest of the run."""
     for path in files_of(limit):
         _lines(path)
 
 
 def patterns_of(limit: str) -> list[str]:
-    """Those of a file in its place. Raises AnsibleError where it is a limit to nothing, which to Ansible is none."""
+    """Return the patterns, with the lines of files. Raises AnsibleError for an empty limit, which Ansible ignores."""
     for path in files_of(limit):
         if not _lines(path):
             raise AnsibleError(
                 f"The file {visible(path)} of --limit names no host, which Ansible takes for all hosts. Nothing was "
-                "done. Write the hosts into it, one a line, or leave --limit out."
+                "done. Write the hosts into it, one per line, or leave --limit out."
             )
     parts = [part for part in split_host_pattern(limit) if part.strip()]
     if limit and not parts:
@@ -43,7 +43,7 @@ def patterns_of(limit: str) -> list[str]:
 
 @cache
 def _lines(path: str) -> tuple[str, ...]:
-    """Without blank ones and comments. What cannot be read has none."""
+    """Return the lines without blank ones and comments; none if the file cannot be read."""
     try:
         text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Base of the actions that run modules on engine hosts: declared keys only, and lost connections told from failures."""
+"""Base of the actions that run modules on engine hosts: declared keys only; a lost connection is not a failure."""
 
 from __future__ import annotations
 

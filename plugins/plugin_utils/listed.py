@@ -35,7 +35,7 @@ ListState = Literal[
     "undescribed",
 ]
 """``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all
-is listed. ``unknown``: a list is described, and says nothing clear. ``undescribed``: there is no list."""
+is listed. ``unknown``: the list does not decide. ``undescribed``: no list is configured."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def _listed_here(seen: Excerpt, names: list[str]) -> Listed:
     state = states.pop()
     if state == UNMAPPED:
         word = seen.here[0].get("console_state", "")
-        return Listed("unknown", f"it calls the engine's state {word!r}, a word that is not described", True)
+        return Listed("unknown", f"it calls the engine's state {word!r}, an unmapped state", True)
     return Listed(state, is_about_it=True)  # type: ignore[arg-type]
 
 
@@ -113,13 +113,13 @@ def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
 
 
 def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
-    """Whether a host with these addresses of its own is not the one at ``manage_ip``; False where nobody can tell."""
+    """Return whether a host with these addresses is another one than that at ``manage_ip``; False if unknown."""
     known = {comparable(address) for address in own}
     return bool(known) and is_address(manage_ip) and comparable(manage_ip) not in known
 
 
 def is_address(text: str) -> bool:
-    """Return whether ``text`` is an IP address. It is asked for each engine of the list, hence the pattern."""
+    """Return whether ``text`` is an IP address. Called for each engine of the list, hence the pattern."""
     address = comparable(text)
     if _IPV4.fullmatch(address):
         return True

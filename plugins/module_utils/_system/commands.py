@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs commands on the engine host: bounded in time, in the C locale, never through a shell."""
+"""Run commands on the engine host: with a time limit, in the C locale, without a shell."""
 
 import os
 import shutil
@@ -27,12 +27,12 @@ class Completed(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What the command said for itself, for a sentence of ours: its standard error, else its output, shortened."""
+        """Return the standard error of the command, or its output, shortened for a message."""
         return (self.stderr.strip() or self.stdout.strip() or "it printed nothing")[:500].rstrip(".?! ")
 
 
 def find(name: str) -> Optional[str]:
-    """The path of the program ``name``, even under a short PATH such as sudo's; None if missing."""
+    """Return the path of the program ``name``, also with a short PATH such as sudo's; None if missing."""
     return shutil.which(name, path=_path())
 
 
@@ -61,16 +61,16 @@ def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
 
 
 def run(argv: List[str], timeout: float, given: str = "") -> Completed:
-    """Runs ``argv``, at most ``timeout`` seconds, and returns whatever its exit status was. ``given``: its input.
+    """Run ``argv`` for at most ``timeout`` seconds, and return it with any exit status. ``given``: its input.
 
-    Raises CommandError where it cannot be started, or does not end in time: then its children die with it.
+    Raises CommandError if the command cannot be started, or does not end in time; its children are killed, too.
     """
     try:
         completed = attempt(argv, timeout, given)
     except OSError as error:
         raise CommandError(
             f"The command {' '.join(argv)!r} could not be started: {error.strerror}.",
-            "Install it on the engine host, or mend its permissions.",
+            "Install it on the engine host, or correct its permissions.",
         ) from error
     if completed.is_killed:
         raise CommandError(
@@ -81,7 +81,7 @@ def run(argv: List[str], timeout: float, given: str = "") -> Completed:
 
 
 def check(argv: List[str], timeout: float) -> Completed:
-    """As ``run``, but an exit status other than 0 is a CommandError with the command's own words."""
+    """Run as ``run``. Raises CommandError also if the exit status is not 0."""
     completed = run(argv, timeout)
     if completed.rc != 0:
         raise CommandError(
@@ -92,7 +92,7 @@ def check(argv: List[str], timeout: float) -> Completed:
 
 
 def _environment() -> Dict[str, str]:
-    """Return the environment without what leads Docker or Podman to another machine, such as root's Docker context."""
+    """Return the environment without variables that lead Docker or Podman to another machine."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DOCKER_", "CONTAINER_"))}
     return dict(kept, PATH=_path(), LC_ALL="C", LANGUAGE="C")
 

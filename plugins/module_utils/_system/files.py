@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes files so that a reader, a crash or a full disk sees the old content or the new one, never a part."""
+"""Write files as a whole: after a crash or on a full disk, a file has its old or its new content."""
 
 import contextlib
 import os
@@ -18,24 +18,24 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
-    """As ``write_atomically``, in a folder of ours. Raises HostError where another user could write there, too."""
+    """Write in a folder of the collection. Raises HostError if another user can write there."""
     with file_errors(path):
         folders.make_ours(os.path.dirname(path), folder_mode)
     write_atomically(path, content, mode)
 
 
 def write_atomically(path: str, content: str, mode: int) -> None:
-    """Replaces the content of ``path`` and makes its folder. Raises HostError; ``path`` is then as it was."""
+    """Replace the content of ``path``, and make its folder. Raises HostError; ``path`` is then unchanged."""
     with file_errors(path):
         folders.make(os.path.dirname(path), _FOLDER_MODE)
         replace(path, content.encode("utf-8"), mode)
 
 
 def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
-    """As ``write_atomically``, in a folder that is there. Raises OSError. ``lasting``: through a power cut."""
+    """Replace the content of ``path`` in an existing folder. Raises OSError. ``lasting``: sync file and folder."""
     folder, name = os.path.split(path)
     temporary = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}"
-    # Held: whatever gets the folder's name meanwhile, no file in another one is written.
+    # By descriptor: a folder that is renamed meanwhile does not redirect the write.
     with folders.opened(folder) as there:
         descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
         try:
@@ -56,7 +56,7 @@ def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
 
 
 def sweep(path: str) -> None:
-    """Takes away what whoever was killed had written, to give it the name ``path``. Raises OSError."""
+    """Remove unfinished files of killed tasks for ``path``. Raises OSError."""
     folder, name = os.path.split(path)
     temporary = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
     if not os.path.isdir(folder):
@@ -68,24 +68,24 @@ def sweep(path: str) -> None:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    """A disk that fills up takes a part, and refuses the rest only when it is given that."""
+    """Write all of ``data``: a full disk accepts a part first."""
     while data:
         data = data[os.write(descriptor, data) :]
 
 
 @contextlib.contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """Turns the system's errors into one that an operator can act on."""
+    """Turn OSError into HostError, with a fix."""
     try:
         yield
     except OSError as error:
         raise HostError(
             f"The file {path} could not be read, written or moved: {error.strerror}.",
-            "Nothing is lost. Run the task as root (`become: true`), make room, and see that it is no mount.",
+            "Run the task as root (`become: true`), free space, and check that it is no mount point.",
         ) from error
 
 
 def sync_folder(folder: str) -> None:
-    """Makes a rename or an unlink in ``folder`` last through a power cut."""
+    """Sync ``folder``, after a rename or an unlink in it."""
     with folders.opened(folder) as there:
         os.fsync(there)

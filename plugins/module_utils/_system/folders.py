@@ -1,9 +1,9 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Folders of ours: made with modes of their own whatever the umask is, and not used where another user has a say.
+"""Make the folders of the collection, and reject them if another user can write there.
 
-What lies in them is believed, and the rollback timer runs code from there as root.
+Their content is trusted, and the rollback timer runs a script from there as root.
 """
 
 import contextlib
@@ -17,11 +17,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 _NAME = "slb-fleet"
 _PARENT_MODE = 0o755
 _BY_GROUP_OR_OTHERS = 0o022
-_BY_OTHERS = 0o002  # whom the host's owner lets into a folder that is not only ours, such as facts.d, is his choice
+_BY_OTHERS = 0o002  # facts.d is not only ours: its owner may let a group write
 
 
 def make(folder: str, mode: int) -> None:
-    """Makes it, and what is missing above it. What is there stays as it is. Raises OSError."""
+    """Make the folder and its missing parents. Existing ones are unchanged. Raises OSError."""
     missing: List[str] = []
     level = folder
     while level and not os.path.lexists(level):
@@ -29,7 +29,7 @@ def make(folder: str, mode: int) -> None:
         level = os.path.dirname(level)
     for level in reversed(missing):
         with contextlib.suppress(FileExistsError):
-            # Closed until it has its mode: the umask may take rights away, or none at all.
+            # 0700 first: the mode must not depend on the umask.
             os.mkdir(level, 0o700)
             _set_mode(level, mode if level == folder else _PARENT_MODE)
     if not os.path.isdir(folder):
@@ -37,27 +37,26 @@ def make(folder: str, mode: int) -> None:
 
 
 def make_ours(folder: str, mode: int) -> None:
-    """As ``make``. Raises HostError, before anything is made, where another user could write there, or OSError."""
+    """Make the folder. Raises HostError, before anything is made, if another user can write there, or OSError."""
     refuse_untrusted(folder)
     make(folder, mode)
     refuse_untrusted(folder)
 
 
 def refuse_untrusted(folder: str) -> None:
-    """Raises HostError where another user could write there, or in a folder above it, or OSError."""
+    """Raise HostError if another user can write there, or in a folder above it. Raises OSError."""
     why = untrusted(folder)
     if why is not None:
         raise HostError(
             f"The folder {folder} is not used: {why}.",
-            "Nothing was written. Look at what is in it, remove what nobody knows, give it to root (`chown root`) and "
-            "take the others' right to write away (`chmod go-w`); then run again.",
+            "Nothing was written. Check its content, then run `chown root` and `chmod go-w` on it, and run again.",
         )
 
 
 def untrusted(folder: str) -> Optional[str]:
-    """Why another user could have a say in what lies in ``folder``, as a part of a sentence; None where none could.
+    """Return why another user can change the content of ``folder``; None if no other user can.
 
-    Where it is not there yet, the nearest one above it counts. Raises OSError.
+    If it does not exist, its nearest parent counts. Raises OSError.
     """
     while not os.path.lexists(folder):
         folder = os.path.dirname(folder)
@@ -67,7 +66,7 @@ def untrusted(folder: str) -> Optional[str]:
         mode = stat.S_IMODE(status.st_mode)
         if status.st_uid not in (0, os.geteuid()):
             return f"{level} belongs to the user {status.st_uid}"
-        # In a folder such as /tmp nobody can replace what is another's, and what is below is looked at as well.
+        # In a sticky folder such as /tmp, users replace only their own files.
         is_shared_safely = level != real and mode & stat.S_ISVTX
         if mode & _rights_of_others(level) and not is_shared_safely:
             return f"others may write in {level} (mode {mode:04o})"
@@ -76,7 +75,7 @@ def untrusted(folder: str) -> Optional[str]:
 
 @contextlib.contextmanager
 def opened(folder: str) -> Iterator[int]:
-    """Its descriptor. Raises OSError."""
+    """Return the descriptor of the folder. Raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield descriptor

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting for a lock, for so long."""
+"""Wait for a lock, with a time limit."""
 
 import fcntl
 
@@ -9,7 +9,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import w
 
 
 def is_got(descriptor: int, seconds: float, interval: float = 0.1) -> bool:
-    """Whether the lock of the open file was got in time; it is given up where the file is closed. Raises OSError."""
+    """Return whether the file was locked in time; closing it releases the lock. Raises OSError."""
 
     def take() -> bool:
         try:

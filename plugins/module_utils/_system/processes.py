@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the kernel tells of a process."""
+"""Read processes from /proc."""
 
 import contextlib
 import os
@@ -9,11 +9,11 @@ import signal
 from typing import Iterator, List, NamedTuple, Optional
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
-"""Seconds by which the kernel rounds the beginning of a process down."""
+"""Resolution of the start time of a process, in seconds."""
 
 
 class Process(NamedTuple):
-    """``state``: the kernel's letter. ``ticks``: since boot, when it began."""
+    """``state``: the letter in /proc/PID/stat. ``ticks``: start time since boot."""
 
     pid: int
     state: str
@@ -22,15 +22,15 @@ class Process(NamedTuple):
 
     @property
     def began(self) -> float:
-        """The host's uptime in seconds at that time."""
+        """Return the uptime of the host at the start of the process, in seconds."""
         return self.ticks * TICK
 
 
 def look(pid: Optional[int]) -> Optional[Process]:
-    """None where it cannot be seen, or is gone."""
+    """Return the process; None if it cannot be seen or is gone."""
     try:
         with open(f"/proc/{pid}/stat", errors="backslashreplace") as stream:
-            # The second field is the program's name, in brackets, and may hold anything.
+            # The second field is the program's name, in parentheses, with any characters.
             fields = stream.read().rpartition(")")[2].split()
         return Process(int(pid or 0), fields[0], int(fields[1]), int(fields[19]))
     except (OSError, ValueError, LookupError):
@@ -52,23 +52,23 @@ def read(pid: Optional[int], name: str) -> str:
 
 
 def identity(pid: int) -> Optional[str]:
-    """Something that only this run of the process with this number has; None if there is none."""
+    """Return number and start time of the process; None if it does not run."""
     process = look(pid)
     return None if process is None or process.state == "Z" else f"{pid} {process.ticks}"
 
 
 def is_alive(noted: Optional[str]) -> bool:
-    """Whether the process that had this ``identity`` still runs."""
+    """Return whether the process with this ``identity`` still runs."""
     return noted is not None and identity(int(noted.split()[0])) == noted
 
 
 def end(noted: str) -> None:
-    """Ends the process that had this ``identity``, if it still runs or is frozen, and whatever it has started."""
+    """Kill the process with this ``identity`` and its descendants, if it still runs."""
     if not noted or not is_alive(noted):
         return
     pid = int(noted.split()[0])
     with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGSTOP)  # it starts no more
+        os.kill(pid, signal.SIGSTOP)  # so that it starts no more processes
         for each in [*_descendants(pid), pid]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)

@@ -38,7 +38,7 @@ _ACTIVATION_SECONDS = 30
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _WITHOUT_ADDRESS = ("ipv4.method", "disabled", "ipv6.method", "ignore")
 _SCRIPT = """\
-# Roll back a change of network interfaces that nobody confirmed. Run by a timer of systemd, or by the module.
+# Roll back a change of network interfaces that was not confirmed. Run by a timer of systemd, or by the module.
 cd {folder} || exit 1
 mv armed rolled_back || exit 0
 nm() {{ timeout -k 1 8 nmcli "$@" >/dev/null 2>&1; }}
@@ -152,7 +152,7 @@ def confirm(token: str) -> Result:
 
 
 def release(wanted: List[str], check_mode: bool) -> Result:
-    """Delete the profiles that ``adopt`` made, unless somebody has changed or uses them. Raises FleetError."""
+    """Delete the profiles that ``adopt`` made, unless they were changed or are in use. Raises FleetError."""
     with _locked(check_mode):
         seen = _look()
         adopted = _read_adopted()
@@ -401,7 +401,7 @@ def _why_not_released(each: Interface, ours: Dict[str, Any], seen: Look) -> Opti
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
     if each.lasting_addresses:
         addresses = ", ".join(each.lasting_addresses)
-        return f"has addresses that somebody added ({addresses})", "Remove them in the web console first."
+        return f"has addresses that were added ({addresses})", "Remove them in the web console first."
     default = {route.get("dev") for route in seen.routes if route.get("dst") == "default"}
     if each.name == seen.over_ssh or default == {each.name}:
         return "carries the SSH connection or the only default route", "Delete the profile by hand."

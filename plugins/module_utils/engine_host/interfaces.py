@@ -429,7 +429,7 @@ def _is_default(route: Dict[str, Any]) -> bool:
 
 
 def _is_lasting(route: Dict[str, Any]) -> bool:
-    """Return whether a route was set by somebody; the kernel makes those of link-local and multicast addresses."""
+    """Return whether a user or program set the route; the kernel makes those of link-local and multicast addresses."""
     return route.get("table") != "local" and not re.match(r"fe80:|ff00:|multicast", str(route.get("dst")))
 
 

@@ -373,7 +373,7 @@ def _restored_on_error(planned: Record) -> Iterator[None]:
 
 
 def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool) -> Result:
-    """Restore the container ``aside``, then the record as it was before."""
+    """Restore the container ``aside``, then its earlier record."""
     after: Record = noted.get("previous") or {"state": "none"}
     if aside and (after.get("set_aside") or {}).get("id") == aside["id"]:
         after = dict(after, set_aside=None)

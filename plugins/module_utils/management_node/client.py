@@ -167,7 +167,7 @@ class Client:
         """Return the answer to ``request``, whatever its status. Redirects are not followed.
 
         If the session has ended, log in and send the request once more. A POST is sent again only after an answer that
-        proves that the first request was not accepted: 401, or a redirect to the login page.
+        shows that the first request was not accepted: 401, or a redirect to the login page.
         Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
         """
         session = self.log_in()

@@ -29,7 +29,7 @@ def test_what_matches_nothing_is_told_with_the_groups_that_there_are(
 ) -> None:
     monkeypatch.setattr(constants, "HOST_PATTERN_MISMATCH", mismatch)
     assert lookup.run(["engines"], {"groups": GROUPS}) == ["engines"]
-    with pytest.raises(AnsibleError, match=r"No host matches 'nobody'.* Groups that there are: engines\. "):
+    with pytest.raises(AnsibleError, match=r"No host matches 'nobody'.* Groups: engines\. "):
         lookup.run(["nobody"], {"groups": GROUPS})
 
 

@@ -24,7 +24,7 @@ CASES = [
     ("both", [entry(), entry("west-2")], "unknown", "several engines"),
     ("twice, in different states", [entry(), entry(state="failed")], "unknown", "several engines"),
     ("twice, alike", [entry(), entry()], "running", ""),
-    ("in a word that is not described", [entry(state="unmapped", word="Up")], "unknown", "'Up'"),
+    ("in an unmapped state", [entry(state="unmapped", word="Up")], "unknown", "'Up'"),
     ("under the name of its host", [entry(address="edge-1.lan")], "unknown", "edge-1.lan"),
     ("another one under the name of its host", [entry("edge-2", "edge-2.lan")], "unknown", "edge-2.lan"),
 ]

@@ -37,7 +37,7 @@ def test_where_it_cannot_be_replaced_it_is_as_it_was(
     file.write_text("old")
     with monkeypatch.context() as patched:
         patched.setattr(os, step, full)
-        with pytest.raises(HostError, match=rf"{file} could not be .*: No space left on device\. Nothing is lost\."):
+        with pytest.raises(HostError, match=rf"{file} could not be .*: No space left on device\. Run the task as root"):
             files.write_atomically(str(file), "new", 0o600)
     assert list(tmp_path.iterdir()) == [file]
     assert file.read_text() == "old"
