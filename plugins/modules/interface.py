@@ -39,7 +39,7 @@ options:
       - V(present) - adopt the interfaces.
       - V(absent) - delete the profiles that this module made. A profile that was changed since, and an interface to which
         an address was added, are left alone.
-      - V(confirmed) - save the change O(token). The action plugin of this module does that automatically.
+      - V(confirmed) - internal. Saves the change O(token); the action plugin of this module does that.
     type: str
     choices: [present, absent, confirmed]
     default: present
@@ -52,7 +52,7 @@ options:
     type: int
     default: 60
   token:
-    description: Identifier of the change, of 8 to 64 letters, digits and dashes. Required with O(state=confirmed).
+    description: Internal. Identifier of the change, of 8 to 64 letters, digits and dashes. Set by the action plugin.
     type: str
 seealso:
   - module: slb.fleet.host_info
