@@ -1,10 +1,10 @@
 """What a deployment costs the controller:
 `tests/tools/python tests/bench/deployment.py [--hosts 1000] [--seconds 5] [--forks 50]`.
 
-slb.fleet.rollout over hosts that all need an engine, without SSH: each remembers what was done to it, and its engine
-comes up so many seconds after the request. The management node counts. Printed are CPU time of the controller (user and
-system, all processes) a deployed host, the memory of its largest process, how long all of it took and how long hosts
-waited, the logins, and how often the console's list was read; and what one ansible.builtin.ping task costs on the same
+slb.fleet.rollout over hosts that all need an engine, without SSH: each host keeps its changes, and its engine comes up
+a fixed number of seconds after the request. The management node counts. Prints the CPU time of the controller (user and
+system, all processes) per deployed host, the memory of its largest process, how long all of it took and how long hosts
+waited, the logins, and how often the engine list was read; and what one ansible.builtin.ping task costs on the same
 hosts, as a measure of what Ansible itself takes for a task on that machine.
 """
 

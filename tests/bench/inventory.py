@@ -1,4 +1,4 @@
-"""What the inventory from the console's list costs:
+"""Measure the inventory from the engine list:
 `tests/tools/python tests/bench/inventory.py [--hosts 5000] [--runs 5]`.
 
 Side by side, ansible-inventory over: one host (Ansible's own cost), a static YAML inventory of the same hosts with the

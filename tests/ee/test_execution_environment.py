@@ -82,7 +82,7 @@ def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> Non
     (audit,) = jobs.launch("audit", answers("audit", False), ["h4"])
     assert audit.status != 0, "there is work"
     assert audit.summary["plan"] in audit.output
-    # Somebody else's host, between audit and approval.
+    # Another user's host, between audit and approval.
     (other,) = jobs.launch(APPROVED, {**audit.artifacts, "slb_approved_plan": APPROVED_PLAN}, ["h3", "h4"])
     assert other.status != 0
     assert "not_in_approved_plan" in other.output

@@ -190,7 +190,7 @@ class EngineHosts:
 
 
 class _Login(asyncssh.SSHServer):
-    """Whoever has the key of the test may log in, as any host's user."""
+    """Accept the key of the test for every user."""
 
     def __init__(self, key: asyncssh.SSHKey) -> None:
         self._public = key.public_data

@@ -1,4 +1,4 @@
-"""What a run did, as somebody sees it who trusts neither the product nor Ansible: files, processes, memory, words."""
+"""What a run did, seen without trust in the product or Ansible: files, processes, memory, words."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def engine_task(**keywords: Any) -> dict[str, Any]:
 
 
 def fleet(count: int, **variables: Any) -> dict[str, Any]:
-    """An inventory of hosts that nobody can reach: whatever connects to one of them fails."""
+    """Return an inventory of unreachable hosts: each connection to one of them fails."""
     hosts = {f"edge-{number}": {} for number in range(1, count + 1)}
     unreachable = {"ansible_connection": "ssh", "ansible_host": "192.0.2.1", "ansible_ssh_timeout": 1}
     # A node that is down is not waited for, but where a test says so.

@@ -57,7 +57,7 @@ def test_delegated_to_the_controller(start: Callable[..., Any], controller: Cont
 
 
 def test_delegated_to_another_host(start: Callable[..., Any], controller: Controller) -> None:
-    """There the plain modules run, and each logs in by itself, or with the session that it is given."""
+    """Delegated, the plain modules run: each logs in, or uses the session of its option."""
     server = start()
     dest = controller.folder / "license"
     here = {"slb.fleet.login": {"password": PASSWORD}, "register": "here", "run_once": True}

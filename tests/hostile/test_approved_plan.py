@@ -1,4 +1,4 @@
-"""What was approved is done as it was approved, and nothing else."""
+"""A run does exactly the approved plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_another_management_node_is_another_plan(start: Callable[..., Any], cont
     meant, other = start(), start()
 
     def fleet(server: FakeNode, hosts: str) -> dict[str, Any]:
-        """Of hosts that nobody has touched; those of the tests note a request in check mode as well."""
+        """Return the plan of untouched hosts; those of the tests note a request in check mode, too."""
         return inventory(server, controller.folder / hosts, 2)
 
     planned = rollout(controller, fleet(meant, "planned"), "--check")
@@ -74,7 +74,7 @@ def test_no_other_interface_is_adopted_than_was_approved(start: Callable[..., An
 
 
 def test_what_an_audit_shows_can_be_approved(start: Callable[..., Any], controller: Controller) -> None:
-    """With a container that is to be taken out of the way, which the plan names."""
+    """With a container to set aside, which the plan names."""
     server = start()
     hosts = inventory(
         server, controller.folder / "hosts", 1, {"edge-1": "live"}, slb_unverified_engine="replace", slb_stop_timeout=1

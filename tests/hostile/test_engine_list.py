@@ -1,4 +1,4 @@
-"""The console's list of engines in real runs: in pages, empty, not described."""
+"""The engine list in real runs: in pages, empty, not configured."""
 
 from __future__ import annotations
 

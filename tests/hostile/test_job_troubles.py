@@ -21,7 +21,7 @@ def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
 
 
 def assert_nothing_was_touched(account: Account) -> None:
-    """On no host, and no install was asked for."""
+    """On no host, and no installation was requested."""
     changed = [
         (host, task, how)
         for host, results in account.run.results.items()

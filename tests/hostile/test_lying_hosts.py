@@ -97,7 +97,7 @@ def test_what_cannot_be_used_fails_its_host_alone(
 
 
 def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet) -> None:
-    """Whoever is told the password is still not believed more than another host."""
+    """A delegated host gets the password, but its result stays untrusted."""
     evil = lies.extra_keys(fleet.trap)
     told = {"facts": evil["facts"], "words": evil["words"], "silent": lies.replying(stdout=b"")}
     tasks = [

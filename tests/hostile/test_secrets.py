@@ -121,7 +121,7 @@ def test_nothing_is_left_behind(start: Callable[..., Any], controller: Controlle
 
 
 def test_a_crash_shows_no_secrets(start: Callable[..., Any], controller: Controller) -> None:
-    """An error that nobody thought of, in the midst of a request: its traceback is printed at -vvvv."""
+    """An unexpected error during a request: its traceback is printed at -vvvv."""
     server = start()
     (controller.folder / "sitecustomize.py").write_text(
         "import urllib3.response\n"

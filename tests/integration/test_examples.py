@@ -126,7 +126,7 @@ def listed_fleet(fleet: Fleet) -> Fleet:
 
 
 def source(fleet: Fleet, folder: Path, example: str) -> Path:
-    """The file of an inventory from the console's list; beside it what only the operator knows of the hosts."""
+    """Write an inventory file for the engine list, and the variables of the hosts beside it."""
     text = example.replace("https://console.example", fleet.lab.management_node.base_url)
     path = folder / "a_slb_engines.yml"
     path.write_text(text.replace("/var/lib/slb", str(folder)))
@@ -202,7 +202,7 @@ def shell(listed_fleet: Fleet) -> Callable[[str], str]:
 
 
 def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
-    """The user of the line, who may nothing without it: what could not be seen is said then, and nothing fails."""
+    """The user of the line has no rights without it: then the plan names the missing rights."""
     page = (ROOT / "docs" / "operations.md").read_text()
     (line,) = re.findall(r"^\S+ ALL=.*$", page, re.MULTILINE)
     user = line.split()[0]

@@ -150,7 +150,7 @@ def busy(page: Browser, work: Callable[[], object]) -> float:
     before = spent(page)
     work()
     after = spent(page)
-    # A page in another process begins to count anew.
+    # A page in another process starts a new count.
     return after - before if after > before else after
 
 

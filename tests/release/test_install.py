@@ -23,7 +23,7 @@ def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory, artifact: Path) -> Path:
-    """Of somebody who has read the README that far, in a folder with the artifact."""
+    """Return the home of a user after the installation steps of the README."""
     home = tmp_path_factory.mktemp("home")
     make, *install = block("README.md", "python3 -m venv").splitlines()
     type_in(artifact.parent, "\n".join([make, PINNED, *install]), {"HOME": str(home)}).assert_ok()

@@ -33,7 +33,7 @@ def test_a_release_from_a_fresh_clone_is_what_its_page_says_it_is(tmp_path: Path
         seen.assert_ok()
         assert f'Good signature from "{key}"' in seen.output
         type_in(clone, f"git tag --verify v{VERSION}", surroundings).assert_ok()
-    # Also where git is told to change the ends of lines.
+    # Also if git changes line endings.
     git_of_another = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.autocrlf", "GIT_CONFIG_VALUE_0": "true"}
     again = block("docs/operations.md", "tests/tools/build-artifact").replace("v1.0.0", f"v{VERSION}")
     built = type_in(clone, f'PATH="$PWD/.venv/bin:$PATH"\n{again}', git_of_another)

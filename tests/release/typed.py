@@ -11,7 +11,7 @@ from pathlib import Path
 from runs import Run, run
 
 ROOT = Path(__file__).resolve().parents[2]
-# Of whoever runs the tests: another collection, or this one, would be found by them.
+# Set for the tests: with them, Ansible would find another collection, or this one.
 NOT_OF_A_READER = re.compile("ANSIBLE_|PYTHON|VIRTUAL_ENV|PYTEST_|GIT_|MAKE|MFLAGS")
 
 
@@ -23,7 +23,7 @@ def block(page: str, within: str) -> str:
 
 
 def type_in(folder: Path, lines: str, more: Mapping[str, str] | None = None) -> Run:
-    """As somebody does who has only what a system has, and whose home is ``HOME`` of ``more``."""
+    """Run the lines as a user with a plain system, whose home is ``HOME`` of ``more``."""
     kept = {name: value for name, value in os.environ.items() if not NOT_OF_A_READER.match(name)}
     python = f"{sys.base_prefix}/bin"
     environment = {**kept, "PATH": f"{python}:/usr/bin:/bin", **(more or {})}

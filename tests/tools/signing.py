@@ -1,4 +1,4 @@
-"""A key of GnuPG for whoever tries a release."""
+"""Make a GnuPG key for the test of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release comes to its tag, or leaves everything as it was: its gates and builders are stand-ins, git is real."""
+"""A release comes to its tag, or leaves everything unchanged: its gates and builders are stand-ins, git is real."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def environment() -> dict[str, str]:
-    """Of a machine on which git knows nobody's name, and may not make one up."""
+    """Return the environment of a machine without a user name for git."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     told = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.useConfigOnly", "GIT_CONFIG_VALUE_0": "true"}
     return {**kept, **told, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
@@ -78,7 +78,7 @@ def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
 
 @pytest.fixture
 def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Of somebody who releases, in the key ring that gpg takes from now on."""
+    """Make the key of a releaser, in the key ring that gpg uses from now on."""
     with signer(tmp_path) as (name, where):
         for variable, value in where.items():
             monkeypatch.setenv(variable, value)

@@ -81,7 +81,7 @@ class Site:
     def thaw(self) -> None:
         self.host.exec(["sh", "-c", "docker ps --quiet --filter status=paused | xargs -r docker unpause"])
 
-    # --- what there is
+    # --- state
 
     def docker(self, *arguments: str) -> str:
         return self.host.exec(["docker", *arguments]).stdout.strip()
@@ -166,7 +166,7 @@ while True:
         return noisy_motd(400)
 
     def a_person_deploys(self, until: str = "running") -> None:
-        """Somebody adds the engine in the web console, and we go on when its state is ``until``."""
+        """Add the engine in the web console, and wait until its state is ``until``."""
         node = self.node
         with requests.Session() as session:
             session.verify, session.trust_env = str(node.certificate), False
@@ -179,7 +179,7 @@ while True:
         wait_until(lambda: self.listed == [until], f"a deployment that is {until}")
 
     def break_the_first_deployment(self, faults: dict[str, Any]) -> None:
-        """The faults are gone once an install was asked for."""
+        """Clear the faults after the install request."""
         self.node.set_faults(faults)
         self.passing_faults = True
 

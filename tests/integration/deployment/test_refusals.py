@@ -42,7 +42,7 @@ def what_is_there(sites: Sites) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def foretold(sites: Sites, prepared: dict[str, str]) -> tuple[Run, Run]:
+def predicted(sites: Sites, prepared: dict[str, str]) -> tuple[Run, Run]:
     """What diagnose and the check mode of rollout say; neither may change anything."""
     before = what_is_there(sites)
     with ThreadPoolExecutor() as both:
@@ -55,14 +55,14 @@ def foretold(sites: Sites, prepared: dict[str, str]) -> tuple[Run, Run]:
 
 
 @pytest.fixture(scope="module")
-def rollout(sites: Sites, foretold: tuple[Run, Run]) -> Run:
+def rollout(sites: Sites, predicted: tuple[Run, Run]) -> Run:
     return sites.play("slb.fleet.rollout", variables=OPERATOR)
 
 
 def test_diagnose_and_check_mode_say_what_rollout_then_decides(
-    sites: Sites, foretold: tuple[Run, Run], rollout: Run
+    sites: Sites, predicted: tuple[Run, Run], rollout: Run
 ) -> None:
-    diagnosed, checked = foretold
+    diagnosed, checked = predicted
     for site in sites:
         assert checked.report[site.name].split()[0] == diagnosed.report[site.name].split()[0], checked.output
     assert [rollout.of("failed")[name] for name in ("bullseye-1", "trixie-1")] == [1, 1], rollout.output
@@ -102,6 +102,6 @@ def test_an_engine_with_connections_is_replaced_where_this_host_is_said_to_allow
 def test_who_holds_the_port_is_named_and_left_alone(sites: Sites, rollout: Run, host: str, process: str) -> None:
     site = sites[host]
     assert f"8000 ({process})" in said(rollout, host), rollout.output
-    assert site.record == {}, "the request that was turned down is not noted any more"
+    assert site.record == {}, "the rejected request is not recorded any more"
     assert site.containers == ({"other": "running"} if host == "trixie-2" else {})
     assert site.host.exec(["curl", "-s", "-o", "/dev/null", "http://127.0.0.1:8000/"]).returncode == 0

@@ -62,7 +62,7 @@ def test_exists_while_a_person_deploys_fails_and_changes_nothing(sites: Sites, r
 def test_a_crashing_engine_is_tried_as_often_as_allowed_and_then_said_so(sites: Sites, rollout: Run) -> None:
     site = sites["trixie-1"]
     assert site.requests["install"] == 2
-    assert site.leftovers == ["exited"], "the first attempt's container, out of the way and not deleted"
+    assert site.leftovers == ["exited"], "the first attempt's container, set aside and not deleted"
     assert rollout.of("failed")[site.name] == 1
 
 

@@ -38,7 +38,7 @@ class Reported:
         self.fleet = Fleet(lab, folder)
         self.names = list(lab.hosts)
 
-    # --- what there is, seen from the outside
+    # --- state, seen from outside
 
     def containers(self, host: str) -> dict[str, str]:
         lines = (

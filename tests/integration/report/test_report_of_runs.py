@@ -100,7 +100,7 @@ def test_batches_of_ansible_runner_are_told_as_they_were(reported: Reported, tmp
     assert done.returncode == 0, done.stdout
     assert "3/3 healthy" in done.stdout
     reported.see_that_no_secret_is_told(done.stdout)
-    assert "\x1b[K" not in done.stdout, "the line of progress is not drawn in place where nobody looks"
+    assert "\x1b[K" not in done.stdout, "the line of progress is not drawn in place without a terminal"
     batches = [each for each in reported.document["run"]["batches"] if each["play"].startswith("Deploy")]
     assert [batch["hosts"] for batch in batches] == [1, 1, 1]
     see_that_proofs_are_true(reported)

@@ -138,7 +138,7 @@ def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path: Path, text: s
 
 
 def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path: Path) -> None:
-    """The list is written anew while the run goes on, and in the end has the hosts for a next run."""
+    """The list is replaced during the run, and finally has the hosts for a next run."""
     fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="work")
     fleet.reports.mkdir()
     before = "ansible-playbook -i inventory.yml slb.fleet.rollout"

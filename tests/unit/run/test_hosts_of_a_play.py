@@ -35,7 +35,7 @@ def test_what_matches_nothing_is_told_with_the_groups_that_there_are(
 
 @pytest.mark.parametrize("limit", [",", " , ", "@FILE", "@FILE,edge-1", "!edge-2,@FILE"])
 def test_a_limit_to_nothing_is_refused(lookup: hosts.LookupModule, tmp_path: Path, limit: str) -> None:
-    (tmp_path / "hosts").write_text("\n# nobody any more\n")
+    (tmp_path / "hosts").write_text("\n# no host\n")
     with pytest.raises(AnsibleError, match=r"--limit .*names no host, which Ansible takes for all hosts"):
         lookup.run(["engines"], {"groups": GROUPS, "ansible_limit": limit.replace("FILE", f"{tmp_path}/hosts")})
 

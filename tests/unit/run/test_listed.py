@@ -1,4 +1,4 @@
-"""What the console's list says of an engine: its name at its address, and nothing else, is that engine."""
+"""The state of an engine in the engine list: its name at its address, and nothing else, is that engine."""
 
 from __future__ import annotations
 

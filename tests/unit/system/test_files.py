@@ -78,7 +78,7 @@ def test_only_what_is_to_last_is_synced(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_file_is_put_into_the_folder_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever may rename it meanwhile has the file in neither of the two places."""
+    """A user who renames the folder meanwhile gets the file in neither place."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     written, sync = tmp_path / "written", os.fsync
@@ -97,7 +97,7 @@ def test_a_file_is_put_into_the_folder_that_was_looked_at(tmp_path: Path, monkey
 
 @as_root
 def test_what_is_anothers_can_still_be_put_back(tmp_path: Path) -> None:
-    """A host is not cut off because somebody has made the folder of a profile his own."""
+    """A host is not cut off if another user owns the folder of a profile."""
     (tmp_path / "profiles").mkdir()
     os.chown(tmp_path / "profiles", OTHER, OTHER)
     files.write_atomically(str(tmp_path / "profiles" / "ens9"), "content", 0o600)

@@ -1,4 +1,4 @@
-"""Folders of ours, whatever the umask is and whoever was there before."""
+"""Folders of the collection, with any umask and any earlier owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process is told from another one that has its number later."""
+"""A process is not confused with a later one of the same number."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def down(name: str, every: bool, with_images: bool) -> None:
 @_name
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 def show_status(name: str, as_json: bool) -> None:
-    """Show what there is and in what state."""
+    """Show hosts and management node with their state."""
     lab = Lab.load(name)
     if as_json:
         click.echo(json.dumps(status.of(lab), indent=2))

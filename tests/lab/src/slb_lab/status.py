@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is of a lab, and in what state."""
+"""The state of a lab."""
 
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

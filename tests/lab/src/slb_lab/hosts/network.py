@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A host's additional network interfaces: the files from which the host makes them anew at each boot.
+"""A host's additional network interfaces: the files from which the host makes them again at each boot.
 
 Each is a veth whose other end has the same name in the host's network namespace ``lan``. The NIC number K of a host
 is in 10.77.K.0/24 and fd77:0:0:K::/64: its LAN end is .1, itself, if it has addresses, .2; behind the LAN end there

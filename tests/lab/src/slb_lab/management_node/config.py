@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the management node is told by its configuration file."""
+"""The configuration file of the management node."""
 
 from pathlib import Path
 from typing import Annotated, Self

@@ -15,7 +15,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class Faults(BaseModel):
-    """All off by default. A deployment keeps the faults that were on when it was asked for.
+    """All off by default. A deployment keeps the faults that were on at its request.
 
     ``stuck_front_end``: a finished deployment goes on being shown as deploying, for so many seconds or (true)
     until faults are set without it.

@@ -91,7 +91,7 @@ async def connect(address: str, credential: Credential) -> AsyncIterator[asyncss
                 address,
                 credential.port,
                 config=None,
-                known_hosts=None,  # The console trusts whatever host it is told to deploy to.
+                known_hosts=None,  # The management node trusts each host that it deploys to.
                 agent_path=None,
                 username=credential.username,
                 password=credential.password,

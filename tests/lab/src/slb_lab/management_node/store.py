@@ -96,7 +96,7 @@ class Store:
         )
 
     async def fail_interrupted(self, message: str) -> None:
-        """What was under way when an earlier process ended is failed."""
+        """Fail deployments that were in progress when an earlier process ended."""
         await self._write("UPDATE engines SET status = 'failed', message = ? WHERE status = 'deploying'", message)
 
     async def unstick(self) -> None:
