@@ -86,7 +86,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import h
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty
 
 _TICK_SECONDS, _SHARE = 1.0, 60
-"""Files are written at most each second, and for at most one part in so many of the time."""
+"""Files are written at most each second, and take at most one sixtieth of the time."""
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]

@@ -24,6 +24,10 @@ options:
         must be a host name.
     type: bool
     default: false
+  report:
+    description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""
@@ -44,10 +48,11 @@ _raw:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible import context
+from ansible import constants, context
 from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
+from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
@@ -87,6 +92,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "or -e slb_hosts=HOST,HOST."
             )
         _check_run_variables(known)
+        _check_report(is_needed=self.get_option("report"))
         return [pattern]
 
     def _has_hosts(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> bool:
@@ -114,6 +120,20 @@ def _check_run_variables(known: Mapping[str, Any]) -> None:
                 checked(name, value)
             except FleetError as error:
                 raise AnsibleError(str(error)) from None
+
+
+def _check_report(*, is_needed: bool) -> None:
+    """Warn if the run has no report. Raises AnsibleError if the plan would stand nowhere else."""
+    if "slb.fleet.report" in (constants.CALLBACKS_ENABLED or ()):
+        return
+    error = FleetError(
+        "report_not_enabled",
+        "Callback slb.fleet.report not enabled: this run has no report.",
+        "Set callbacks_enabled = slb.fleet.report in ansible.cfg.",
+    )
+    if is_needed:
+        raise AnsibleError(str(error))
+    Display().warning(str(error))
 
 
 def _refuse_partial_run() -> None:

@@ -105,7 +105,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
             )
         raise FleetError(
             "host_not_checked",
-            f"Module not run on the host: {visible(printed[-1])[:150]}.",
+            f"Module not run on the host: {visible(printed[-1]).rstrip('.')[:150]}.",
             "Check that the host has Python 3.6 or later, and set ansible_python_interpreter.",
         )
 

@@ -146,7 +146,7 @@ HOST_VARIABLES: Mapping[str, Reader] = {
     "adopt_interfaces": read_boolean,
     "interfaces": _names,
     "interfaces_state": one_of("present", "absent"),
-    "dhcp_timeout": _number(0, _HOUR),
+    "dhcp_timeout": _number(1, _HOUR),
     "confirm_timeout": _number(5, _HOUR),
 }
 """By their names without ``slb_``."""

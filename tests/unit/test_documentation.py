@@ -83,7 +83,12 @@ def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedP
     return subprocess.run(
         [sys.executable, "-m", f"ansible.cli.{program}", *words],
         cwd=folder,
-        env={**environment(), "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS), "ANSIBLE_HOME": str(folder)},
+        env={
+            **environment(),
+            "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
+            "ANSIBLE_HOME": str(folder),
+            "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report",
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -287,7 +292,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
 
 def test_alerts_use_metrics_that_a_report_has() -> None:
     rules = yaml.safe_load((EXAMPLES / "prometheus" / "slb_fleet.yml").read_text())["groups"][0]["rules"]
-    text = (PLUGINS / "plugin_utils" / "_report" / "metrics.py").read_text()
+    text = (PLUGINS / "plugin_utils" / "report" / "metrics.py").read_text()
     known = {f"slb_fleet_{name}" for name in re.findall(r'_gauge\("(\w+)"', text)}
     used = {name for rule in rules for name in re.findall(r"\bslb_fleet_\w+", rule["expr"])}
     assert used

@@ -67,12 +67,14 @@ class Canned:
 
     def run(self, *arguments: str, command: list[str] | str | None = None, **more: Any) -> tuple[int, str]:
         """Its status and output. ``command``: one that a run has printed, for a shell, in place of arguments."""
+        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        environment = {**self.environment(), "PATH": path, **more}
         ended = run(
             command or self.command(*arguments),
             120,
             shell=isinstance(command, str),
             cwd=self.folder,
-            env={**self.environment(), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", **more},
+            env={name: value for name, value in environment.items() if value},
         )
         return ended.status, ended.output
 

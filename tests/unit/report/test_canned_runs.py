@@ -37,6 +37,17 @@ def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
     assert fleet.statuses == {"edge-1": "failed"}
 
 
+def test_check_mode_without_a_report_is_refused(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="work")
+    status, output = fleet.run("slb.fleet.rollout", "--check", ANSIBLE_CALLBACKS_ENABLED="")
+    assert status != 0
+    assert "Callback slb.fleet.report not enabled" in output
+    assert "edge-1" not in output
+    status, output = fleet.run("slb.fleet.rollout", ANSIBLE_CALLBACKS_ENABLED="")
+    assert status == 0, output
+    assert output.count("Callback slb.fleet.report not enabled") == 1
+
+
 def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
     odd = "esc\x1bcred\nNext: rm -rf /"
     fleet = Canned(tmp_path, **{odd: "work", "@file": "unreachable", "-e": "breaks", "edge_1": "unreachable"})
