@@ -174,7 +174,7 @@ _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_|slb_license_|slb_list_")
 
 def _read_defaults() -> dict[str, Any]:
     defaults: dict[str, Any] = {}
-    for file in sorted(_ROLES.glob("*/defaults/main.yml")):
+    for file in sorted(set(_ROLES.glob("*/defaults/main.yml")) - {_ROLES / "awx_content" / "defaults" / "main.yml"}):
         defaults.update(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
     return {name: trust_as_template(value) if isinstance(value, str) else value for name, value in defaults.items()}
 

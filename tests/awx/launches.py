@@ -8,8 +8,25 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import APPROVED_PLAN
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class _Loader(yaml.SafeLoader):
+    pass
+
+
+_Loader.add_constructor("!unsafe", lambda loader, node: loader.construct_scalar(node))
+CONTENT: dict[str, Any] = yaml.load((ROOT / "roles/awx_content/defaults/main.yml").read_text(), _Loader)
+"""The defaults of the role, with their templates."""
+TEMPLATES: dict[str, dict[str, Any]] = {
+    each["name"].removeprefix("{{ slb_awx_name }} "): each
+    for each in CONTENT["__slb_awx_job_templates"] + CONTENT["__slb_awx_slice_templates"]
+}
+SURVEYS: dict[str, list[dict[str, Any]]] = {
+    name: each["survey_spec"]["spec"] for name, each in TEMPLATES.items() if "survey_spec" in each
+}
+APPROVED = "rollout approved"
+APPROVED_PLAN: str = TEMPLATES[APPROVED]["extra_vars"]["slb_approved_plan"]
 
 ANSWERED: dict[str, dict[str, Any]] = {
     "diagnose": {"slb_hosts": "edge-1"},
@@ -84,4 +101,4 @@ def with_variables(folder: Path, variables: Mapping[str, Any]) -> list[str]:
 
 
 def playbook_of(template: str) -> str:
-    return template.partition(" ")[0]
+    return str(TEMPLATES[template]["playbook"]).removesuffix(".yml")

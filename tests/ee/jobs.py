@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from launches import playbook_of, with_variables
+from launches import ROOT, playbook_of, with_variables
 from slb_lab.lab import Lab
-
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx import files, settings
 
 USER = 1000
 RUNNER = Path(sys.executable).with_name("ansible-runner")
@@ -76,11 +74,9 @@ class Jobs:
         return Ended(number, done.returncode, done.stdout, _artifacts(folder))
 
     def _prepare(self, folder: Path, variables: Mapping[str, Any], hosts: Sequence[str], number: int) -> None:
-        for name in ("env", "inventory", "project", f"artifacts/{folder.name}/job_events"):
+        for name in ("env", "inventory", f"artifacts/{folder.name}/job_events"):
             (folder / name).mkdir(parents=True)
-        for path, text in files.project(settings.settings_of({})).items():
-            (folder / "project" / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / "project" / path).write_text(text)
+        shutil.copytree(ROOT / "examples" / "awx", folder / "project")
         inventory = self.lab.inventory()
         group = inventory["engines"]
         group["hosts"] = {name: group["hosts"][name] for name in hosts}

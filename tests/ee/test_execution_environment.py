@@ -9,12 +9,9 @@ from typing import Any
 
 import pytest
 from jobs import Ended, Jobs
-from launches import ANSWERED, sent
+from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, sent
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
-
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import APPROVED, APPROVED_PLAN
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
 
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = "slb-lab-ee:test"

@@ -33,7 +33,7 @@ def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
 
 
 def test_no_playbook_for_hosts_is_forgotten() -> None:
-    others = {"merge_reports", "awx_setup", "awx_files"}
+    others = {"merge_reports", "awx_setup"}
     folder = Path(__file__).resolve().parents[2] / "playbooks"
     assert {path.stem for path in folder.glob("*.yml")} == {*PLAYBOOKS, *others}
     assert {playbook for playbook, _liars, _failing in TOLD} == set(PLAYBOOKS)

@@ -1,9 +1,10 @@
-"""The project that awx_files writes, run by ansible-runner as AWX runs a sliced job."""
+"""The project of examples/awx, run by ansible-runner as AWX runs a sliced job."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -11,13 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import yaml
 from engine_host import EngineHosts
 from fake_node import INSTALL, LOGIN
 from fleets import Fleet
-from launches import ANSWERED, sent, with_variables
+from launches import ANSWERED, ROOT, sent, with_variables
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx import files, settings
 from playbooks import COLLECTIONS, Controller
 
 if TYPE_CHECKING:
@@ -39,10 +38,7 @@ class Job:
 
     def __init__(self, folder: Path, number: int, variables: dict[str, Any], inventory: dict[str, Any]) -> None:
         self.folder, self.number = folder / f"job-{number}", number
-        project = self.folder / "project"
-        for path, text in files.project(settings.settings_of({})).items():
-            (project / path).parent.mkdir(parents=True, exist_ok=True)
-            (project / path).write_text(text)
+        shutil.copytree(ROOT / "examples" / "awx", self.folder / "project")
         (self.folder / "inventory").mkdir()
         (self.folder / "inventory" / "hosts.json").write_text(json.dumps(inventory))
         (self.folder / "env").mkdir()
@@ -115,15 +111,3 @@ def test_the_other_templates_with_answers(fleet: Fleet, tmp_path: Path, template
 
 def _honest(_ask: Any, reply: Any) -> Any:
     return reply
-
-
-def test_the_project_is_yaml_that_awx_lists_and_needs_no_network() -> None:
-    project = files.project(settings.settings_of({}))
-    assert "collections/requirements.yml" not in project
-    listed = [path for path, text in project.items() if "import_playbook:" in text]
-    assert {Path(path).stem for path in listed} >= {"rollout", "audit", "diagnose", "remediate"}
-    assert all("/" not in path for path in listed)
-    named = files.project(settings.settings_of({"slb_awx_collection_source": "https://git.example/fleet.git"}))
-    assert yaml.safe_load(named["collections/requirements.yml"]) == {
-        "collections": [{"name": "https://git.example/fleet.git", "type": "git", "version": "main"}]
-    }

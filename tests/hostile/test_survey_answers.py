@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fleets import Fleet
-from launches import ANSWERED, playbook_of, sent, with_variables
+from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, playbook_of, sent, with_variables
 from lies import HONEST
-
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.content import APPROVED, APPROVED_PLAN
-from ansible_collections.slb.fleet.plugins.plugin_utils._awx.surveys import SURVEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ import yaml
 from fleet import BIN, ROOT, Fleet
 
 # Where an AWX is: tests/awx and tests/hostile run these.
-ABOUT_AWX = ("awx_object", "merge_reports", "awx_content")
+ABOUT_AWX = ("merge_reports", "awx_content")
 PLUGINS = [
     (kind, path.stem)
     for kind, folder, ending in (("module", "modules", "py"), ("filter", "filter", "yml"))

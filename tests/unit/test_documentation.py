@@ -45,17 +45,6 @@ def test_the_role_documents_each_variable_of_the_connection() -> None:
     assert set(CONNECTION_VARIABLES.values()) <= of_role
 
 
-def test_the_table_of_awx_has_each_variable_with_its_default_and_no_other() -> None:
-    roles = yaml.safe_load((ROOT / "roles" / "awx_content" / "meta" / "argument_specs.yml").read_text())
-    options = {name: option for role in roles["argument_specs"].values() for name, option in role["options"].items()}
-    rows = (ROOT / "docs" / "awx.md").read_text().split("## All variables")[1].split("\n## ")[0]
-    said = re.findall(r"^\| `(slb_awx_\w+)` \|(.*?)\| (?=\S)", rows, re.MULTILINE)
-    assert len(said) == len(dict(said))
-    assert {name: default.strip(" `") for name, default in said} == {
-        name: json.dumps(option.get("default", "")).strip('"') for name, option in options.items()
-    }
-
-
 def test_each_part_of_the_collection_is_named_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text()
     for module in (ROOT / "plugins" / "modules").glob("*.py"):

@@ -304,7 +304,6 @@ def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_pat
 
 
 SHOW_NO_CHANGE = {
-    "awx_object": "makes what is in AWX, and does nothing to a host of the fleet or for it",
     "engine_info": "reads the engine list",
     "host_info": "looks at a host",
     "login": "checks the credentials",
