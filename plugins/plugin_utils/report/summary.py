@@ -35,6 +35,7 @@ def summary(document: Document) -> dict[str, Any]:
         "limit": in_short(run.limit, _LONGEST_TEXT) if run.limit else None,
         "awx_job_id": run.awx_job_id,
         "counts": document.counts,
+        "complete": not {host.status for host in document.hosts} & {"not_started", "interrupted"},
         "groups": [
             {
                 "code": group.code,
