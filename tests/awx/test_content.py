@@ -110,7 +110,11 @@ def test_setup_in_check_mode_passes_it_to_each_module(awx: Standins) -> None:
     assert not {call["module"] for call in awx.calls} & {"schedule", "notification_template", "role", "inventory"}
     assert all(call["name"].startswith(name) for call in awx.calls if "name" in call)
     assert all(call["check_mode"] for call in awx.calls)
-    assert next(call for call in awx.calls if call["module"] == "project")["update_project"]
+    project, source = (
+        next(call for call in awx.calls if call["module"] == kind) for kind in ("project", "inventory_source")
+    )
+    assert project["update_project"]
+    assert "credential" not in project.keys() | source.keys()
 
 
 @pytest.mark.parametrize("failed", ["credential_type", "credential", "slb.fleet webhook", "slb.fleet audit"])
@@ -203,7 +207,7 @@ def test_lists_for_aap_configuration_have_the_same_content(awx: Standins) -> Non
     found = [
         item.get("name", item.get("role", "")).removeprefix("slb.fleet").strip() for each in lists for item in each
     ]
-    created = [name.partition(" ")[2] for name in CREATED if "node" not in name]
+    created = [name.partition(" ")[2] for name in CREATED if "template_node" not in name]
     assert sorted(found) == sorted(created)
 
 
