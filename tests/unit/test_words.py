@@ -21,7 +21,7 @@ WORDS = re.compile(
 )
 CODE = re.compile(r"```.*?```|``[^`]*``|`[^`]*`|\b[CVO]\([^)]*\)", re.DOTALL)
 # The content for AWX, and the inside of the report.
-LATER = re.compile(r"awx")
+LATER = re.compile(r"tests/awx")
 MOST_OF_A_NAME = 50
 MOST_OF_A_DESCRIPTION = 60
 

@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import R
 
 _COLLECTION = Path(__file__).resolve().parents[3]
 _PLAYBOOKS = _COLLECTION / "playbooks"
-_WITHOUT_HOSTS = ("merge_reports", "awx_setup", "awx_files")
+_WITHOUT_HOSTS = ("merge_reports", "awx_setup")
 """Playbooks on the controller alone: a report of them would replace one of the fleet."""
 
 

@@ -217,9 +217,9 @@ class Recorder:
             return None
         if host.plan.action == "none":
             return "healthy"
-        if self._run.is_plan:
-            return "failed" if host.plan.action == "fail" else "planned"
-        return "failed" if self._run.playbook == _AUDIT else None
+        if host.plan.action == "fail" or self._run.playbook == _AUDIT:
+            return "failed"
+        return "planned" if self._run.is_plan else None
 
     def _end_batch(self, now: float) -> None:
         if self._batches and self._batches[-1].ended is None:
