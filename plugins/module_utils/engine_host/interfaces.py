@@ -27,6 +27,7 @@ _CONFIGURATION = (
     "/usr/lib/NetworkManager/conf.d/*.conf",
     "/lib/NetworkManager/conf.d/*.conf",
 )
+_LINK_LOCAL = r"fe80:|ff00:|multicast"
 _IFUPDOWN = ("/etc/network/interfaces", "/etc/network/interfaces.d/*")
 _DAEMONS = ("/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf", "/etc/frr/*.conf", "/etc/bird/*.conf")
 
@@ -97,7 +98,10 @@ class Look(NamedTuple):
         return {_route_in_words(route) for route in self.routes if _is_default(route)}
 
     def beside(self, names: Set[str]) -> Set[str]:
-        """Return addresses and routes of all interfaces but ``names`` and those of containers, in words."""
+        """Return addresses and routes of all interfaces but ``names`` and those of containers, in words.
+
+        Without link-local ones: an interface that waits for DHCP in vain loses and gets its own again and again.
+        """
 
         def is_beside(name: Optional[str]) -> bool:
             return name not in names and not re.match("veth|docker", name or "")
@@ -106,9 +110,13 @@ class Look(NamedTuple):
             f"address {cidr(each)} of {interface.name}"
             for interface in self.interfaces
             for each in interface.addresses
-            if is_beside(interface.name)
+            if is_beside(interface.name) and each.get("scope") != "link"
         }
-        return found | {_route_in_words(route) for route in self.routes if is_beside(route.get("dev"))}
+        return found | {
+            _route_in_words(route)
+            for route in self.routes
+            if is_beside(route.get("dev")) and not re.match(_LINK_LOCAL, str(route.get("dst")))
+        }
 
 
 def look() -> Look:
@@ -430,7 +438,7 @@ def _is_default(route: Dict[str, Any]) -> bool:
 
 def _is_lasting(route: Dict[str, Any]) -> bool:
     """Return whether a user or program set the route; the kernel makes those of link-local and multicast addresses."""
-    return route.get("table") != "local" and not re.match(r"fe80:|ff00:|multicast", str(route.get("dst")))
+    return route.get("table") != "local" and not re.match(_LINK_LOCAL, str(route.get("dst")))
 
 
 def _route_in_words(route: Dict[str, Any]) -> str:

@@ -190,7 +190,8 @@ def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None
         result = module(fleet, host, "ens17")
         assert not result["failed"], result
         assert "ens17" in offered(fleet, host)
-        assert module(fleet, host, "ens17", state="absent")["changed"]
+        released = module(fleet, host, "ens17", state="absent")
+        assert released["changed"], released
 
     everywhere(fleet, scenario)
 

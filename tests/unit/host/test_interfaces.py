@@ -188,3 +188,14 @@ def test_rollback_script_quotes_and_restores(tmp_path: Path) -> None:
         UUID,
     ):
         assert words in script
+
+
+@pytest.mark.parametrize(("route", "is_compared"), [("fe80::/64", False), ("default", True), ("2001:db8::/64", True)])
+def test_link_local_change_elsewhere_is_no_change(host: Path, route: str, is_compared: bool) -> None:
+    """An interface that waits for DHCP in vain loses its link-local address again and again."""
+    before = interfaces.look().beside({"ens9"})
+    links = [{**each, "addr_info": []} if each.get("ifname") == "ens10" else each for each in LINKS]
+    links[1] = {**links[1], "addr_info": [SSH]}
+    (host / "address").write_text(json.dumps(links))
+    (host / "routes6").write_text(json.dumps([{"dst": route, "dev": "ens10", "protocol": "kernel"}]))
+    assert (interfaces.look().beside({"ens9"}) != before) == is_compared
