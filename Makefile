@@ -38,13 +38,10 @@ chaos: environment
 bench: environment
 	@tests/tools/docker-engine up
 	@tests/tools/python tests/bench/client.py
-	@tests/tools/python tests/bench/healthy_fleet.py
 	@tests/tools/python tests/bench/scale.py
 	@tests/tools/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
 	@tests/tools/python tests/bench/deployment.py
-	@tests/tools/python tests/bench/ssh.py
 	@tests/tools/python tests/bench/report.py
-	@tests/tools/python tests/bench/inventory.py
 	@tests/tools/python tests/bench/interfaces.py
 	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 
