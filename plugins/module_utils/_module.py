@@ -7,7 +7,6 @@ from typing import Any, Callable, Dict
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError as MarkedError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
@@ -21,6 +20,5 @@ def run_module(argument_spec: Dict[str, Any], operation: Operation, **rules: Any
     try:
         result = operation(module.params, module.check_mode)
     except FleetError as error:
-        # The marks of the options stay: the controller knows the names that the user has set.
-        module.fail_json(**(error.as_result(known=()) if isinstance(error, MarkedError) else error.as_result()))
+        module.fail_json(**error.as_result())
     module.exit_json(**result.as_task_result(module._diff))

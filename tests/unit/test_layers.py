@@ -10,9 +10,8 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 MODULE_UTILS = TESTS.parent / "plugins" / "module_utils"
 BELOW = {
-    "_errors": {"errors"},
     "errors": set(),
-    "_system": {"_errors"},
+    "_system": {"errors"},
     "management_node": {"errors", "_module", "_result"},
     "engine_host": {"errors", "_result", "_system"},
 }

@@ -9,8 +9,6 @@ import signal
 import subprocess
 from typing import Dict, List, NamedTuple, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import CommandError
-
 _SEARCH_PATH = os.pathsep.join(
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin", "/snap/bin"]
 )
@@ -58,37 +56,6 @@ def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
         os.killpg(process.pid, signal.SIGKILL)
         stdout, stderr = process.communicate()
     return Completed(argv, process.returncode, _text(stdout), _text(stderr), is_killed)
-
-
-def run(argv: List[str], timeout: float, given: str = "") -> Completed:
-    """Run ``argv`` for at most ``timeout`` seconds, and return it with any exit status. ``given``: its input.
-
-    Raises CommandError if the command cannot be started, or does not end in time; its children are killed, too.
-    """
-    try:
-        completed = attempt(argv, timeout, given)
-    except OSError as error:
-        raise CommandError(
-            f"The command {' '.join(argv)!r} could not be started: {error.strerror}.",
-            "Install it on the engine host, or correct its permissions.",
-        ) from error
-    if completed.is_killed:
-        raise CommandError(
-            f"The command {' '.join(argv)!r} did not end within {timeout:g} seconds and was killed.",
-            "Run it on the engine host to see what it waits for.",
-        )
-    return completed
-
-
-def check(argv: List[str], timeout: float) -> Completed:
-    """Run as ``run``. Raises CommandError also if the exit status is not 0."""
-    completed = run(argv, timeout)
-    if completed.rc != 0:
-        raise CommandError(
-            f"The command {' '.join(argv)!r} ended with status {completed.rc}: {completed.words}.",
-            "Run it on the engine host to see more.",
-        )
-    return completed
 
 
 def _environment() -> Dict[str, str]:

@@ -9,8 +9,8 @@ import re
 import secrets
 from typing import Iterator
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 _FOLDER_MODE = 0o755
 _RANDOM_BYTES = 8
@@ -18,14 +18,14 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
-    """Write in a folder of the collection. Raises HostError if another user can write there."""
+    """Write in a folder of the collection. Raises FleetError if another user can write there."""
     with file_errors(path):
         folders.make_ours(os.path.dirname(path), folder_mode)
     write_atomically(path, content, mode)
 
 
 def write_atomically(path: str, content: str, mode: int) -> None:
-    """Replace the content of ``path``, and make its folder. Raises HostError; ``path`` is then unchanged."""
+    """Replace the content of ``path``, and make its folder. Raises FleetError; ``path`` is then unchanged."""
     with file_errors(path):
         folders.make(os.path.dirname(path), _FOLDER_MODE)
         replace(path, content.encode("utf-8"), mode)
@@ -75,13 +75,14 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 @contextlib.contextmanager
 def file_errors(path: str) -> Iterator[None]:
-    """Turn OSError into HostError, with a fix."""
+    """Turn OSError into FleetError, with a fix."""
     try:
         yield
     except OSError as error:
-        raise HostError(
-            f"The file {path} could not be read, written or moved: {error.strerror}.",
-            "Run the task as root (`become: true`), free space, and check that it is no mount point.",
+        raise FleetError(
+            "file_not_written",
+            f"File {path} not written: {error.strerror}.",
+            "Run the task as root (become: true), free space, and check that the file is no mount point.",
         ) from error
 
 

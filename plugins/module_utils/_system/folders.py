@@ -12,7 +12,7 @@ import os
 import stat
 from typing import Iterator, List, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 _NAME = "slb-fleet"
 _PARENT_MODE = 0o755
@@ -37,19 +37,20 @@ def make(folder: str, mode: int) -> None:
 
 
 def make_ours(folder: str, mode: int) -> None:
-    """Make the folder. Raises HostError, before anything is made, if another user can write there, or OSError."""
+    """Make the folder. Raises FleetError, before anything is made, if another user can write there, or OSError."""
     refuse_untrusted(folder)
     make(folder, mode)
     refuse_untrusted(folder)
 
 
 def refuse_untrusted(folder: str) -> None:
-    """Raise HostError if another user can write there, or in a folder above it. Raises OSError."""
+    """Raise FleetError if another user can write there, or in a folder above it. Raises OSError."""
     why = untrusted(folder)
     if why is not None:
-        raise HostError(
-            f"The folder {folder} is not used: {why}.",
-            "Nothing was written. Check its content, then run `chown root` and `chmod go-w` on it, and run again.",
+        raise FleetError(
+            "folder_not_safe",
+            f"Folder {folder} not safe: {why}. Nothing was written.",
+            "Check its content, then run `chown root` and `chmod go-w` on it, and run again.",
         )
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._errors import HostError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, record
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ def test_a_folder_in_which_others_may_write_is_refused(base: Path, use: object, 
         (base / parent).mkdir(parents=True)
         (base / parent).chmod(mode)
     before = modes(base)
-    with pytest.raises(HostError, match=r"others may write in .*slb-fleet.*chmod go-w"):
+    with pytest.raises(FleetError, match=r"others may write in .*slb-fleet.*chmod go-w"):
         use()  # type: ignore[operator]
     assert modes(base) == before
 
@@ -90,7 +90,7 @@ def test_another_users_folder_is_refused(base: Path, use: object) -> None:
         (base / parent).mkdir(parents=True)
         os.chown(base / parent, OTHER, OTHER)
     before = modes(base)
-    with pytest.raises(HostError, match=r"slb-fleet belongs to the user 65534"):
+    with pytest.raises(FleetError, match=r"slb-fleet belongs to the user 65534"):
         use()  # type: ignore[operator]
     assert modes(base) == before
 
