@@ -196,7 +196,7 @@ def read_variable(name: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
         # The defaults of the role, without a template for each host.
         value = value_of(_OF_INVENTORY[name], task_vars, templar) or task_vars.get("inventory_hostname")
     elif value is None or value in ([], {}):
-        value = value_of(variable, {**task_vars, variable: DEFAULTS.get(variable)}, templar)
+        value = _evaluate(variable, DEFAULTS.get(variable), task_vars, templar)
     return None if value is None else checked(name, value)
 
 
@@ -228,7 +228,11 @@ def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any) -> None:
 
 def value_of(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     """Return the templated value of a variable; None if it is unset or empty. Raises FleetError."""
-    raw = raw_value(task_vars.get(variable), task_vars)
+    return _evaluate(variable, task_vars.get(variable), task_vars, templar)
+
+
+def _evaluate(variable: str, given: Any, task_vars: Mapping[str, Any], templar: Any) -> Any:
+    raw = raw_value(given, task_vars)
     if raw is None or isinstance(raw, (bool, int, float)):
         return raw
     if isinstance(raw, str) and "{" not in raw:  # no template: for 30 variables of each host, this counts
