@@ -85,7 +85,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.summary import FI
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty
 
-_TICK_SECONDS, _SHARE = 1.0, 60
+_TICK_SECONDS = 1.0
+_SHARE = 60
 """Files are written at most each second, and take at most one sixtieth of the time."""
 
 
