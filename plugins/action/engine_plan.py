@@ -33,11 +33,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
+# Made once, in the process from which the workers are forked.
+VALIDATOR = ArgumentSpecValidator(ARGUMENTS)
 
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        validation = ArgumentSpecValidator(ARGUMENTS).validate(self._task.args)
+        validation = VALIDATOR.validate(self._task.args)
         if validation.error_messages:
             raise FleetError("invalid_option", "; ".join(validation.error_messages), "Correct the task's options.")
         options = validation.validated_parameters

@@ -152,6 +152,9 @@ def read_boolean(option: str, value: Any) -> bool:
         raise invalid(option, f"{str(value)[:40]!r} is neither true nor false", "Correct the value.") from None
 
 
+_NOT_IN_URL = re.compile(r"[\x00-\x20\x7f\\]")
+
+
 def normalize_base_url(value: str) -> str:
     """Return ``value`` with an IDNA host and without trailing slash. Raises FleetError."""
     value = value.strip()
@@ -167,7 +170,7 @@ def normalize_base_url(value: str) -> str:
         raise invalid("base_url", "it contains a user or password", "Remove the user and the password.")
     if parts.scheme != "https":
         raise invalid("base_url", "it does not start with https://", fix)
-    if "?" in value or "#" in value or re.search(r"[\x00-\x20\x7f\\]", value) or "/../" in f"{parts.path}/":
+    if "?" in value or "#" in value or _NOT_IN_URL.search(value) or "/../" in f"{parts.path}/":
         raise invalid("base_url", "it contains a query, a blank or '..'", fix)
     host = _normalize_host(host, is_address="[" in parts.netloc)
     if not host:

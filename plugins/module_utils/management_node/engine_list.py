@@ -17,6 +17,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
@@ -170,6 +171,7 @@ class EngineList:
         )
 
 
+@lru_cache(maxsize=65536)
 def comparable(address: str) -> str:
     """Return an IP address in its short form, without the length of a prefix; any other text as it is."""
     try:
