@@ -17,7 +17,7 @@ description:
     host.
   - During the run, P(slb.fleet.fleet#callback) shows the progress.
   - Writes a report for people and for machines to a folder. A killed run leaves C(report.json) as it was last written.
-  - Runs of other playbooks, and of C(slb.fleet.merge_reports), get no report.
+  - Runs of other playbooks get no report, nor of C(slb.fleet.show_engine_list) and C(slb.fleet.merge_reports).
 options:
   report_dir:
     description:

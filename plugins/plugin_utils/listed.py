@@ -73,7 +73,7 @@ def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str) -> 
 def listed(seen: Excerpt, name: str, manage_ip: str) -> Listed:
     """The state of the engine ``name`` at ``manage_ip``."""
     if not seen.size:
-        return Listed("empty", "it shows no engine at all; are its path, the user's rights and the filter right?")
+        return Listed("empty", "check its path, the permissions of the user and the filter")
     names = sorted({engine["name"] for engine in seen.here})
     if name in names:
         here = _listed_here(seen, names)

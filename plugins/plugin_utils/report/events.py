@@ -21,13 +21,16 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import R
 _COLLECTION = Path(__file__).resolve().parents[3]
 _PLAYBOOKS = _COLLECTION / "playbooks"
 _WITHOUT_HOSTS = ("merge_reports", "awx_setup")
-"""Playbooks on the controller alone: a report of them would replace one of the fleet."""
+"""Playbooks on the controller alone."""
+_WITHOUT_REPORT = "show_engine_list"
+"""It changes and verifies nothing: a report of it would replace one of the fleet."""
 
 
 def own_playbook(play: Any) -> str:
-    """Return the full name of the playbook of this collection that has the play; empty for others and for parts."""
+    """Return the full name of the playbook with a report that has the play; empty for others and for parts."""
     path = _path(play)
-    return f"slb.fleet.{path.stem}" if is_own(play) and path.parent == _PLAYBOOKS else ""
+    has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem != _WITHOUT_REPORT
+    return f"slb.fleet.{path.stem}" if has_report else ""
 
 
 def is_own(play: Any) -> bool:

@@ -44,6 +44,13 @@ def test_playbooks_that_are_about_no_host_are_known_as_such() -> None:
     assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == set(_WITHOUT_HOSTS)
 
 
+def test_show_engine_list_leaves_the_report_of_the_fleet(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="healthy")
+    _status, output = fleet.run("slb.fleet.show_engine_list")
+    assert not fleet.reports.exists()
+    assert "Result:" not in output
+
+
 def failed(host: str, module: str, **result: Any) -> Result:
     return Result(Host(host), Task(module), {"failed": True, **result})
 

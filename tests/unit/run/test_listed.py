@@ -18,7 +18,7 @@ CASES = [
     ("listed", [OTHER, entry()], "running", ""),
     ("failed", [entry(state="failed")], "failed", ""),
     ("gone", [OTHER], "not_listed", ""),
-    ("none at all", [], "empty", "path, the user's rights and the filter"),
+    ("none at all", [], "empty", "the permissions of the user"),
     ("its name at another address", [entry(address="192.0.2.99")], "elsewhere", "at 192.0.2.99, and not"),
     ("another name at its address", [entry("west-2")], "other_name", "lists west-2 at 192.0.2.11"),
     ("both", [entry(), entry("west-2")], "unknown", "several engines"),
