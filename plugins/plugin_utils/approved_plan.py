@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Plan as PlanOfRun
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import digest_of
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS
@@ -20,6 +20,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULT
 if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
 
+_CODE = "not_in_approved_plan"
 _DIGEST = "sha256:"
 _OF_WORK = (
     *("is_change_hostname", "remove_leftovers", "allow_established"),
@@ -59,10 +60,10 @@ def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
         lines = (line.partition("\t") for line in host.reservations.noted("work"))
         planned = {name: wants for name, _tab, wants in lines if wants}
         is_same = digest_of(planned) == approved and planned.get(host.name) == work
-        return plan if is_same else block(plan, "not_in_approved_plan", "The plan of the fleet has changed.", _AGAIN)
+        return plan if is_same else Plan("fail", _CODE, "The plan of the fleet has changed.", _AGAIN)
     if _hosts_of(approved).get(host.name, "") == work:
         return plan
-    return block(plan, "not_in_approved_plan", "The approved plan has another plan for this host, or none.", _AGAIN)
+    return Plan("fail", _CODE, "The approved plan has another plan for this host, or none.", _AGAIN)
 
 
 def read_approved_plan(value: Any) -> PlanOfRun | None:

@@ -170,8 +170,9 @@ class FleetHost:
             )
         if not is_compared or len(wanted) <= limit:
             return plan
-        return block(
-            plan,
+        # The same words for all hosts: a shared cause is shown once.
+        return Plan(
+            "fail",
             "replace_limit_exceeded",
             f"{len(wanted)} running containers would be replaced; slb_max_replaced allows {limit}: "
             f"{', '.join(wanted[:_MOST_NAMES])}.",

@@ -89,7 +89,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
                     module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables
                 )
             except AnsibleConnectionFailure as error:
-                raise AnsibleConnectionFailure(visible(error.message)) from None
+                raise AnsibleConnectionFailure(visible(" ".join(str(error.message).split()))) from None
             if "module_stdout" not in answer:
                 return _declared(module, answer)
             if answer.get("rc", 0) in (1, 127):
