@@ -20,7 +20,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULT
 if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
 
-_CODE = "not_in_approved_plan"
 _DIGEST = "sha256:"
 _OF_WORK = (
     *("is_change_hostname", "remove_leftovers", "allow_established"),
@@ -60,10 +59,10 @@ def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
         lines = (line.partition("\t") for line in host.reservations.noted("work"))
         planned = {name: wants for name, _tab, wants in lines if wants}
         is_same = digest_of(planned) == approved and planned.get(host.name) == work
-        return plan if is_same else Plan("fail", _CODE, "The plan of the fleet has changed.", _AGAIN)
+        return plan if is_same else Plan("fail", "not_in_approved_plan", "The plan of the fleet has changed.", _AGAIN)
     if _hosts_of(approved).get(host.name, "") == work:
         return plan
-    return Plan("fail", _CODE, "The approved plan has another plan for this host, or none.", _AGAIN)
+    return Plan("fail", "not_in_approved_plan", "The approved plan has another plan for this host, or none.", _AGAIN)
 
 
 def read_approved_plan(value: Any) -> PlanOfRun | None:

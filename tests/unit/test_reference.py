@@ -51,7 +51,7 @@ def errors(tree: ast.AST) -> Iterator[ast.expr]:
             name = ast.unparse(node.func)
             if name in ("FleetError", "error", "Reason"):
                 yield node.args[0]
-            elif name in ("block", "NoAnswerError"):
+            elif name in ("block", "NoAnswerError", "Plan"):
                 yield from node.args[1:4]
         elif isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in (
             "_ERRORS",

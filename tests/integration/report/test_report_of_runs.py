@@ -40,7 +40,7 @@ def test_check_mode_is_a_plan_and_changes_nothing(reported: Reported) -> None:
     assert "Plan: 3 to install, 0 unchanged" in run.output
     assert reported.console == {}
     assert [reported.containers(name) for name in reported.names] == [{}] * 3
-    assert [each["done"] for each in reported.document["hosts"]] == [[]] * 3
+    assert [each["changes"] for each in reported.document["hosts"]] == [[]] * 3
     see_that_proofs_are_true(reported)
 
 
