@@ -199,7 +199,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             self._show(["", *lines(self._recorder.document(now), report=page)])
             if self.get_option("each_host") or self._display.verbosity:
-                self._show(["", *host_lines(document)])
+                self._display.banner("EACH HOST")
+                self._show(host_lines(document))
 
     def _show(self, text: Iterable[str]) -> None:
         for line in text:

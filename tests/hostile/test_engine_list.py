@@ -64,7 +64,8 @@ def test_what_the_inventory_lacks_is_no_host_that_cannot_be_reached(start: Calla
         inventory["engines"]["hosts"][f"edge-{number}"].update(engine)
     fleet.inventory.write_text(yaml.safe_dump(inventory))
     _status, output = fleet.run("slb.fleet.audit")
-    assert fleet.document["unknown_engines"] == [f"edge-9 (192.0.2.9) at {north.base_url}"], output
+    expected = [{"engine": "edge-9 (192.0.2.9)", "management_node": north.base_url}]
+    assert fleet.document["unknown_engines"] == expected, output
 
 
 def words(run: Run) -> str:

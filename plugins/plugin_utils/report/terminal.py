@@ -159,7 +159,8 @@ def host_lines(document: Document) -> Iterator[str]:
         seconds = f"{host.seconds:.0f} s" if host.seconds else ""
         reason = f"{host.code}: {host.summary}" if host.status in BAD else ""
         rest = " | ".join(filter(None, ("; ".join(host.seen), ", ".join(each.text for each in host.changes), reason)))
-        yield visible(f"{visible(host.name):{width}}  {STATUSES[host.status]:13}  {seconds:>6}  {rest}".rstrip())
+        status = f"verified by {host.verified_by}" if host.verified_by else STATUSES[host.status]
+        yield visible(f"{visible(host.name):{width}}  {status:23}  {seconds:>6}  {rest}".rstrip())
 
 
 def _names(names: Sequence[str]) -> str:
