@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
 from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import check_approved, work_of
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
@@ -175,5 +175,5 @@ def _with_session(host: FleetHost, plan: Plan) -> Plan:
         Client(connection, RunCache(connection)).log_in()
     except FleetError as error:
         named = in_variables(error)
-        return block(plan, named.code, named.summary, named.fix)
+        return Plan("fail", named.code, named.summary, named.fix)
     return plan

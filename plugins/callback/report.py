@@ -189,15 +189,15 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         with self._lock:
             now = time.monotonic()
             self._recorder.finish(status, now)
+            self._write(self._recorder.document(now), AT_THE_END)
+            # After a failed write, the next command does not name the file retry.
             document = self._recorder.document(now)
-        self._write(document, AT_THE_END)
         if not document.hosts:
             return
-        is_written = self._folder is not None
-        page = f"{self._recorder.folder}/report.html" if is_written else ""
+        page = f"{self._recorder.folder}/report.html" if self._folder else ""
         # A terminal may be gone.
         with contextlib.suppress(OSError):
-            self._show(["", *lines(self._recorder.document(now), report=page)])
+            self._show(["", *lines(document, report=page)])
             if self.get_option("each_host") or self._display.verbosity:
                 self._display.banner("EACH HOST")
                 self._show(host_lines(document))

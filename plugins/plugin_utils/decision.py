@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import is_another_machine
@@ -563,10 +563,3 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         "If it may be lost, set slb_remove_leftovers: true for this host.",
     ),
 )
-
-
-def block(plan: Plan, code: str, reason: str, fix: str) -> Plan:
-    """Return ``plan`` as a failure for a reason that lies outside of the host."""
-    return replace(
-        plan, action="fail", code=code, summary=f"{plan.summary} {reason}", fix=fix, verified_by=None, by_list=False
-    )

@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.argument
 )
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList, comparable
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine as InstallRequest
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, block, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed, fetch_excerpt, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
@@ -151,7 +151,10 @@ class FleetHost:
         self._listed = Listed("not_listed") if is_allowed else found
 
     def _within_limit(self, plan: Plan, is_compared: bool) -> Plan:
-        """Live containers that the engine list alone calls leftovers are counted over the whole run."""
+        """Count live containers that only the engine list calls leftovers, over the whole run.
+
+        The words are the same for all hosts, because a shared cause is shown once.
+        """
         self.reservations.note("replacements", self.name)
         wanted = sorted(set(self.reservations.noted("replacements")))
         limit = self.variables["max_replaced"]
@@ -162,15 +165,14 @@ class FleetHost:
             limit = max(1, int(size * share)) if share else 0
         wrong = self.reservations.noted(f"list wrong {self.engine.base_url}")
         if wrong:
-            return block(
-                plan,
+            return Plan(
+                "fail",
                 "engine_list_unreliable",
                 f"The engine list did not show the engine of {wrong[0]}, which exists.",
                 "Correct slb_engine_list or the user's permissions, then run again.",
             )
         if not is_compared or len(wanted) <= limit:
             return plan
-        # The same words for all hosts: a shared cause is shown once.
         return Plan(
             "fail",
             "replace_limit_exceeded",

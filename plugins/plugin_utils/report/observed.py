@@ -60,7 +60,7 @@ class Observed:
 
 
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
-    """Return what a report needs. ``module``: its full name. ``on``: the host that it ran on."""
+    """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
     # An include that fails gives its reason under another name.
     summary = _text(result.get("summary") or result.get("msg") or result.get("reason") or "No message.")
     if not module.startswith(PREFIX):
@@ -117,6 +117,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
 
 def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:
     name = _phrase(result.get("set_aside_as"))
+    place = f"{_phrase(on)}:" if on else ""
     adopted, released = (
         [_phrase(_mapping(each).get("name")) for each in _items(result.get(key))] for key in ("adopted", "released")
     )
@@ -128,7 +129,7 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
             ("container_restored", "") if result.get("restored") else ("container_set_aside", name and f" as {name}")
         ),
         "motd": ("motd_aside" if result.get("moved") else "motd_restored", ""),
-        "license": ("license_downloaded", f" to {on and f'{_phrase(on)}:'}{_phrase(result.get('dest'))}"),
+        "license": ("license_downloaded", f" to {place}{_phrase(result.get('dest'))}"),
         "interface": (
             "interfaces_released" if released else "interfaces_adopted",
             f": {_phrase(', '.join(released or adopted))}",

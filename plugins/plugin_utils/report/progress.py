@@ -31,7 +31,7 @@ class Tally:
 
 
 def progress_line(tally: Tally) -> str:
-    """Return such as: 412/500 healthy · 3 failed · edge-7 for 42 s · about 6 min left."""
+    """Return such as: 412/500 healthy · 3 failed · longest wait edge-7 42 s · about 6 min left."""
     first = f"{tally.healthy}/{tally.hosts} healthy"
     parts = [first] if tally.checked is None else [f"{tally.checked}/{tally.hosts} checked", f"{tally.healthy} healthy"]
     parts += [

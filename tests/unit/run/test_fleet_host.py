@@ -60,6 +60,9 @@ def test_replacements_are_limited_over_the_whole_run(
     assert [plan.code for plan in checked] == ["leftover"] * 3
     compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
     assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
+    assert len({(plan.summary, plan.fix) for plan in compared}) == (1 if blocked else 3), (
+        "a shared cause has one wording"
+    )
 
 
 def test_percentage_is_of_the_hosts_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,8 +29,8 @@ def test_what_matches_nothing_is_told_with_the_groups_that_there_are(
 ) -> None:
     monkeypatch.setattr(constants, "HOST_PATTERN_MISMATCH", mismatch)
     assert lookup.run(["engines"], {"groups": GROUPS}) == ["engines"]
-    with pytest.raises(AnsibleError, match=r"No host matches 'nobody'.* Groups: engines\. "):
-        lookup.run(["nobody"], {"groups": GROUPS})
+    with pytest.raises(AnsibleError, match=r"No host matches 'nosuch'.* Groups: engines\. "):
+        lookup.run(["nosuch"], {"groups": GROUPS})
 
 
 @pytest.mark.parametrize("limit", [",", " , ", "@FILE", "@FILE,edge-1", "!edge-2,@FILE"])
