@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
@@ -19,7 +17,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import che
 from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils.options import (
+    given_options,
+    in_variables,
+    raw_arguments,
+    with_defaults,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import refuse_in_inventory, unknown_variables
 
@@ -33,16 +36,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "group": {"type": "str"},
     "license_group": {"type": "str"},
 }
-# Made once, in the process from which the workers are forked.
-VALIDATOR = ArgumentSpecValidator(ARGUMENTS)
 
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        validation = VALIDATOR.validate(self._task.args)
-        if validation.error_messages:
-            raise FleetError("invalid_option", "; ".join(validation.error_messages), "Correct the task's options.")
-        options = validation.validated_parameters
+        given = given_options(
+            ARGUMENTS, self._task.args, raw_arguments(self._task), variables, self._templar, environment=False
+        )
+        options = with_defaults(ARGUMENTS, given)
         checked = options["checked"]
         try:
             refuse_in_inventory(variables, self._loader)
@@ -76,7 +77,9 @@ class ActionModule(HostAction):
         elif plan.action in ("install", "replace") and not host.policy.remediates:
             plan = _with_session(host, plan)
         if is_first:
-            host.reservations.note("work", f"{host.name}\t{work_of(plan, host, slb_host)}")
+            work = work_of(plan, host, slb_host)
+            if work:
+                host.reservations.note("work", f"{host.name}\t{work}")
             unknown = _unknown_variables(host, variables)
             result.update({"warnings": unknown} if unknown else {})
         return self._result(host, slb_host, plan, options, result, requests)

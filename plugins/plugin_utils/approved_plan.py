@@ -57,7 +57,7 @@ def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
         return plan
     if isinstance(approved, str) and approved.startswith(_DIGEST):
         lines = (line.partition("\t") for line in host.reservations.noted("work"))
-        planned = {name: wants for name, _tab, wants in lines if wants}
+        planned = {name: wants for name, _tab, wants in lines}
         is_same = digest_of(planned) == approved and planned.get(host.name) == work
         return plan if is_same else Plan("fail", "not_in_approved_plan", "The plan of the fleet has changed.", _AGAIN)
     if _hosts_of(approved).get(host.name, "") == work:

@@ -15,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 
 class Reservations:
-    """One file for each subject; each host appends a line. The cost of a host does not depend on their number.
+    """Each host appends a line for each subject, to one of some files: to append costs much less than a file of its own.
 
     Args:
         folder: The temporary folder of the run, which ansible-core makes before it forks and removes at the end.
@@ -32,9 +32,10 @@ class Reservations:
     def note(self, subject: str, line: str) -> None:
         """Append ``line``. Raises FleetError."""
         try:
-            descriptor = os.open(self._file(subject), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            digest = _digest(subject)
+            descriptor = os.open(self._file(digest), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
             try:
-                os.write(descriptor, f"{line}\n".encode())
+                os.write(descriptor, f"{digest} {line}\n".encode())
             finally:
                 os.close(descriptor)
         except OSError as error:
@@ -46,21 +47,31 @@ class Reservations:
 
     def noted(self, subject: str) -> list[str]:
         """Return the lines of ``subject``."""
+        digest = _digest(subject)
         try:
-            return self._file(subject).read_text(encoding="utf-8").splitlines()
+            lines = self._file(digest).read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             return []
+        return [line[len(digest) + 1 :] for line in lines if line.startswith(digest)]
 
     def is_reserved(self, subject: str) -> bool:
-        return self._file(subject).exists()
+        return bool(self.noted(subject))
 
     def is_first(self, subject: str) -> bool:
         """Return whether this call is the first of the run for ``subject``."""
         try:
-            os.close(os.open(self._file(f"first {subject}"), os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(
+                os.open(
+                    self._folder / f"slb-fleet-first-{_digest(subject)}", os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
+                )
+            )
         except FileExistsError:
             return False
         return True
 
-    def _file(self, subject: str) -> Path:
-        return self._folder / f"slb-fleet-{hashlib.sha256(subject.encode()).hexdigest()[:32]}"
+    def _file(self, digest: str) -> Path:
+        return self._folder / f"slb-fleet-{digest[:2]}"
+
+
+def _digest(subject: str) -> str:
+    return hashlib.sha256(subject.encode()).hexdigest()[:32]

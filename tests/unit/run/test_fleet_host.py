@@ -86,7 +86,7 @@ def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path: Path, monke
 
     class Action(engine_plan.ActionModule):
         def __init__(self) -> None:
-            self._task = SimpleNamespace(args={}, check_mode=False)
+            self._task = SimpleNamespace(args={}, check_mode=False, get_ds=dict, action="", resolved_action="")
             self._loader, self._templar = DataLoader(), None
 
         def on_host(self, *_arguments: Any, **_more: Any) -> dict[str, Any]:
