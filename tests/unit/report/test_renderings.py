@@ -131,6 +131,16 @@ def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook: str, check
     assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
 
 
+def test_a_plan_shows_a_cause_of_many_hosts_once() -> None:
+    run = RecordedRun(check=True)
+    run.play("check", *"abcdefgh")
+    for name in "abcdefgh":
+        run.fail(name, {**RUNNING, "seen": [f"container slb running, {name}"], "fix": "Set it."})
+    shown = list(lines(run.ended()))
+    assert [line.count("unverified_container") for line in shown].count(1) == 1
+    assert "  ! a, b, c, d, e, f and 2 more" in shown
+
+
 def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only() -> None:
     run = RecordedRun("slb.fleet.adopt_interfaces", check=True)
     run.play("adopt", "edge-1", "edge-2")

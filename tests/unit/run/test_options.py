@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variab
         (invalid("manage_ip", "it is not an address", "Correct it."), "Variable slb_manage_ip invalid"),
         (invalid("name", "it is empty", "Choose another name."), "Variable slb_engine_name invalid"),
         (missing("base_url"), "Set slb_base_url or SLB_BASE_URL."),
+        (missing("engine_list.state"), "Set slb_engine_list.state."),
         (
             FleetError("x", "Login rejected.", "Correct username and password."),
             "Correct slb_username and slb_password.",
