@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down ee test thorough matrix chaos bench docs release environment
+.PHONY: demo demo-down ee test thorough matrix bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -27,13 +27,6 @@ matrix: environment
 ee: environment
 	@tests/tools/kernel-room && tests/tools/docker-engine up
 	@ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/dev .venv/bin/pytest tests/ee
-
-# As long as asked: make chaos SECONDS=3600 SEED=7
-SECONDS ?= 600
-SEED ?= 1
-chaos: environment
-	@tests/tools/docker-engine up
-	@tests/tools/python tests/chaos/run.py --seconds $(SECONDS) --seed $(SEED)
 
 bench: environment
 	@tests/tools/docker-engine up

@@ -58,7 +58,6 @@ LABS = (
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment", thorough=True),
     Stage("report", "pytest tests/integration/report", thorough=True),
-    Stage("chaos", "tests/tools/python tests/chaos/run.py --seconds 120 --seed 1", thorough=True),
 )
 # One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.
 ALONE = (

@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-# Their assertions show what differs, as those of the tests do.
-pytest.register_assert_rewrite("fleets", "outside")
-
 
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:

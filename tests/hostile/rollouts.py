@@ -68,8 +68,10 @@ def environment(reports: Path) -> dict[str, str]:
     }
 
 
-def rollout(controller: Controller, hosts: dict[str, Any], *options: str, **more: str) -> Rollout:
+def rollout(
+    controller: Controller, hosts: dict[str, Any], *options: str, playbook: str = "rollout", **more: str
+) -> Rollout:
     reports = controller.folder / "reports"
-    plays = [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}]
+    plays = [{"ansible.builtin.import_playbook": f"slb.fleet.{playbook}"}]
     run = controller.run(plays, hosts, *options, **{**environment(reports), **more})
     return Rollout(run, json.loads((reports / "report.json").read_text()))

@@ -6,51 +6,39 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fleets import Account, Fleet
+from fake_node import INSTALL
+from rollouts import inventory, rollout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-CHANGES = ("motd", "engine_container", "engine_record", "interface")
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
-    return Fleet(tmp_path, start)
+    from playbooks import Controller
 
 
-def assert_nothing_was_touched(account: Account) -> None:
-    """On no host, and no installation was requested."""
-    changed = [
-        (host, task, how)
-        for host, results in account.run.results.items()
-        for task, how, result in results
-        if result.get("changed")
-    ]
-    assert changed == []
-    assert not any("add_slb_engine" in request for request in account.requests.elements())
-
-
-def test_an_execution_environment_without_requests(fleet: Fleet) -> None:
-    (fleet.folder / "sitecustomize.py").write_text(
+def test_an_execution_environment_without_requests(start: Callable[..., Any], controller: Controller) -> None:
+    (controller.folder / "sitecustomize.py").write_text(
         "import sys\nsys.modules['requests'] = sys.modules['urllib3'] = None\n"
     )
-    account = fleet.run("rollout", {}, "-e", "slb_license_dest=", PYTHONPATH=str(fleet.folder))
-    assert account.run.status != 0
-    assert "Python package requests missing" in account.run.output
-    assert_nothing_was_touched(account)
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 2)
+    seen = rollout(controller, hosts, PYTHONPATH=str(controller.folder))
+    assert seen.run.status != 0
+    assert "Python package requests missing" in seen.run.words
+    assert (seen.run.changed, server.seen[INSTALL]) == (0, 0)
 
 
 @pytest.mark.parametrize(
     ("variables", "words"),
     [
-        ({"slb_password": ""}, "password"),
+        ({"slb_password": ""}, "slb_password"),
         ({"slb_base_url": "", "slb_username": "", "slb_password": ""}, "slb_base_url"),
     ],
 )
-def test_a_template_without_its_credential(fleet: Fleet, variables: dict[str, str], words: str) -> None:
-    account = fleet.run("rollout", {}, "-e", json.dumps({**variables, "slb_license_dest": ""}))
-    assert account.run.status != 0
-    assert words in account.run.output
-    assert_nothing_was_touched(account)
+def test_a_template_without_its_credential(
+    start: Callable[..., Any], controller: Controller, variables: dict[str, str], words: str
+) -> None:
+    server = start()
+    seen = rollout(controller, inventory(server, controller.folder / "hosts", 2), "-e", json.dumps(variables))
+    assert seen.run.status != 0
+    assert words in seen.run.output
+    assert (seen.run.changed, server.seen[INSTALL]) == (0, 0)

@@ -1,160 +1,115 @@
-"""Engine hosts that lie in whatever they answer, beside two that do not: they gain nothing, the others lose nothing."""
+"""Engine hosts that lie in what their modules return, beside two that do not: they gain nothing, nobody loses."""
 
 from __future__ import annotations
 
-import base64
-import html
 import json
-from dataclasses import replace
-from pathlib import Path
+import unicodedata
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-import lies
 import pytest
-from engine_host import Reply, result
-from fake_node import PASSWORD
-from fleets import LISTING, PLAYBOOKS, Fleet
-from lies import HONEST
+from fake_node import INSTALL, LOGIN, PASSWORD
+from rollouts import inventory, rollout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
+    from pathlib import Path
 
-    from engine_host import Lie
+    from playbooks import Controller
 
-    Family = Callable[[lies.Trap], lies.Lies]
-
-ADOPTING = {"slb_adopt_interfaces": True}
-
-
-@pytest.fixture
-def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
-    return Fleet(tmp_path, start)
+ESCAPES = "\x1b[2J\x1b[1;1H\x9b31m\r\u202egnp.\u2066\u2028\u200f\x07"
+FORGED = "\nedge-2  healthy  (verified in the engine list, 3 s)\r\nok: [edge-2] => {}\n"
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
-def test_no_playbook_for_hosts_is_forgotten() -> None:
-    others = {"merge_reports", "awx_setup"}
-    folder = Path(__file__).resolve().parents[2] / "playbooks"
-    assert {path.stem for path in folder.glob("*.yml")} == {*PLAYBOOKS, *others}
-    assert {playbook for playbook, _liars, _failing in TOLD} == set(PLAYBOOKS)
-    assert all("hosts: localhost" in (folder / f"{name}.yml").read_text() for name in others)
+def variables(evil: str, folder: Path) -> dict[str, Any]:
+    """Return what says where credentials go, which file is written, and what Ansible runs."""
+    program = f"{folder}/program"
+    return {
+        **{"slb_base_url": evil, "slb_validate_certs": False, "slb_username": "evil", "slb_password": "evil"},
+        **{"slb_license_dest": f"{folder}/license", "slb_engine_name": "edge-1", "slb_unverified_engine": "replace"},
+        **{"slb_plan": {"plan": {"action": "none", "verified_by": "engine_list"}}},
+        **{"ansible_connection": "local", "ansible_host": "127.0.0.1", "ansible_python_interpreter": program},
+        **{"ansible_become": True, "ansible_become_exe": program, "ansible_remote_tmp": f"{folder}/remote"},
+    }
 
 
-def test_a_healthy_fleet(fleet: Fleet) -> None:
-    """What the liars are compared with."""
-    account = fleet.honest("rollout", host_variables=ADOPTING)
-    assert [account.run.report[host][:16] for host in HONEST] == ["verified by host"] * 2
-    assert sum("add_slb_engine" in request for request in account.requests.elements()) == 2
-    assert account.license is not None
+def lies(evil: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return lies that are dropped, and lies that end their own host."""
+    facts = variables(evil, folder)
+    template = f"{{{{ lookup('ansible.builtin.pipe', 'touch {folder}/touched') }}}}"
+
+    def look(**values: Any) -> dict[str, Any]:
+        return {"module": "host_info", "merge": {"slb_host": values}}
+
+    dropped = {
+        "facts": {"merge": {"ansible_facts": {**facts, **{f"ansible_{name}": 1 for name in facts}}}},
+        "groups": {"merge": {"add_host": {"host_name": "edge-1", "host_vars": facts}, "add_group": "slb_work"}},
+        "internal": {
+            "merge": {
+                **{"_ansible_no_log": True, "_ansible_notify": ["all"], "include": f"{folder}/program"},
+                "_ansible_delegated_vars": {"ansible_host": "edge-1", "ansible_facts": facts},
+                "ansible_stats": {"data": facts, "per_host": False, "aggregate": False},
+            }
+        },
+        "outcomes": {"merge": {"skipped": True, "results": [{"failed": True, "ansible_facts": facts}], "retries": 9}},
+        "words": {"merge": {"warnings": [ESCAPES, FORGED], "msg": FORGED + ESCAPES, "diff": {"before": ESCAPES}}},
+        "keys": {"merge": {ESCAPES: FORGED, template: template}},
+        "template": look(engine_container={"image": template, "why": template, "peers": [template]}),
+        "record": {"module": "engine_install", "merge": {"set_aside_as": template, "before": {template: template}}},
+        "noise": {"before": FORGED, "after": FORGED},
+    }
+    ending = {
+        "nothing": {"module": "host_info", "instead": "{}"},
+        "list": {"module": "host_info", "merge": {"slb_host": [1]}},
+        "text": look(engine_container="running"),
+        "state": look(engine_container={"state": "sleeping" + ESCAPES}),
+        "record of no kind": look(record={"state": template}),
+        "empty": {"instead": ""},
+        "only noise": {"instead": ESCAPES + FORGED},
+        "cut": {"instead": '{"slb_host"', "status": 255},
+        "failed": {"merge": {"failed": True, "msg": FORGED + ESCAPES, "code": ESCAPES}},
+    }
+    return dropped, ending
 
 
-def told_by(trap: lies.Trap, families: Sequence[Family]) -> lies.Lies:
-    """By a host for each lie, all of them in one run."""
-    return {f"{name}, {family.__name__}": lie for family in families for name, lie in family(trap).items()}
-
-
-def test_a_rollout(fleet: Fleet) -> None:
-    told = told_by(fleet.trap, [lies.extra_keys, lies.words, lies.later_lies])
-    cache = fleet.folder / "cache"
+@pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit", "remediate", "adopt_interfaces"])
+def test_lies_gain_nothing(start: Callable[..., Any], controller: Controller, playbook: str) -> None:
+    server, evil = start(), start()
+    folder = controller.folder / "trap"
+    folder.mkdir()
+    (folder / "program").write_text(f"#!/bin/sh\ntouch {folder}/ran\n")
+    (folder / "program").chmod(0o755)
+    dropped, ending = lies(evil.base_url, folder)
+    told = {**dropped, **ending}
+    # An audit and a plan are compared where all engines are healthy.
+    states = dict.fromkeys(map("edge-{}".format, range(1, len(told) + 3)), "verified" if playbook == "audit" else "")
+    hosts = inventory(server, controller.folder / "hosts", len(told) + 2, states, slb_serial=None)
+    liars = {}
+    for number, (name, lie) in enumerate(told.items(), 3):
+        file = controller.folder / f"lie-{number}"
+        file.write_text(json.dumps(lie))
+        hosts["engines"]["hosts"][f"edge-{number}"]["stateful_lie"] = str(file)
+        liars[f"edge-{number}"] = name
+    before = sorted(path.name for path in folder.iterdir())
+    cache = controller.folder / "cache"
+    options = ["-e", "slb_serial=100%", *(["--limit", ",".join(states)] if playbook == "remediate" else [])]
     kept = {"ANSIBLE_CACHE_PLUGIN": "jsonfile", "ANSIBLE_CACHE_PLUGIN_CONNECTION": str(cache)}
-    account = fleet.run("rollout", told, host_variables=ADOPTING, **kept)
-    fleet.assert_nothing_was_gained(account, fleet.honest("rollout", host_variables=ADOPTING))
+    seen = rollout(controller, hosts, *options, playbook=playbook, **kept)
+    statuses = {host["name"]: host["status"] for host in seen.document["hosts"]}
+    assert statuses.keys() == states.keys()
+    expected = {"rollout": "healthy", "audit": "healthy", "diagnose": "planned"}.get(playbook, "done")
+    assert statuses["edge-1"] == statuses["edge-2"] == expected, seen.run.output[-4000:]
+    for host, name in liars.items():
+        if name in ending and (playbook != "adopt_interfaces" or ending[name].get("module") is None):
+            assert statuses[host] in ("failed", "unreachable"), (name, statuses[host], seen.run.output[-4000:])
+    assert evil.connections == 0
+    assert sorted(path.name for path in folder.iterdir()) == before
+    assert server.seen[LOGIN] <= 1
+    asked = [json.loads(request.body) for request in server.to(INSTALL)]
+    assert all(each["manage_ip"] == hosts["engines"]["hosts"][each["name"]]["slb_manage_ip"] for each in asked)
     facts = [fact for file in cache.glob("*edge-*") for fact in json.loads(file.read_text())]
-    assert not [fact for fact in facts if not fact.startswith("_")], "a result of the collection has left a fact"
-
-
-KEYS = (lies.extra_keys, lies.words)
-# For each run of a playbook, who lies to it; and of those who end as failed.
-TOLD: list[tuple[str, Sequence[Family], Sequence[Family]]] = [
-    ("rollout", (lies.wrong_values, lies.other_streams), (lies.wrong_values,)),
-    ("diagnose", (lies.wrong_values, lies.other_streams, *KEYS), (lies.wrong_values, lies.other_streams)),
-    # Whatever they say besides: their looks show no engine.
-    ("audit", KEYS, KEYS),
-    ("audit", (lies.wrong_values, lies.other_streams), (lies.wrong_values,)),
-    ("remediate", (lies.other_streams, *KEYS), ()),
-    ("adopt_interfaces", (lies.other_streams, *KEYS), ()),
-    ("download_license", KEYS, ()),
-    ("show_engine_list", KEYS, ()),
-]
-HARMLESS = {f"{name}, other_streams" for name in ("before", "errors", "bytes", "failed", "surrogates")} | {
-    f"{name}, wrong_values"
-    for name in ("record-of-nothing", "record-without-age", "uptime", "large", "ports", "deep", "set-aside")
-}
-
-
-@pytest.mark.parametrize(("playbook", "liars", "failing"), TOLD)
-def test_what_cannot_be_used_fails_its_host_alone(
-    fleet: Fleet, playbook: str, liars: Sequence[Family], failing: Sequence[Family]
-) -> None:
-    told = told_by(fleet.trap, liars)
-    account = fleet.run(playbook, told)
-    fleet.assert_nothing_was_gained(account, fleet.honest(playbook))
-    if failing:
-        others = told.keys() - told_by(fleet.trap, failing).keys()
-        fleet.assert_each_liar_is_told(account, told, harmless=sorted(HARMLESS | others))
-    if playbook == "audit" and liars == KEYS:
-        assert account.run.status == 2
-
-
-def test_a_task_that_somebody_delegates_to_one_of_them(fleet: Fleet) -> None:
-    """A delegated host gets the password, but its result stays untrusted."""
-    evil = lies.extra_keys(fleet.trap)
-    told = {"facts": evil["facts"], "words": evil["words"], "silent": lies.replying(stdout=b"")}
-    tasks = [
-        {
-            "name": f"Ask one that tells {name}",
-            "slb.fleet.engine_info": {"engine_list": LISTING},
-            "delegate_to": f"edge-{number}",
-            "ignore_errors": True,
-        }
-        for number, name in enumerate(told, 3)
-    ]
-    plays = [{"hosts": ",".join(HONEST), "gather_facts": False, "tasks": tasks}]
-    account = fleet.run("diagnose", told, before=plays)
-    assert fleet.evil.connections == 0
-    account.run.assert_visible()
-    assert "Traceback" not in account.run.output
-    for host in HONEST:
-        asked, others = account.run.results[host][: len(told)], account.run.results[host][len(told) :]
-        assert [how for _task, how, _result in asked] == ["ok", "ok", "failed"], asked
-        for _task, _how, said in asked:
-            taken = {key for key in said if not key.startswith("_ansible_")}
-            assert taken <= {"msg", "changed", "engines", "unmapped", "failed", "diff", "code", "summary", "fix"}, asked
-        assert others == fleet.honest("diagnose").run.results[host]
-
-
-ECHOES: dict[str, Any] = {
-    "words": lambda told, honest: result({"msg": f"I was told {told}", "engines": []}),
-    "keys": lambda told, honest: result({"engines": [{f"{told}": 1, "name": told}], "unmapped": [told]}),
-    "base64": lambda told, honest: result({"msg": base64.b64encode(told.encode()).decode()}),
-    "escaped": lambda told, honest: result({"msg": html.escape(told) + json.dumps(told) + quote(told), "engines": []}),
-    "failed": lambda told, honest: result({"msg": told, "failed": True, "module_stderr": told}),
-    "wrong": lambda told, honest: result({"engines": told}),
-    "before": lambda told, honest: replace(honest, stdout=told.encode() + b"\n" + honest.stdout),
-    "no answer": lambda told, honest: Reply(stdout=told.encode(), stderr=told.encode(), status=1),
-    "cut": lambda told, honest: Reply(stderr=told.encode() + b"\n", status=255),
-}
-
-
-@pytest.mark.parametrize("option", ["password", "sessionid"])
-def test_one_of_them_that_sends_back_what_it_was_told(fleet: Fleet, option: str) -> None:
-    secret = {"password": PASSWORD, "sessionid": "s3ss10n-that-is-nobodys"}[option]
-
-    def echo(name: str) -> Lie:
-        return lambda ask, honest: ECHOES[name](ask.arguments[option], honest) if option in ask.arguments else honest
-
-    options = {"engine_list": LISTING, **({"sessionid": secret} if option == "sessionid" else {})}
-    asks = [
-        {"slb.fleet.engine_info": options, "delegate_to": f"edge-{number}", "register": f"told_{number}"}
-        for number, _name in enumerate(ECHOES, 3)
-    ]
-    shown = [{"ansible.builtin.debug": {"var": f"told_{number}"}} for number, _name in enumerate(ECHOES, 3)]
-    keywords = {"gather_facts": False, "ignore_unreachable": True, "ignore_errors": True}
-    plays = [{"hosts": "edge-1", "tasks": [*asks, *shown], **keywords}]
-    account = fleet.run("diagnose", {name: echo(name) for name in ECHOES}, "-v", before=plays)
-    assert len(account.run.results["edge-1"]) >= len(asks) + len(shown)
-    for words in (account.run.output, json.dumps(account.run.results, ensure_ascii=False)):
-        assert "********" in words
-        for form in (secret, html.escape(secret), json.dumps(secret)[1:-1], quote(secret), secret[:8]):
-            assert form not in words, words[max(0, words.index(form) - 500) :][:800]
-        assert base64.b64encode(secret.encode()).decode() not in words
+    assert not [fact for fact in facts if not fact.startswith("_")], "a result has left a fact"
+    text = seen.run.output + json.dumps(seen.document, ensure_ascii=False)
+    assert {char for char in text if char not in "\n\t" and unicodedata.category(char) in HIDDEN} == set()
+    assert "Traceback" not in text
+    assert PASSWORD not in text

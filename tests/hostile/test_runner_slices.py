@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from engine_host import EngineHosts
 from fake_node import INSTALL, LOGIN
-from fleets import Fleet
 from launches import ANSWERED, ROOT, sent, with_variables
+from rollouts import PLUGINS as CONNECTIONS
+from rollouts import inventory
 
 from playbooks import COLLECTIONS, Controller
 
@@ -53,7 +53,7 @@ class Job:
             "PATH": f"{RUNNER.parent}:{os.environ['PATH']}",
             "ANSIBLE_COLLECTIONS_PATH": str(COLLECTIONS),
             "ANSIBLE_PIPELINING": "1",
-            "ANSIBLE_SSH_TRANSFER_METHOD": "piped",
+            "ANSIBLE_CONNECTION_PLUGINS": str(CONNECTIONS),
         }
         return subprocess.Popen(
             [RUNNER, "run", self.folder, "-p", f"{playbook}.yml", "-i", "job"],
@@ -69,23 +69,18 @@ class Job:
         raise AssertionError("the job has not come to its end")
 
 
-@pytest.fixture
-def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
-    return Fleet(tmp_path, start)
-
-
-def jobs(fleet: Fleet, hosts: EngineHosts, node: Any, dealt: list[list[str]], answers: dict[str, Any]) -> Iterator[Job]:
+def jobs(folder: Path, node: Any, dealt: list[list[str]], answers: dict[str, Any], state: str = "") -> Iterator[Job]:
     for number, names in enumerate(dealt, 11):
-        inventory = fleet._inventory(hosts, names, node, Controller(fleet.folder), {"slb_license_dest": ""}, "rollout")
-        yield Job(fleet.folder, number, answers, inventory)
+        whole = inventory(node, folder / "hosts", len(HOSTS), dict.fromkeys(HOSTS, state))
+        whole["engines"]["hosts"] = {name: whole["engines"]["hosts"][name] for name in names}
+        yield Job(folder, number, answers, whole)
 
 
-def test_a_rollout_in_two_slices(fleet: Fleet, tmp_path: Path) -> None:
-    node = fleet.start()
+def test_a_rollout_in_two_slices(start: Callable[..., Any], tmp_path: Path) -> None:
+    node = start()
     answers = sent("rollout sliced", {})
-    with EngineHosts(tmp_path / "ssh", dict.fromkeys(HOSTS[2:], _honest), {}) as hosts:
-        started = [(job, job.start("rollout")) for job in jobs(fleet, hosts, node, slices(2), answers)]
-        outputs = [process.communicate(timeout=240)[0] for _job, process in started]
+    started = [(job, job.start("rollout")) for job in jobs(tmp_path, node, slices(2), answers)]
+    outputs = [process.communicate(timeout=240)[0] for _job, process in started]
     for (job, process), output, names in zip(started, outputs, slices(2), strict=True):
         assert process.returncode == 0, output[-4000:]
         artifact = job.artifacts()[f"slb_fleet_{job.number}"]
@@ -98,16 +93,10 @@ def test_a_rollout_in_two_slices(fleet: Fleet, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("template", ["diagnose", "audit", "remediate", "adopt_interfaces"])
-def test_the_other_templates_with_answers(fleet: Fleet, tmp_path: Path, template: str) -> None:
-    node = fleet.start()
-    with EngineHosts(tmp_path / "ssh", {}, dict.fromkeys(HOSTS[:2], node.base_url)) as hosts:
-        answers = sent(template, ANSWERED[template])
-        (job,) = jobs(fleet, hosts, node, [HOSTS[:2]], answers)
-        process = job.start(template)
-        output = process.communicate(timeout=240)[0]
+def test_the_other_templates_with_answers(start: Callable[..., Any], tmp_path: Path, template: str) -> None:
+    answers = sent(template, ANSWERED[template])
+    (job,) = jobs(tmp_path, start(), [HOSTS[:2]], answers, "verified")
+    process = job.start(template)
+    output = process.communicate(timeout=240)[0]
     assert process.returncode == 0, output[-4000:]
     assert (f"slb_fleet_{job.number}" in job.artifacts()) is (template == "audit")
-
-
-def _honest(_ask: Any, reply: Any) -> Any:
-    return reply

@@ -7,20 +7,16 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fleets import Fleet
+from fake_node import INSTALL
 from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, playbook_of, sent, with_variables
-from lies import HONEST
+from rollouts import inventory, rollout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
-OF_A_CALLBACK = {"ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report,results", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
+    from playbooks import Controller
 
-
-@pytest.fixture
-def fleet(tmp_path: Path, start: Callable[..., Any]) -> Fleet:
-    return Fleet(tmp_path, start)
+HOSTS = {"edge-1", "edge-2"}
 
 
 def launches() -> list[Any]:
@@ -40,51 +36,55 @@ def launches() -> list[Any]:
 
 
 @pytest.mark.parametrize(("template", "answers"), launches())
-def test_a_template_runs_with_what_its_survey_sends(fleet: Fleet, template: str, answers: dict[str, Any]) -> None:
-    options = with_variables(fleet.folder, sent(template, answers))
-    account = fleet.run(playbook_of(template), {}, *options)
-    assert account.run.status == 0, account.run.output[-3000:]
-    assert set(account.run.report) == ({"edge-1"} if "slb_hosts" in answers else set(HONEST))
-    assert "is not known to slb.fleet" not in account.run.output
-    installs = sum("add_slb_engine" in request for request in account.requests.elements())
-    assert installs == (len(account.run.report) if template.startswith("rollout") else 0)
-
-
-def published(output: str) -> dict[str, Any]:
-    """The artifacts of a job."""
-    found = re.search(r"RUN: (\{.*\})", output)
-    assert found, output[-3000:]
-    return json.loads(found[1])
+def test_a_template_runs_with_what_its_survey_sends(
+    start: Callable[..., Any], controller: Controller, template: str, answers: dict[str, Any]
+) -> None:
+    server, playbook = start(), playbook_of(template)
+    states = dict.fromkeys(HOSTS, "verified" if playbook == "audit" else "")
+    hosts = inventory(server, controller.folder / "hosts", 2, states)
+    options = with_variables(controller.folder, sent(template, answers))
+    seen = rollout(controller, hosts, *options, playbook=playbook)
+    assert seen.run.status == 0, seen.run.output[-3000:]
+    assert {host["name"] for host in seen.document["hosts"]} == ({"edge-1"} if "slb_hosts" in answers else HOSTS)
+    assert "unknown: it has no effect" not in seen.run.words
+    assert server.seen[INSTALL] == (len(seen.document["hosts"]) if template.startswith("rollout") else 0)
 
 
 def approved_variables(artifacts: dict[str, Any]) -> dict[str, Any]:
     return {**artifacts, "slb_approved_plan": APPROVED_PLAN}
 
 
-def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(fleet: Fleet) -> None:
-    audit = fleet.run("audit", {}, "-e", "awx_job_id=7", are_verified=False, **OF_A_CALLBACK)
+def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(
+    start: Callable[..., Any], controller: Controller
+) -> None:
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 2)
+    audit = rollout(controller, hosts, "-e", "awx_job_id=7", playbook="audit", ANSIBLE_SHOW_CUSTOM_STATS="1")
     assert audit.run.status == 2
-    artifacts = published(audit.run.output)
+    found = re.search(r"RUN: (\{.*\})", audit.run.output)
+    assert found, audit.run.output[-3000:]
+    artifacts = json.loads(found[1])
     assert artifacts["slb_fleet_7"]["plan"].startswith("sha256:")
 
-    options = with_variables(fleet.folder, approved_variables(artifacts))
-    rollout = fleet.run("rollout", {}, *options, "-e", "awx_job_id=8", goes_on=True, **OF_A_CALLBACK)
-    assert rollout.run.status == 0, rollout.run.output[-3000:]
-    assert "is not known to slb.fleet" not in rollout.run.output
-    assert sum("add_slb_engine" in request for request in rollout.requests.elements()) == 2
+    options = with_variables(controller.folder, approved_variables(artifacts))
+    done = rollout(controller, hosts, *options, "-e", "awx_job_id=8")
+    assert done.run.status == 0, done.run.output[-3000:]
+    assert server.seen[INSTALL] == 2
     assert APPROVED not in SURVEYS
 
 
 @pytest.mark.parametrize("trouble", ["another fleet", "no plan", "no artifact"])
-def test_where_that_differs_nothing_is_done(fleet: Fleet, trouble: str) -> None:
+def test_where_that_differs_nothing_is_done(start: Callable[..., Any], controller: Controller, trouble: str) -> None:
     artifacts: dict[str, Any] = {
         "another fleet": {"slb_fleet_7": {"playbook": "slb.fleet.audit", "plan": "sha256:" + "0" * 64}},
         "no plan": {"slb_fleet_7": {"playbook": "slb.fleet.audit", "plan": None}},
         "no artifact": {"slb_fleet_7": {}},
     }[trouble]
-    options = with_variables(fleet.folder, approved_variables({**artifacts, "slb_hosts": ""}))
-    rollout = fleet.run("rollout", {}, *options, "-e", "awx_job_id=8")
-    assert rollout.run.status == 2
-    assert "not_in_approved_plan" in json.dumps(rollout.run.results)
-    assert not any("add_slb_engine" in request or "license" in request for request in rollout.requests.elements())
-    assert rollout.license is None
+    server = start()
+    options = with_variables(controller.folder, approved_variables({**artifacts, "slb_hosts": ""}))
+    hosts = inventory(server, controller.folder / "hosts", 2, slb_license_dest=str(controller.folder / "license"))
+    refused = rollout(controller, hosts, *options, "-e", "awx_job_id=8")
+    assert refused.run.status == 2
+    assert {host["code"] for host in refused.document["hosts"]} == {"not_in_approved_plan"}
+    assert server.seen[INSTALL] == 0
+    assert not (controller.folder / "license").exists()

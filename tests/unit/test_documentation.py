@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import configparser
-import contextlib
 import json
 import os
 import re
@@ -17,9 +16,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, motd, record
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import CONNECTION_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where Ansible finds the collection: in a checkout, or where ansible-test has it.
@@ -37,12 +34,6 @@ def commands(program: str) -> Iterator[tuple[str, str]]:
                 typed = line.strip().removeprefix("$ ")
                 if typed.startswith(f"{program} ") and "…" not in typed:
                     yield page.name, typed
-
-
-def test_the_role_documents_each_variable_of_the_connection() -> None:
-    specification = ROOT / "roles" / "engine_deployment" / "meta" / "argument_specs.yml"
-    of_role = yaml.safe_load(specification.read_text())["argument_specs"]["main"]["options"].keys()
-    assert set(CONNECTION_VARIABLES.values()) <= of_role
 
 
 def test_each_part_of_the_collection_is_named_in_the_readme() -> None:
@@ -153,15 +144,6 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) 
         assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
 
 
-def test_the_settings_for_large_fleets_contain_the_usual_ones() -> None:
-    few, many = (configparser.ConfigParser(interpolation=None) for _ in range(2))
-    few.read(EXAMPLES / "ansible.cfg")
-    many.read(EXAMPLES / "large_fleets.cfg")
-    for section in few.sections():
-        wanted = {key: value for key, value in few.items(section) if key != "forks"}
-        assert wanted.items() <= dict(many.items(section)).items(), section
-
-
 def plays() -> Iterator[tuple[str, str]]:
     """Every block of a page that is a playbook, with its page and number."""
     for page in PAGES:
@@ -214,14 +196,6 @@ def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_n
     assert '"slb_password": "of the north"' in shown.stdout, shown.stdout + shown.stderr
 
 
-def test_a_password_that_is_asked_for_is_in_the_environment_and_not_shown(tmp_path: Path) -> None:
-    (name,) = {typed for _page, typed in commands("export") if "_USERNAME=" in typed and "PASSWORD" not in typed}
-    (asked,) = {typed for _page, typed in commands("read") if "SLB_PASSWORD" in typed}
-    typed = f'{name}\n{asked}\nsh -c \'printf %s:%s "$SLB_USERNAME" "$SLB_PASSWORD"\''
-    done = subprocess.run(["bash", "-euc", typed], input="of the console\n", capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("admin:of the console", "")
-
-
 def run_audit_service(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
     """Run the command of the systemd unit in its environment. ``installed``: the virtual environment."""
     unit = configparser.ConfigParser(interpolation=None)
@@ -261,15 +235,6 @@ def test_audit_service_fails_without_a_management_node(tmp_path: Path) -> None:
     assert "slb_password" not in done.stdout
 
 
-def test_audit_service_passes_the_credentials(tmp_path: Path) -> None:
-    program = tmp_path / "slb" / "bin" / "ansible-playbook"
-    program.parent.mkdir(parents=True)
-    program.write_text('#!/bin/sh\necho "$SLB_USERNAME: $*"\n')
-    program.chmod(0o755)
-    done = run_audit_service(tmp_path, tmp_path / "slb")
-    assert (done.returncode, done.stdout) == (0, "fleet: -i inventory.yml slb.fleet.audit\n")
-
-
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed.")
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     for unit in (EXAMPLES / "systemd").iterdir():
@@ -299,10 +264,6 @@ def test_inventory_of_the_examples_has_an_address_for_each_host(path: str, tmp_p
     shown = json.loads(done.stdout)["_meta"]["hostvars"]
     assert len(shown) == 2
     assert all(host["slb_base_url"].startswith("https://") and host["ansible_host"] for host in shown.values())
-
-
-def test_inventory_of_the_quick_start_has_ten_lines() -> None:
-    assert len((EXAMPLES / "inventory.yml").read_text().removeprefix("---\n").splitlines()) <= 10
 
 
 def test_configurations_of_the_engine_list_are_the_same() -> None:
@@ -341,79 +302,6 @@ def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:
         assert any(each in parents for line in deleted for each in line.split()), path
     for path in (f"{motd.PATH}.bak", f"{motd.PATH}.bak.<UTC time>"):
         assert f"`{path}`" in table, path
-
-
-class KilledError(BaseException):
-    """As far as the code sees it: nothing of it runs any more."""
-
-
-@contextlib.contextmanager
-def killed_before_the_name(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What is written never gets its name, and nothing is taken away any more."""
-
-    def end(*_arguments: object, **_more: object) -> None:
-        raise KilledError
-
-    with monkeypatch.context() as patched, pytest.raises(KilledError):
-        patched.setattr(os, "rename", end)
-        patched.setattr(os, "unlink", end)
-        yield
-
-
-def test_what_a_killed_task_was_writing_on_a_host_goes_by_the_recipe(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for path in (record.PATH, motd._note(motd.PATH), adoption.ADOPTED):
-        here = tmp_path / path.lstrip("/")
-        here.parent.mkdir(parents=True, exist_ok=True)
-        with killed_before_the_name(monkeypatch):
-            files.replace(str(here), b"half", 0o600)
-        (left,) = here.parent.glob(f".{here.name}.*")
-        assert left.read_text() == "half"
-    page = (ROOT / "docs" / "operations.md").read_text()
-    assert "| `.<name>.<random>` beside any of these files" in page
-    recipe = re.findall(r"^(?:rm|find) .*$", page.split("## Removing a host")[1].split("\n## ")[0], re.MULTILINE)
-    typed = re.sub(r" (?=/(?:etc|var|run)\b)", f" {tmp_path}", "\n".join(recipe))
-    subprocess.run(["sh", "-ec", typed], capture_output=True, text=True, check=True)
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def changes() -> Iterator[tuple[str, str]]:
-    page = (ROOT / "docs" / "dev" / "architecture.md").read_text()
-    for line in page.split("## Where to change what")[1].split("\n## ")[0].splitlines():
-        if line.startswith("| ") and not line.startswith("| to change |"):
-            change, where = line.strip("| ").split(" | ")
-            yield change, where
-
-
-BEGINNINGS = (ROOT, PLUGINS, PLUGINS / "module_utils", PLUGINS / "plugin_utils")
-
-
-def named(path: str) -> list[Path]:
-    """Where it is: from one of the beginnings on, or, of a name alone, wherever it is among the plugins."""
-    return [place / path for place in BEGINNINGS if (place / path).exists()] or list(PLUGINS.rglob(path.strip("/")))
-
-
-CHANGES = list(changes())
-
-
-def test_there_are_changes_to_look_at() -> None:
-    assert len(CHANGES) >= 8
-
-
-@pytest.mark.parametrize(("change", "where"), CHANGES)
-def test_what_a_change_is_made_in_is_there(change: str, where: str) -> None:
-    words = [word for word in re.findall(r"`([^`]+)`", where) if "…" not in word]
-    paths = {word: named(word) for word in words if re.search(r"/|\.\w+$", word)}
-    assert not [word for word, found in paths.items() if not found]
-    files = [
-        each for found in paths.values() for path in found for each in (path.rglob("*") if path.is_dir() else [path])
-    ]
-    texts = [
-        path.read_text() for path in files or PLUGINS.rglob("*.py") if path.suffix in (".py", ".yml", ".json", ".md")
-    ]
-    names = [word for word in words if word not in paths]
-    assert not [name for name in names if not any(re.search(rf"\b{name}\b", text) for text in texts)], change
 
 
 def test_the_first_page_leads_to_every_other() -> None:

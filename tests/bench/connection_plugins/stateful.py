@@ -17,11 +17,21 @@ options:
     default: 0
     vars: [{name: stateful_seconds}]
   trouble:
-    description: V(unreachable) for a host that is not there, V(live) for one on which something unknown runs, V(late)
-      for one whose engine another run deploys between the first look and the second, V(lost) for one that is not there
-      any more at the second, V(brief) for one whose engine is seen at the second look alone.
+    description: V(verified) for a host whose engine is healthy, V(unreachable) for one that is not there, V(live) for
+      one on which something unknown runs, V(late) for one whose engine another run deploys between the first look and
+      the second, V(lost) for one that is not there any more at the second, V(brief) for one whose engine is seen at the
+      second look alone.
     default: ''
     vars: [{name: stateful_trouble}]
+  lie:
+    description: A JSON file by which the host's answers to the module in C(module), or to all, are changed. C(merge) is
+      merged into them; C(before) and C(after) are printed around them, or C(instead) in their place.
+    default: ''
+    vars: [{name: stateful_lie}]
+  ssh_args:
+    description: What an adoption sets for its confirmation; without effect here.
+    default: ''
+    vars: [{name: ansible_ssh_args}]
   host:
     description: The host, whose name ends in its number.
     vars: [{name: inventory_hostname}]
@@ -45,7 +55,7 @@ from ansible_collections.slb.fleet.tests.hostile.engine_modules import Engine, a
 
 
 class Connection(ConnectionBase):  # type: ignore[misc]
-    transport = "stateful"
+    transport = "ssh"  # which an adoption wants
     has_pipelining = True
 
     def _connect(self) -> Connection:
@@ -56,14 +66,22 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         kept = Path(self.get_option("folder")) / self.get_option("host")
         if trouble == "unreachable" or (trouble == "lost" and kept.exists()):
             raise AnsibleConnectionFailure("Connection timed out")
-        engine = pickle.loads(kept.read_bytes()) if kept.exists() else self._new(trouble)
+        first = self._verified() if trouble == "verified" else self._new(trouble)
+        engine = pickle.loads(kept.read_bytes()) if kept.exists() else first
         seen = kept.with_suffix(".seen")
         if kept.exists() and (trouble == "late" or (trouble == "brief" and not seen.exists())):
             engine = self._verified()
             seen.touch()
-        answer = engine.answer(module_in(in_data or b""), arguments_in(in_data or b""))
+        module = module_in(in_data or b"")
+        answer = engine.answer(module, arguments_in(in_data or b""))
         kept.write_bytes(pickle.dumps(self._new("") if trouble == "brief" else engine))
-        return 0, json.dumps(answer).encode(), b""
+        file = self.get_option("lie")
+        lie = json.loads(Path(file).read_text()) if file else {}
+        if lie.get("module", module) != module:
+            lie = {}
+        text = json.dumps(_merged(answer, lie.get("merge", {})))
+        text = lie.get("instead", lie.get("before", "") + text + lie.get("after", ""))
+        return lie.get("status", 0), text.encode(errors="surrogatepass"), b""
 
     def _new(self, trouble: str) -> Engine:
         engine = Engine(self.get_option("host"))
@@ -85,3 +103,9 @@ class Connection(ConnectionBase):  # type: ignore[misc]
 
     def close(self) -> None:
         self._connected = False
+
+
+def _merged(values: Any, lie: Any) -> Any:
+    if isinstance(values, dict) and isinstance(lie, dict):
+        return {**values, **{name: _merged(values.get(name), each) for name, each in lie.items()}}
+    return lie

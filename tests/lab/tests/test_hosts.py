@@ -5,14 +5,9 @@
 
 import asyncio
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import asyncssh
 import pytest
-import yaml
-from slb_lab import docker
 from slb_lab.errors import LabError
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
@@ -39,13 +34,7 @@ hosts:
 
 
 @pytest.fixture(scope="module")
-def control_groups():
-    """What the machine's folder of control groups looked like before there was a lab."""
-    return machine_control_groups()
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory, control_groups):
+def lab(tmp_path_factory):
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("SLB_LAB_HOME", str(tmp_path_factory.mktemp("home")))
         lab = Lab(NAME)
@@ -54,11 +43,6 @@ def lab(tmp_path_factory, control_groups):
             yield lab
         finally:
             lab.down()
-
-
-def machine_control_groups():
-    mount = next(line for line in Path("/proc/mounts").read_text().splitlines() if " /sys/fs/cgroup " in line)
-    return mount, sorted(Path("/sys/fs/cgroup").iterdir())
 
 
 def said(lab, host, *command):
@@ -105,12 +89,6 @@ def test_leftovers_and_port_holders_are_as_described(lab):
     assert "forwarding engine" in said(lab, "nics", "curl", "--silent", "http://127.0.0.1:8000/")
     with pytest.raises(LabError, match=r"(?i)no such object: slb"):
         engine_state(lab, "noisy")
-
-
-def test_root_gets_in_by_key_and_not_by_password(lab):
-    assert ssh(lab, "held", "id -un").strip() == "root"
-    with pytest.raises(asyncssh.PermissionDenied):
-        ssh(lab, "held", "id -un", client_keys=[], password="not the password")
 
 
 def test_only_an_interactive_login_prints_the_motd(lab):
@@ -171,61 +149,3 @@ def test_a_reboot_brings_everything_back_at_the_same_address(lab):
     assert said(lab, "nics", "hostname") == "renamed"
     assert "10.77.3.2/24" in said(lab, "nics", "ip", "-brief", "address", "show", "ens11")
     assert engine_state(lab, "nics") == "running always"
-
-
-def test_up_again_keeps_what_is_as_wanted_and_makes_anew_what_is_not(lab):
-    said(lab, "nics", "docker", "rm", "--force", "slb")
-    before = {name: host.id for name, host in lab.hosts.items()}
-    lab.up()
-    assert {name: host.id for name, host in lab.hosts.items()} == before
-    assert said(lab, "nics", "docker", "ps", "--all", "--quiet") == ""
-
-    lab.up(Topology.parse(HOSTS.replace("motd_lines: 300", "motd_lines: 20"), "test"))
-    after = {name: host.id for name, host in lab.hosts.items()}
-    assert [name for name in before if before[name] != after[name]] == ["noisy"]
-    assert ssh(lab, "noisy").count("Section") == 20 - 3
-
-
-def test_a_host_whose_making_was_interrupted_is_made_by_the_next_up(lab):
-    """Interrupted between the container's creation and the arrival of its files."""
-    held = lab.host("held")
-    (record,) = docker.inspect("container", [held.container])
-    labels = [part for label in record["Config"]["Labels"].items() for part in ("--label", "=".join(label))]
-    docker.run(["rm", "--force", held.container])
-    place = ["--network", f"slb-lab-{NAME}", "--ip", held.address, "--name", held.container]
-    docker.run(["create", *place, *labels, record["Config"]["Image"]])
-    lab.up()
-    assert ssh(lab, "held", "hostname").strip() == "held"
-
-
-def test_ansible_takes_the_inventory_and_checks_host_keys(lab, tmp_path):
-    inventory = tmp_path / "inventory.yml"
-    inventory.write_text(yaml.safe_dump(lab.inventory()))
-    ansible = [
-        str(Path(sys.executable).with_name("ansible")),
-        "engines",
-        "-i",
-        str(inventory),
-        "-m",
-        "ansible.builtin.ping",
-    ]
-    configuration = tmp_path / "ansible.cfg"
-    configuration.touch()
-    environment = {
-        **os.environ,
-        "ANSIBLE_HOME": str(tmp_path / "ansible"),
-        "ANSIBLE_CONFIG": str(configuration),
-        "ANSIBLE_SSH_ARGS": "-o ControlPath=none",
-    }
-    answered = subprocess.run(ansible, capture_output=True, text=True, env=environment, timeout=60, check=False)
-    assert answered.stdout.count("SUCCESS") == 3, answered.stdout
-
-    keys = lab.folder.known_hosts.read_text()
-    lab.folder.known_hosts.write_text(keys.replace("AAAA", "AAAB"))
-    refused = subprocess.run(ansible, capture_output=True, text=True, env=environment, timeout=60, check=False)
-    lab.folder.known_hosts.write_text(keys)
-    assert refused.stdout.count("UNREACHABLE") == 3, refused.stdout
-
-
-def test_the_machine_that_carries_the_hosts_is_not_changed(lab, control_groups):
-    assert machine_control_groups() == control_groups

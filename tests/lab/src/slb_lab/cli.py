@@ -131,15 +131,6 @@ def execute(name: str, host: str, command: tuple[str, ...]) -> None:
     os.execvp("docker", ["docker", "exec", "--interactive", *terminal, container, *command])
 
 
-@main.command("console")
-@_name
-def web_console(name: str) -> None:
-    """Print where the web console is and who may log in."""
-    node = Lab.load(name).management_node
-    click.echo(f"{node.base_url}/\nuser name: {node.username}\npassword: {node.password}")
-    click.echo(f"SHA-256 of its certificate: {node.tls_fingerprint}")
-
-
 def _all_labs() -> list[folder.Folder]:
     docker.require_engine()
     known = [folder.Folder(path.name, path.parent) for path in containers.labs().values()]

@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,7 +18,7 @@ from slb_lab.topology import Topology
 from .client import Client
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
 TOPOLOGY = """
 management_node: {deploy_seconds: 1.5}
@@ -123,15 +121,6 @@ def test_what_is_on_the_host_refuses_the_request(
     assert admin.engines() == {}
 
 
-def test_what_is_on_the_host_may_show_only_later(admin: Client, lab: Lab) -> None:
-    admin.faults(errors="later")
-
-    assert admin.install("edge-3", lab.host("blocked").address).json()["code"] == 0
-
-    item = admin.ended("edge-3")
-    assert (item["status"], item["message"]) == ("failed", "The engine edge-3 already exists.")
-
-
 def test_a_long_message_of_the_day_breaks_the_deployment_until_it_is_moved_aside(admin: Client, lab: Lab) -> None:
     noisy = lab.host("noisy")
     admin.install("edge-2", noisy.address)
@@ -144,46 +133,6 @@ def test_a_long_message_of_the_day_breaks_the_deployment_until_it_is_moved_aside
     admin.install("edge-2", noisy.address)
     assert admin.ended("edge-2")["status"] == "running"
     assert container(noisy) == "running always"
-
-
-def test_a_login_that_does_not_come_to_a_prompt_breaks_the_deployment(admin: Client, clean: Host) -> None:
-    admin.faults(errors="later")
-    clean.exec(["sh", "-c", "echo 'sleep 60' > /etc/profile.d/slow.sh"])
-    try:
-        admin.install("edge-1", clean.address)
-        item = admin.ended("edge-1")
-    finally:
-        clean.exec(["rm", "/etc/profile.d/slow.sh"])
-
-    assert (item["status"], item["message"]) == (
-        "failed",
-        f"No shell prompt was found on {clean.address}: not within 10 seconds.",
-    )
-
-
-def test_a_wrong_stored_credential_fails_the_deployment(admin: Client, clean: Host) -> None:
-    admin.install("edge-1", clean.address, credential=2)
-
-    item = admin.ended("edge-1")
-    assert item["status"] == "failed"
-    assert "Permission denied" in item["message"]
-    assert container(clean) == ""
-
-
-def test_the_hostname_is_changed_when_asked(admin: Client, clean: Host) -> None:
-    admin.install("edge-1", clean.address)
-    admin.ended("edge-1")
-    assert clean.exec(["hostname"]).stdout.strip() == "clean"
-
-    admin.call("DELETE", "/_lab/engines/edge-1")
-    clean.exec(["docker", "rm", "--force", "slb"])
-    admin.install("renamed", clean.address, change_hostname=True)
-    try:
-        assert admin.ended("renamed")["status"] == "running"
-        assert clean.exec(["hostname"]).stdout.strip() == "renamed"
-        assert clean.exec(["cat", "/etc/hostname"]).stdout.strip() == "renamed"
-    finally:
-        clean.exec(["hostnamectl", "set-hostname", "clean"])
 
 
 def test_a_stuck_front_end_goes_on_showing_a_finished_deployment(admin: Client, clean: Host) -> None:
@@ -200,15 +149,6 @@ def test_a_stuck_front_end_goes_on_showing_a_finished_deployment(admin: Client, 
     assert admin.engines()["edge-1"]["status"] == "running"
 
 
-def test_a_front_end_may_be_stuck_for_a_time(admin: Client, clean: Host) -> None:
-    admin.faults(stuck_front_end=4)
-    started = time.monotonic()
-    admin.install("edge-1", clean.address)
-
-    assert admin.ended("edge-1")["status"] == "running"
-    assert time.monotonic() - started >= 4
-
-
 @pytest.mark.parametrize("fault", ["listed", "unlisted"])
 def test_a_deployment_that_fails_half_way_leaves_its_container(admin: Client, clean: Host, fault: str) -> None:
     admin.faults(fail_half_way=fault)
@@ -220,17 +160,6 @@ def test_a_deployment_that_fails_half_way_leaves_its_container(admin: Client, cl
     assert (listed["edge-1"]["status"] if fault == "listed" else listed) == ("failed" if fault == "listed" else {})
     assert container(clean) == "running always"
     assert admin.install("edge-1", clean.address).json()["msg"] == "The engine edge-1 already exists."
-
-
-def test_a_slow_start(admin: Client, clean: Host) -> None:
-    admin.faults(slow_start_seconds=4)
-    started = time.monotonic()
-    admin.install("edge-1", clean.address)
-
-    admin.wait_for_message("edge-1", "Starting the engine")
-    assert container(clean) == ""
-    assert admin.ended("edge-1")["status"] == "running"
-    assert time.monotonic() - started >= 4
 
 
 def test_an_engine_that_crashes_ends_as_failed(admin: Client, clean: Host) -> None:
@@ -259,18 +188,6 @@ def test_a_kill_in_the_middle_leaves_a_failed_engine_and_a_usable_node(admin: Cl
     assert admin.ended("edge-1")["status"] == "running"
 
 
-def test_of_many_requests_for_a_host_one_is_carried_out(admin: Client, clean: Host) -> None:
-    before = _ssh_logins(clean)
-    with ThreadPoolExecutor(max_workers=200) as pool:
-        codes = list(pool.map(lambda _: admin.install("edge-1", clean.address).json()["code"], range(200)))
-
-    assert Counter(codes) == {0: 1, 2002: 199}
-    assert admin.ended("edge-1")["status"] == "running"
-    # One to look, one to deploy. The journal may be late.
-    assert _comes_true(lambda: _ssh_logins(clean) - before >= 2)
-    assert _ssh_logins(clean) - before == 2
-
-
 def test_interfaces_are_offered_while_networkmanager_controls_them(admin: Client, clean: Host) -> None:
     clean.exec(["ip", "link", "add", "ens9", "type", "veth", "peer", "name", "ens9-peer"])
     clean.exec(["ip", "link", "set", "ens9-peer", "up"])
@@ -285,17 +202,6 @@ def test_interfaces_are_offered_while_networkmanager_controls_them(admin: Client
 
     clean.exec(["nmcli", "device", "set", "ens9", "managed", "no"])
     assert _offered_when(admin, clean, [])
-
-
-def _ssh_logins(host: Host) -> int:
-    return host.exec(["journalctl", "--unit", "ssh", "--output", "cat"]).stdout.count("Accepted publickey")
-
-
-def _comes_true(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 10
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.2)
-    return condition()
 
 
 def _offered_when(admin: Client, host: Host, expected: list[str]) -> bool:

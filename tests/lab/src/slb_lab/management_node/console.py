@@ -1,58 +1,31 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The web console: one page for people, and the data that it keeps asking for."""
+"""What the web console's pages ask for: the engine list, and the interfaces of a host."""
 
 from ipaddress import ip_address
 from typing import Any
 
 from aiohttp import web
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from slb_lab.management_node import interfaces, messages
 from slb_lab.management_node.answers import failure, success
 from slb_lab.management_node.errors import ConsoleError
 from slb_lab.management_node.interface import LOGIN_PATH
 from slb_lab.management_node.node import NODE, Node
-from slb_lab.management_node.texts import TEXTS
 
 DEFAULT_CREDENTIAL = 1
 _SECOND = 2
 
-_templates = Environment(
-    loader=PackageLoader("slb_lab.management_node"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-)
-
 
 def add_routes(app: web.Application) -> None:
-    app.router.add_get("/", _page, name="page")
     app.router.add_get(LOGIN_PATH, _login_page, name="login_page")
-    app.router.add_post("/console/logout", _logout, name="logout")
     app.router.add_get("/console/engines", _engines, name="engines")
     app.router.add_get("/console/hosts/{address}/interfaces", _interfaces, name="interfaces")
 
 
-async def _page(request: web.Request) -> web.Response:
-    node = request.app[NODE]
-    if not node.has_session(request):
-        return await _login_page(request)
-    return _render(
-        node,
-        "console.html",
-        engines=await _items(node),
-        credentials=[{"id": c.id, "username": c.username} for c in node.config.credentials],
-    )
-
-
 async def _login_page(request: web.Request) -> web.Response:
-    return _render(request.app[NODE], "login.html")
-
-
-async def _logout(request: web.Request) -> web.Response:
-    request.app[NODE].sessions.end(request.cookies.get("sessionid", ""))
-    response = web.HTTPSeeOther("/")
-    response.del_cookie("sessionid")
-    raise response
+    return web.Response(text="<html><title>Log in</title></html>", content_type="text/html")
 
 
 async def _engines(request: web.Request) -> web.Response:
@@ -113,8 +86,3 @@ async def _items(node: Node) -> list[dict[str, Any]]:
 
 def _session_gone(node: Node) -> web.Response:
     return failure(401, messages.SESSION_GONE.say(node.language), status=401)
-
-
-def _render(node: Node, template: str, **values: object) -> web.Response:
-    page = _templates.get_template(template).render(language=node.language, text=TEXTS[node.language], **values)
-    return web.Response(text=page, content_type="text/html", headers={"Cache-Control": "no-store"})

@@ -27,9 +27,6 @@ class Sessions:
         since = self._since.get(identifier)
         return since is not None and time.monotonic() - since < seconds
 
-    def end(self, identifier: str) -> None:
-        self._since.pop(identifier, None)
-
     def end_all(self) -> int:
         """How many were alive."""
         ended = len(self._since)
