@@ -41,7 +41,7 @@ def main() -> None:
         folder = Path(name)
 
         def listed(exchange: object) -> None:
-            """An engine is listed as soon as it was asked for, and of others from the beginning."""
+            """An engine is listed after its request; the engines of other hosts always are."""
             asked = [json.loads(request.body) for request in server.to(INSTALL)]
             engines = [{"name": each["name"], "ip": each["manage_ip"], "status": "running"} for each in asked]
             others = [{"name": "of-others", "ip": "203.0.113.7", "status": "running"}]

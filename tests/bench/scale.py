@@ -119,7 +119,7 @@ def fleet(size: int, answers_file: Path, troubled: bool) -> dict[str, Any]:
         "canned_answers": str(answers_file),
         "slb_base_url": NODE,
         "slb_username": "admin",
-        "slb_password": "none is asked for",
+        "slb_password": "not used",
     }
     return {"engines": {"hosts": hosts, "vars": connection}}
 

@@ -18,7 +18,7 @@ _DEADLINE = 30.0
 
 
 class Browser:
-    """One tab. ``requests``: the addresses that pages have asked for. ``dialogs``: windows that they have opened."""
+    """One tab. ``requests``: the addresses that pages requested. ``dialogs``: windows that they have opened."""
 
     def __init__(self, socket: str) -> None:
         self._loop = asyncio.new_event_loop()

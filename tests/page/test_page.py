@@ -1,4 +1,4 @@
-"""The page as a person meets it: by its text, by what a screen reader is told, by clicks and keys, on paper."""
+"""The page as a person meets it: by its text, by what a screen reader reads, by clicks and keys, on paper."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ NO_REPOSITORIES = (
         ([], "VERSION is missing"),
         *[([version, HOME], "not of the form 1.0.0") for version in NO_VERSIONS],
         *[(["1.0.0", repository], "not the address of a repository's page") for repository in NO_REPOSITORIES],
-        (["1.0.0", HOME, "nobody@home.example"], "GnuPG has no secret key nobody@home.example"),
+        (["1.0.0", HOME, "unknown@home.example"], "GnuPG has no secret key unknown@home.example"),
     ],
 )
 def test_what_it_lacks_is_said_before_the_gates(tree: Path, arguments: list[str], words: str) -> None:

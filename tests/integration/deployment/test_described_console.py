@@ -1,4 +1,4 @@
-"""The user has described the console's list: it tells a leftover that runs from an engine that runs."""
+"""The user has configured the engine list: it tells a leftover that runs from an engine that runs."""
 
 from __future__ import annotations
 

@@ -54,6 +54,11 @@ def module(fleet: Fleet, host: Host, *names: str, **options: Any) -> dict[str, A
     return fleet.module(host.name, "interface", interfaces=list(names), **{"dhcp_timeout": 4, **options})
 
 
+def given(host: Host) -> list[str]:
+    """Return what the DHCP server gave."""
+    return [each for each in addresses(host, ANSWERED) if not each.startswith("fe80")]
+
+
 def reasons(result: dict[str, Any]) -> dict[str, str]:
     return {each["name"]: each["reason"] for each in result["left_alone"]}
 
@@ -70,10 +75,11 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
         assert not result["failed"], result
         assert (result["changed"], result["pending"]) == (True, [])
         assert [each for each in addresses(host, SILENT) if not each.startswith("fe80")] == []
-        (address,) = [each for each in addresses(host, ANSWERED) if not each.startswith("fe80")]
-        assert [each["addresses"] for each in result["adopted"]] == [[], [address]]
+        # On a busy machine, the DHCP server may answer after the adoption.
+        eventually(lambda: given(host), 60, "an address from the DHCP server")
+        assert [each["addresses"] for each in result["adopted"]] in ([[], given(host)], [[], []])
         assert routes(host, ANSWERED) == ["10.77.2.0/24 via None"], "a host with a default route gets nothing else"
-        assert {SILENT, ANSWERED} <= set(offered(fleet, host))
+        eventually(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), 60, "offered after the adoption")
         assert not module(fleet, host, SILENT, ANSWERED)["changed"]
 
     def release(host: Host) -> None:
@@ -173,7 +179,7 @@ def test_a_host_without_a_default_route_takes_the_whole_lease(fleet: Fleet) -> N
         try:
             result = module(fleet, host, ANSWERED)
             assert not result["failed"], result
-            assert "default via 10.77.2.1" in routes(host, ANSWERED)
+            eventually(lambda: "default via 10.77.2.1" in routes(host, ANSWERED), 60, "a default route")
             refused = module(fleet, host, ANSWERED, state="absent")
             assert refused["code"] == "interface_not_released", refused
         finally:

@@ -193,7 +193,7 @@ def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_th
     fleet = Canned(tmp_path, edge_1="healthy")
     fleet.run("slb.fleet.rollout")
     assert fleet.document["counts"]["healthy"] == 1
-    status, output = fleet.run("slb.fleet.rollout", "-e", "slb_hosts=nobody")
+    status, output = fleet.run("slb.fleet.rollout", "-e", "slb_hosts=absent")
     assert status != 0
     assert "No host matches" in output
     assert (fleet.document["run"]["status"], fleet.document["hosts"]) == ("interrupted", [])

@@ -1,4 +1,4 @@
-"""A name that no host has is told in words of ours, also where Ansible is set to fail at it by itself."""
+"""An unknown host is reported in our words, also where Ansible is set to fail itself."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_what_a_killed_one_was_writing_is_swept_away_and_nothing_else(
     file = tmp_path / "a+file"
     others = [".a+file", ".a+file.bak", ".aafile.0123456789abcdef", "a+file.0123456789abcdef"]
     for name in (file.name, *others):
-        (tmp_path / name).write_text("as it was")
+        (tmp_path / name).write_text("before")
     with monkeypatch.context() as patched:
         patched.setattr(os, "rename", lambda *_, **_more: os.kill(os.getpid(), signal.SIGKILL))
         killed = os.fork()
@@ -58,9 +58,7 @@ def test_what_a_killed_one_was_writing_is_swept_away_and_nothing_else(
         os.waitpid(killed, 0)
     assert len(list(tmp_path.iterdir())) == len(others) + 2
     files.sweep(str(file))
-    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == dict.fromkeys(
-        (file.name, *others), "as it was"
-    )
+    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == dict.fromkeys((file.name, *others), "before")
     files.sweep(str(tmp_path / "no such folder" / "file"))
 
 

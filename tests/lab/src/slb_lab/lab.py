@@ -98,7 +98,7 @@ class Lab:
     def up(self, wanted: Topology | None = None, report: Report = silent) -> None:
         """Make the lab what WANTED says (default: what it was, for a new lab the one in default.yml).
 
-        Hosts that are as wanted are left as they are; a host whose description has changed is made anew.
+        Hosts that are as wanted are left as they are; a host whose description has changed is made again.
         Can be run again at any time, also after an interrupted run. Raises LabError.
         """
         docker.require_engine()
@@ -157,7 +157,7 @@ class Lab:
         }
         containers.remove(self.name, stale)
         for name in stale:
-            report(name, "made anew" if name in wanted.hosts else "removed", done=name not in wanted.hosts)
+            report(name, "made again" if name in wanted.hosts else "removed", done=name not in wanted.hosts)
         kept = {name: container for name, container in there.items() if name not in stale}
         addresses = containers.free_addresses(self.name, {container.address for container in kept.values()})
         keys = {container.address: container.host_key for container in kept.values()}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PASSWORD = "correct horse"
 # On this address nothing listens: a deployment there is accepted and fails at once.
-NOBODY = "127.0.0.99"
+UNUSED = "127.0.0.99"
 # The credential for the host at 127.0.0.1 that accepts connections and says nothing: a login hangs.
 SILENT = 3
 LICENSE = "SLB LICENSE\n许可证\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from slb_lab.management_node.sessions import MARK
 
-from .node_process import LICENSE, NOBODY, PASSWORD
+from .node_process import LICENSE, PASSWORD, UNUSED
 
 if TYPE_CHECKING:
     from .client import Client
@@ -52,13 +52,13 @@ def test_without_a_session_the_way_leads_to_the_login(client: Client, path: str)
 
 
 def test_an_install_is_accepted_and_seen_in_the_console(admin: Client) -> None:
-    answer = admin.install("edge-1", NOBODY)
+    answer = admin.install("edge-1", UNUSED)
 
     assert answer.status_code == 200
     assert answer.json() == {"code": 0, "msg": "The installation of the engine edge-1 has started."}
     item = admin.ended("edge-1")
-    assert (item["ip"], item["status"]) == (NOBODY, "failed")
-    assert item["message"].startswith(f"Cannot log in to {NOBODY} over SSH: ")
+    assert (item["ip"], item["status"]) == (UNUSED, "failed")
+    assert item["message"].startswith(f"Cannot log in to {UNUSED} over SSH: ")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_install_is_accepted_and_seen_in_the_console(admin: Client) -> None:
     ],
 )
 def test_an_unusable_install_request_is_refused_by_field(admin: Client, field: str, value: object) -> None:
-    body = {"name": "edge-1", "is_change_hostname": False, "manage_ip": NOBODY, "user_credential_id": 1}
+    body = {"name": "edge-1", "is_change_hostname": False, "manage_ip": UNUSED, "user_credential_id": 1}
     answer = admin.call("POST", "/system/add_slb_engine/", json=body | {field: value})
 
     assert answer.status_code == 400
@@ -84,7 +84,7 @@ def test_an_unusable_install_request_is_refused_by_field(admin: Client, field: s
 
 
 def test_an_unknown_credential_is_refused(admin: Client) -> None:
-    answer = admin.install("edge-1", NOBODY, credential=7)
+    answer = admin.install("edge-1", UNUSED, credential=7)
 
     assert answer.status_code == 400
     assert answer.json()["msg"] == "No stored credential has the id 7."

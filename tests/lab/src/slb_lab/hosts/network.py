@@ -70,7 +70,7 @@ def _lan_end(number: int, name: str) -> list[str]:
 
 
 def _networkmanager(nics: dict[str, NicSpec]) -> str:
-    """As administrators and images write it. One that is only unmanaged may be connected all the same."""
+    """As administrators and images write it. One that is only unmanaged may still be connected."""
     automatic = "".join(f",except:interface-name:{name}" for name, nic in nics.items() if nic.kind == "auto_profile")
     strictly = ",".join(f"interface-name:{name}" for name, nic in nics.items() if nic.kind == "strictly_unmanaged")
     lines = ["[main]", f"no-auto-default=*{automatic}"]

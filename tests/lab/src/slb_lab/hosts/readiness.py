@@ -36,7 +36,7 @@ class Target:
 async def wait(target: Target, note: Callable[[str], None], require_running: Callable[[], None], timeout: float) -> str:
     """Wait until the host lets root in by key, has booted, and its Docker engine has the image.
 
-    ``note`` is told each new state on the way; ``require_running`` raises if waiting has become vain; ``timeout``:
+    ``note`` gets each new state; ``require_running`` raises if waiting has become vain; ``timeout``:
     seconds. Gives systemd's state (running, degraded). Raises LabError with what was last seen on time-out.
     """
     last = "nothing yet"

@@ -17,20 +17,20 @@ Count = Annotated[int, Field(ge=0)]
 class Faults(BaseModel):
     """All off by default. A deployment keeps the faults that were on at its request.
 
-    ``stuck_front_end``: a finished deployment goes on being shown as deploying, for so many seconds or (true)
+    ``stuck_front_end``: a finished deployment goes on being shown as deploying, for this number of seconds or (true)
     until faults are set without it.
     ``fail_half_way``: the container is started, then the deployment fails and leaves it; the console lists the
     failed engine, or nothing.
     ``slow_accept_seconds``: the install call is carried out, and answered, only after that time.
     ``session_seconds``: the lifetime of sessions, of present ones too, instead of the configured one.
-    ``errors_5xx``: so many of the next requests are answered 503; ``retry_after``: with this header, in seconds.
+    ``errors_5xx``: this number of the next requests are answered 503; ``retry_after``: with this header, in seconds.
     ``language``: instead of the configured one.
     ``errors``: "later": the call is accepted whatever is on the host, and the engine ends as failed.
     ``install_answer_lost``: the install call is carried out, then the connection is cut without an answer.
     ``slow_start_seconds``: the container is started only after that time.
     ``engine_crashes``: the engine exits as soon as it is started, again and again.
-    ``pages_shift``: so many of the next second pages of the list begin one engine late, as where an engine of the first
-    page was removed just then, and the one that was due has moved there.
+    ``pages_shift``: this number of the next second pages of the list begin one engine late, as where an engine of the
+    first page was removed just then, and the one that was due has moved there.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

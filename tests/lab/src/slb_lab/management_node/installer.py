@@ -40,7 +40,7 @@ class Installer:
             self._deployments[wanted.name] = asyncio.create_task(deployment.run(), name=f"deploy {wanted.name}")
 
     async def forget(self, name: str) -> bool:
-        """End the engine's deployment, if it is under way, and drop what is known of it; whether there was any."""
+        """End the engine's deployment, if it runs, and drop what is known of it; whether there was any."""
         await self._cancel([name])
         return await self._store.forget(name)
 

@@ -31,7 +31,7 @@ _PROMPT = "slb-console> "
 _OWN_PROMPT = re.compile(rf"(^|\n){_PROMPT}$")
 _CONTROL_SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\r")
 
-# Handshakes are what costs processor time here; so many at once.
+# Handshakes are what costs processor time here; this number at once.
 _handshakes = asyncio.Semaphore(8)
 
 
