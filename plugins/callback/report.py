@@ -16,7 +16,7 @@ description:
   - In check mode and for C(slb.fleet.diagnose), shows the plan of each host instead. With C(-v), adds one line for each
     host.
   - During the run, P(slb.fleet.fleet#callback) shows the progress.
-  - Writes a report for people and for machines to a folder. A killed run leaves the last C(report.json) last written.
+  - Writes a report for people and for machines to a folder. A killed run leaves its last C(report.json).
   - Runs of other playbooks get no report, nor of C(slb.fleet.show_engine_list) and C(slb.fleet.merge_reports).
 options:
   report_dir:

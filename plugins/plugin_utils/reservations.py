@@ -59,12 +59,9 @@ class Reservations:
 
     def is_first(self, subject: str) -> bool:
         """Return whether this call is the first of the run for ``subject``."""
+        path = self._folder / f"slb-fleet-first-{_digest(subject)}"
         try:
-            os.close(
-                os.open(
-                    self._folder / f"slb-fleet-first-{_digest(subject)}", os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
-                )
-            )
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         except FileExistsError:
             return False
         return True

@@ -60,10 +60,8 @@ def _plan(document: Document) -> Iterator[str]:
     width = max((len(visible(host.name)) for host in shown), default=0)
     groups: dict[tuple[str, ...], list[HostEntry]] = {}
     for host in shown:
-        is_shared = host.status in BAD and host.summary
-        groups.setdefault((host.status, host.code, host.summary, host.fix) if is_shared else (host.name,), []).append(
-            host
-        )
+        cause = (host.status, host.code, host.summary, host.fix)
+        groups.setdefault(cause if host.status in BAD else (host.name,), []).append(host)
     for hosts in groups.values():
         if len(hosts) > _MOST_ALIKE:
             yield from _shared_cause(hosts)
