@@ -1,4 +1,4 @@
-"""Engine hosts that lie in what their modules return, beside two that do not: they gain nothing, nobody loses."""
+"""Engine hosts that lie in what their modules return, beside two that do not: they gain nothing, and no host loses."""
 
 from __future__ import annotations
 

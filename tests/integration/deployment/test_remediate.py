@@ -15,7 +15,7 @@ def serve_a_client(site: Site) -> None:
 
 
 def be_forgotten(sites: Sites, site: Site) -> None:
-    """Its engine is verified by the host, and the console does not list it: nobody but the operator can know."""
+    """Its engine is verified by the host, and the console does not list it: only the operator can know."""
     rollout = sites.play("slb.fleet.rollout", "--limit", site.name)
     assert site.is_verified(by="host"), rollout.output
     site.node.forget(site.name)
