@@ -49,7 +49,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import f
 
 _DEPLOY = "Deploy the engines"
 _SHOWN = {"checked", "installed", "compare", "remediate"}
-"""Options of engine_plan in the tasks that follow the check of all hosts, or check some named ones."""
+"""Options of engine_plan whose plans are shown at once: not the check of the whole fleet."""
 _ERASE = "\r\x1b[K"
 
 

@@ -20,7 +20,7 @@ _NOT_DECIDED = (
     *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty"),
     *("invalid_option", "invalid_variable", "missing_option", "task_failed"),
 )
-"""What a rollout would fail with, too: a check that succeeds decides."""
+"""A rollout would fail with the same code, so the same playbook is proposed again."""
 
 
 def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
