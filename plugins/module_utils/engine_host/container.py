@@ -101,9 +101,11 @@ def find_container() -> Container:
     """Return the container ``slb``. A state that cannot be determined is ``unknown``, never ``absent``."""
     seen = _find_once()
     if seen.state == "exited" and seen.restart_policy != "no":
-        # Between two starts of a crash loop, Docker reports "exited" for a moment.
+        # Between two starts of a crash loop, Docker reports "exited" for a moment, Podman as long as it lasts.
         time.sleep(_INTERVAL)
-        seen = _find_once()
+        first, seen = seen, _find_once()
+        if seen.state == "exited" and seen.id == first.id and _last_start(seen) != _last_start(first):
+            return seen._replace(state="restarting")
     return seen
 
 
@@ -212,7 +214,9 @@ def move_aside(aside: Dict[str, Any], stop_timeout: int, remove: bool = False) -
         _change(seen, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no")
     if seen.state == "paused":  # a frozen process does not get the stop signal
         _change(seen, "unpause", is_done=lambda now: now.state != "paused")
-    if seen.state in LIVE:
+    # A Podman that cannot change the policy may be between two starts of a crash loop.
+    is_looping = not can_update and seen.state == "exited" and seen.restart_policy != "no"
+    if seen.state in LIVE or is_looping:
         _stop(seen, stop_timeout, stays_down=not can_update)
     if seen.state in LIVE and seen.auto_remove:
         wait_for(lambda: inspect(seen.runtime, str(seen.id)).state == "absent", _ANSWER_SECONDS)
@@ -352,7 +356,7 @@ def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
         now = inspect(seen.runtime, str(seen.id))
         time.sleep(_INTERVAL)
         later = inspect(seen.runtime, str(seen.id))
-        if is_down(now) and is_down(later) and (now.started, now.restart_count) == (later.started, later.restart_count):
+        if is_down(now) and is_down(later) and _last_start(now) == _last_start(later):
             return
         if time.monotonic() > deadline:
             raise FleetError(
@@ -388,6 +392,10 @@ def _change(
         raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.")
     summary = f"Command `{command}` failed: {completed.words}."
     raise FleetError("container_command_failed", summary, "Run the command on the host, remove the cause, run again.")
+
+
+def _last_start(seen: Container) -> Tuple[Optional[str], int]:
+    return seen.started, seen.restart_count
 
 
 def _inspect_known(aside: Dict[str, Any]) -> Container:

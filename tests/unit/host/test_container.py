@@ -108,6 +108,13 @@ def test_find_exited_between_two_starts_is_restarting(programs: Path) -> None:
     assert container.find_container().state == "restarting"
 
 
+@pytest.mark.parametrize(("starts", "state"), [(8, "restarting"), (7, "exited")])
+def test_find_exited_again_after_a_start(programs: Path, starts: int, state: str) -> None:
+    first, before, after = programs / "first", inspected(RestartCount=7), inspected(RestartCount=starts)
+    program(programs, "podman", f"if [ -e {first} ]; then echo '{after}'; else : >{first}; echo '{before}'; fi")
+    assert container.find_container().state == state
+
+
 @pytest.mark.parametrize(
     ("script", "why"),
     [

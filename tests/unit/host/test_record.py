@@ -624,10 +624,11 @@ def test_podman_before_5_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     assert code_of(lambda: prepare(host)) == "podman_too_old"
 
 
-def test_podman_crash_loop_is_stopped_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", ["running", "stopped"])
+def test_podman_crash_loop_is_stopped_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: str) -> None:
     host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
     monkeypatch.setattr(container, "_DOWN_SECONDS", 30.0)
-    host.runtime.add(policy="always", max=0)
+    host.runtime.add(status=status, policy="always", max=0)
     attempt, stops = host.runtime.attempt, 3
 
     def restart(*arguments: Any) -> Any:
