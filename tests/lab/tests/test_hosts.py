@@ -30,6 +30,7 @@ hosts:
       ens15: {kind: strictly_unmanaged}
       ens16: {kind: unmanaged, dhcp: late, dhcp_delay: 6}
   noisy: {release: trixie, motd_lines: 300}
+  podman: {release: trixie, runtime: podman, leftover: exited}
 """
 
 
@@ -89,6 +90,14 @@ def test_leftovers_and_port_holders_are_as_described(lab):
     assert "forwarding engine" in said(lab, "nics", "curl", "--silent", "http://127.0.0.1:8000/")
     with pytest.raises(LabError, match=r"(?i)no such object: slb"):
         engine_state(lab, "noisy")
+
+
+def test_a_podman_host_has_podman_and_no_docker(lab):
+    assert said(lab, "podman", "systemctl", "is-system-running") == "running"
+    assert said(lab, "podman", "sh", "-c", "command -v docker dockerd || echo none") == "none"
+    assert said(lab, "podman", "podman", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}") == "localhost/slb:1"
+    form = "{{.State.Status}} {{.HostConfig.RestartPolicy.Name}}"
+    assert said(lab, "podman", "podman", "inspect", "--format", form, "slb") == "exited always"
 
 
 def test_only_an_interactive_login_prints_the_motd(lab):

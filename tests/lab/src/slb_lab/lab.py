@@ -108,9 +108,9 @@ class Lab:
                 there = self.folder.topology
                 wanted = Topology.load(there if there.exists() else DEFAULT_TOPOLOGY)
             folder.write(self.folder.topology, wanted.dump().encode())
-            releases = {host.release for host in wanted.hosts.values()}
+            kinds = {(host.release, host.runtime) for host in wanted.hosts.values()}
             with ThreadPoolExecutor(max_workers=2) as builders:
-                list(builders.map(lambda release: images.ensure_host_image(release, report), sorted(releases)))
+                list(builders.map(lambda kind: images.ensure_host_image(kind[0], kind[1], report), sorted(kinds)))
             containers.ensure_network(self.name, self.folder.path)
             self._make_containers(wanted, report)
             self.management_node.configure(wanted, self.folder.private_key)
@@ -146,7 +146,7 @@ class Lab:
         there = containers.of_lab(self.name)
         engine = wanted.management_node.engine
         made_from = {
-            name: _digest([images.host_image(host.release), engine.model_dump(), host.model_dump()])
+            name: _digest([images.host_image(host.release, host.runtime), engine.model_dump(), host.model_dump()])
             for name, host in wanted.hosts.items()
         }
         # A container that never ran may lack its files: its making was interrupted.
@@ -177,7 +177,7 @@ class Lab:
             containers.create(
                 self.name,
                 name,
-                image=images.host_image(host.release),
+                image=images.host_image(host.release, host.runtime),
                 address=address,
                 made_from=made_from[name],
                 host_key=public,
@@ -213,6 +213,7 @@ class Lab:
             address=host.address,
             key=self.folder.private_key,
             known_hosts=self.folder.known_hosts,
+            runtime=host.spec.runtime,
             image=self.topology.management_node.engine.image,
         )
         return await readiness.wait(

@@ -10,7 +10,7 @@ from slb_lab.errors import LabError
 from slb_lab.hosts import containers
 from slb_lab.lab import Host, Lab
 
-_LOOK = ["sh", "-c", "systemctl is-system-running; docker ps --all --filter name=^slb$ --format '{{.Status}}'"]
+_LOOK = "systemctl is-system-running; %s ps --all --filter name=^slb$ --format '{{.Status}}'"
 
 
 def of(lab: Lab) -> dict[str, Any]:
@@ -46,7 +46,8 @@ def of(lab: Lab) -> dict[str, Any]:
 
 def _look(host: Host) -> tuple[str, str]:
     try:
-        state, engine = (*host.exec(_LOOK, check=False, timeout=20).stdout.splitlines(), "", "")[:2]
+        looked = host.exec(["sh", "-c", _LOOK % host.spec.runtime], check=False, timeout=20)
+        state, engine = (*looked.stdout.splitlines(), "", "")[:2]
     except LabError as error:
         return f"does not answer: {error}", ""
     return state, engine

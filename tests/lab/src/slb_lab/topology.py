@@ -15,6 +15,7 @@ from slb_lab.management_node.config import EngineImage, Seconds
 from slb_lab.management_node.messages import Language
 
 Release = Literal["bullseye", "bookworm", "trixie"]
+Runtime = Literal["docker", "podman"]
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$")]
 InterfaceName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9]{1,14}$")]
 TAKEN_INTERFACES = {"lo", "eth0", "docker0"}
@@ -45,6 +46,7 @@ class HostSpec(_Described):
     """One engine host."""
 
     release: Release = "bookworm"
+    runtime: Runtime = "docker"
     leftover: Literal["none", "running", "exited"] = "none"
     motd_lines: int = Field(default=0, ge=0, le=100_000)
     port_holder: bool = False
@@ -55,6 +57,8 @@ class HostSpec(_Described):
     def _consistent(self) -> "HostSpec":
         if self.port_holder and self.leftover == "running":
             raise ValueError("port_holder and 'leftover: running' would hold the same port; choose one")
+        if self.runtime == "podman" and self.release == "bullseye":
+            raise ValueError("the lab has Podman on bookworm and trixie only; choose one of these releases")
         taken = TAKEN_INTERFACES.intersection(self.nics)
         if taken:
             raise ValueError(f"the interface name {sorted(taken)[0]!r} is the host's own; choose another, such as ens9")

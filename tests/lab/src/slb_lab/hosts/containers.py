@@ -24,6 +24,7 @@ _PRIVILEGES = [
     *("--cap-add", "ALL", "--cap-drop", "SYS_RESOURCE"),
     *("--security-opt", "seccomp=unconfined", "--security-opt", "apparmor=unconfined"),
     *("--cgroupns", "host"),
+    *("--device-cgroup-rule", "c 5:* rwm"),  # crun's rules for a container name the whole major number
     *("--tmpfs", "/run:exec,mode=755", "--tmpfs", "/tmp:exec,mode=1777"),
     *("--sysctl", "net.ipv6.conf.all.disable_ipv6=0", "--sysctl", "net.ipv6.conf.default.disable_ipv6=0"),
 ]
@@ -161,7 +162,7 @@ def remove_all(lab: str) -> None:
 
 def _remove(containers: Collection[str]) -> None:
     """A container that is paused inside a host cannot be killed with the host, and would keep it from going."""
-    thaw = "docker ps --quiet --filter status=paused | xargs --no-run-if-empty docker unpause"
+    thaw = "for i in docker podman; do $i ps --quiet --filter status=paused | xargs --no-run-if-empty $i unpause; done"
     for container in containers:
         docker.attempt(["exec", container, "sh", "-c", thaw], timeout=30)
     if containers:

@@ -18,7 +18,7 @@ def files(host: HostSpec, *, engine_image: str, engine_port: int, authorized_key
         *network_files(host),
         File("root/.ssh/authorized_keys", authorized_key, 0o600),
         File("etc/ssh/ssh_host_ed25519_key", host_key, 0o600),
-        File("etc/slb-lab/engine", f"IMAGE={engine_image}\nPORT={engine_port}\n"),
+        File("etc/slb-lab/engine", f"RUNTIME={host.runtime}\nIMAGE={engine_image}\nPORT={engine_port}\n"),
     ]
     if host.leftover != "none":
         chosen.append(File("etc/slb-lab/leftover", f"LEFTOVER={host.leftover}\n"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from slb_lab import docker
 from slb_lab.errors import LabError
 from slb_lab.progress import Report
-from slb_lab.topology import Release
+from slb_lab.topology import Release, Runtime
 
 _CONTEXT = Path(__file__).with_name("image")
 _LOCKS = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "slb-lab"
@@ -24,19 +24,19 @@ _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _REPOSITORIES = ("slb-lab-host", "slb-lab-base")
 
 
-def host_image(release: Release) -> str:
-    """The name of the image of RELEASE's hosts, whether it is there already or not."""
+def host_image(release: Release, runtime: Runtime) -> str:
+    """The name of the image of RELEASE's hosts with RUNTIME, whether it is there already or not."""
     digest = hashlib.sha256()
     for path in sorted(_CONTEXT.rglob("*")):
         if path.is_file():
             executable = os.access(path, os.X_OK)
             digest.update(f"{path.relative_to(_CONTEXT)}\0{executable}\0".encode() + path.read_bytes() + b"\0")
-    return f"slb-lab-host:{release}-{digest.hexdigest()[:12]}"
+    return f"slb-lab-host:{release}-{runtime}-{digest.hexdigest()[:12]}"
 
 
-def ensure_host_image(release: Release, report: Report) -> None:
-    """Make RELEASE's image unless it is there."""
-    image = host_image(release)
+def ensure_host_image(release: Release, runtime: Runtime, report: Report) -> None:
+    """Make the image of RELEASE and RUNTIME unless it is there."""
+    image = host_image(release, runtime)
     if docker.exists("image", image):
         return
     with _one_builder(release):
@@ -44,7 +44,8 @@ def ensure_host_image(release: Release, report: Report) -> None:
             return
         base = ensure_base_image(release, report)
         report(f"image {release}", "building the host's image (about a minute)")
-        arguments = ["--build-arg", f"BASE={base}", "--build-arg", f"RELEASE={release}", "--label", docker.LABEL]
+        variables = (f"BASE={base}", f"RELEASE={release}", f"RUNTIME={runtime}")
+        arguments = [*(f"--build-arg={variable}" for variable in variables), "--label", docker.LABEL]
         docker.run(["build", "--network", "host", "--tag", image, *arguments, str(_CONTEXT)], timeout=1200)
         report(f"image {release}", "built", done=True)
 

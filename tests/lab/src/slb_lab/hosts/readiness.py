@@ -16,7 +16,7 @@ from slb_lab.errors import LabError
 
 _LOOK = """
 systemctl is-system-running
-docker image inspect --format found {image} 2>&1 | tail -n 1
+{runtime} image inspect --format found {image} 2>&1 | tail -n 1
 systemctl list-jobs --no-legend --full | awk '$4 == "running" {{ printf "%s ", $2 }}'
 """
 _PAUSE = 0.3
@@ -24,17 +24,18 @@ _PAUSE = 0.3
 
 @dataclass(frozen=True)
 class Target:
-    """A host and how to get in. ``image``: what its Docker engine must have."""
+    """A host and how to get in. ``image``: what its container runtime must have."""
 
     name: str
     address: str
     key: Path
     known_hosts: Path
+    runtime: str
     image: str
 
 
 async def wait(target: Target, note: Callable[[str], None], require_running: Callable[[], None], timeout: float) -> str:
-    """Wait until the host lets root in by key, has booted, and its Docker engine has the image.
+    """Wait until the host lets root in by key, has booted, and its container runtime has the image.
 
     ``note`` gets each new state; ``require_running`` raises if waiting has become vain; ``timeout``:
     seconds. Gives systemd's state (running, degraded). Raises LabError with what was last seen on time-out.
@@ -45,7 +46,7 @@ async def wait(target: Target, note: Callable[[str], None], require_running: Cal
         try:
             async with _connection(target) as connection:
                 while time.monotonic() < deadline:
-                    ready, seen = await _look(connection, target.image)
+                    ready, seen = await _look(connection, target)
                     if ready:
                         return seen
                     if seen != last:
@@ -72,9 +73,9 @@ def _connection(target: Target) -> AbstractAsyncContextManager[asyncssh.SSHClien
     )
 
 
-async def _look(connection: asyncssh.SSHClientConnection, image: str) -> tuple[bool, str]:
+async def _look(connection: asyncssh.SSHClientConnection, target: Target) -> tuple[bool, str]:
     """Whether the host is ready, and its state in words."""
-    looked = await connection.run(_LOOK.format(image=image), timeout=20)
+    looked = await connection.run(_LOOK.format(runtime=target.runtime, image=target.image), timeout=20)
     state, found, jobs = [*str(looked.stdout).splitlines(), "", "", ""][:3]
     if state == "starting":
         return False, f"booting ({jobs.strip() or state})"

@@ -16,7 +16,7 @@ ANSWER_SECONDS = 15.0
 
 async def refuse_if_occupied(shell: Shell, name: str, engine: EngineImage) -> None:
     """Raise RefusedError where an earlier container, or something else on the engine's port, is in the way."""
-    containers = await shell.run("docker", "ps", "--all", "--format", "{{.Names}}")
+    containers = await shell.run(await _runtime(shell), "ps", "--all", "--format", "{{.Names}}")
     if CONTAINER in containers.splitlines():
         raise RefusedError(messages.ENGINE_EXISTS, name=name)
     if await shell.run("ss", "-Hltn", f"sport = :{engine.port}"):
@@ -26,8 +26,13 @@ async def refuse_if_occupied(shell: Shell, name: str, engine: EngineImage) -> No
 async def start_engine(shell: Shell, engine: EngineImage, *, crashing: bool) -> None:
     """Start the container; a crashing one serves a folder that is not there."""
     serve = ["/bin/httpd", "-f", "-p", str(engine.port)] + (["-h", "/missing"] if crashing else [])
-    run = ["docker", "run", "--detach", "--name", CONTAINER, "--restart", "always", "--network", "host"]
-    await shell.run(*run, engine.image, *serve)
+    run = ["run", "--detach", "--name", CONTAINER, "--restart", "always", "--network", "host"]
+    await shell.run(await _runtime(shell), *run, engine.image, *serve)
+
+
+async def _runtime(shell: Shell) -> str:
+    """The container runtime's command on the host."""
+    return await shell.run("sh", "-c", "command -v docker || command -v podman")
 
 
 async def wait_for_answer(address: str, port: int) -> None:
