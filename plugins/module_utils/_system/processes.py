@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import re
 import signal
 from typing import Iterator, List, NamedTuple, Optional
 
@@ -49,6 +50,11 @@ def read(pid: Optional[int], name: str) -> str:
             return stream.read()
     except OSError:
         return ""
+
+
+def is_in_container(pid: int) -> bool:
+    """Return whether the process is in a PID namespace below that of this host."""
+    return re.search(r"^NSpid:\s+\d+\s+\d", read(pid, "status"), re.MULTILINE) is not None
 
 
 def identity(pid: int) -> Optional[str]:

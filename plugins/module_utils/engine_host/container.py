@@ -424,8 +424,8 @@ def _unserved(runtimes: List[str]) -> List[Container]:
     if "docker" not in runtimes and os.path.exists(_DOCKER_SOCKET) and not is_podmans:
         found = "dockerd"
     elif missing:
-        names = (processes.read(pid, "comm").strip() for pid in processes.pids())
-        found = next((name for name in names if name in missing), "")
+        names = ((pid, processes.read(pid, "comm").strip()) for pid in processes.pids())
+        found = next((name for pid, name in names if name in missing and not processes.is_in_container(pid)), "")
     if not found:
         return []
     command = missing[found]

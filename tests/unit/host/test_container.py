@@ -152,6 +152,15 @@ def test_find_runtime_process_without_command_is_unknown(
     assert container.find_container().state == "absent"
 
 
+def test_find_runtime_process_of_a_container_does_not_count(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"comm": "conmon\n", "status": "Name:\tconmon\nNSpid:\t7\t1\n"}
+    monkeypatch.setattr(container.processes, "pids", lambda: [7])
+    monkeypatch.setattr(container.processes, "read", lambda pid, file: files[file])
+    assert container.find_container().state == "absent"
+    files["status"] = "Name:\tconmon\nNSpid:\t7\n"
+    assert container.find_container().state == "unknown"
+
+
 def test_find_socket_without_command_is_unknown(programs: Path) -> None:
     (programs / "docker.sock").touch()
     assert container.find_container().state == "unknown"
