@@ -1,0 +1,159 @@
+"""The modules on a host with real Podman and no Docker: 5.4 in each run, 4.3 in the thorough ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from conftest import RECORD, Rollout
+from runs import wait_until
+
+SERVE = "slb:1 /bin/httpd -f -p 8000"
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
+QUADLET = "[Container]\nImage=localhost/slb:1\nContainerName=slb\nNetwork=host\nExec=/bin/httpd -f -p 8000\n"
+NO_RECORD = f"test -e {RECORD} || echo none"
+UNITS = {
+    "slb.service": f"printf '{QUADLET}' >/etc/containers/systemd/slb.container",
+    "container-slb.service": f"""podman create --name slb --network host {SERVE}
+        cd /etc/systemd/system && podman generate systemd --new --name --files slb && podman rm slb""",
+}
+STOP_UNIT = """systemctl stop {unit}
+    rm -f /etc/containers/systemd/slb.container /etc/systemd/system/{unit}; systemctl daemon-reload"""
+# A mount of /proc is denied to a user in a container of Docker: with --pid host, Podman needs none.
+ROOTLESS = f"""id ops || useradd --create-home ops; loginctl enable-linger ops
+    cp /usr/local/lib/slb-lab/engine.tar /home/ops
+    as_user() {{ systemd-run --quiet --uid ops --pipe --wait --setenv XDG_RUNTIME_DIR=/run/user/$(id -u ops) \
+        --working-directory /home/ops "$@"; }}
+    as_user podman import --quiet engine.tar slb:1
+    as_user podman run --detach --name slb --pid host --network host {SERVE}"""
+
+
+class Podman:
+    """The modules of the collection on the host with Podman."""
+
+    def __init__(self, rollout: Rollout, version: tuple[int, int]) -> None:
+        self.rollout, self.can_update, self.has_quadlet = rollout, version >= (5, 1), version >= (4, 4)
+
+    def shell(self, script: str) -> str:
+        return self.rollout.shell("podman", script)
+
+    @property
+    def containers(self) -> dict[str, str]:
+        return self.rollout.containers("podman")
+
+    def run(self, options: str) -> str:
+        """Run the container slb and return its id."""
+        return self.shell(f"podman run --detach --name slb --network host {options}")
+
+    def seen(self) -> dict[str, Any]:
+        return dict(self.rollout.fleet.module("podman", "host_info", subset=["engine_container"])["slb_host"])
+
+    def set_aside(self) -> dict[str, Any]:
+        return self.rollout.fleet.module("podman", "engine_container", state="set_aside", stop_timeout=1, **ENGINE)
+
+    def restore(self) -> dict[str, Any]:
+        return self.rollout.fleet.module("podman", "engine_container", state="restored")
+
+
+OLD = pytest.param("old_podman", marks=pytest.mark.long)
+
+
+@pytest.fixture(scope="module", params=["rollout", OLD])
+def on_host(request: pytest.FixtureRequest) -> Podman:
+    rollout = request.getfixturevalue(request.param)
+    version = rollout.shell("podman", "podman --version").split()[-1].split(".")
+    assert rollout.shell("podman", "command -v docker dockerd || echo none") == "none"
+    rollout.shell("podman", "systemctl disable podman-restart.service")
+    return Podman(rollout, (int(version[0]), int(version[1])))
+
+
+@pytest.fixture
+def podman(on_host: Podman) -> Iterator[Podman]:
+    """The host without a container; afterwards it is as the lab made it."""
+    on_host.shell("podman stop --all --time 0; podman rm --all --force")
+    yield on_host
+    on_host.rollout.reset("podman")
+
+
+@pytest.mark.parametrize("policy", ["always", pytest.param("on-failure:3", marks=pytest.mark.long)])
+def test_set_aside_and_restored(podman: Podman, policy: str) -> None:
+    identity = podman.run(f"--restart {policy} {SERVE}")
+    seen = podman.seen()["engine_container"]
+    assert [seen[key] for key in ("state", "runtime", "id", "restart_policy")] == [
+        "running",
+        "podman",
+        identity,
+        policy,
+    ]
+    kind = policy.partition(":")[0]
+
+    aside = podman.set_aside()
+    assert aside["changed"], aside
+    assert aside["set_aside_as"].startswith("slb-leftover-")
+    assert podman.containers == {aside["set_aside_as"]: f"exited {'no' if podman.can_update else kind}"}
+
+    restored = podman.restore()
+    assert (restored["changed"], restored["restored"]) == (True, True), restored
+    assert podman.containers == {"slb": f"running {kind}"}
+    form = "{{.Id}} {{.HostConfig.RestartPolicy.MaximumRetryCount}}"
+    assert podman.shell(f"podman inspect --format '{form}' slb") == f"{identity} {policy.partition(':')[2] or 0}"
+    assert podman.shell(NO_RECORD) == "none"
+
+
+def test_crash_loop_is_seen_and_stays_stopped(podman: Podman) -> None:
+    podman.run("--restart always slb:1 /bin/false")
+    seen: dict[str, Any] = {}
+
+    def is_seen() -> bool:
+        seen.update(podman.seen()["engine_container"])
+        return bool(seen["state"] == "restarting")
+
+    wait_until(is_seen, lambda: str(seen), 60)
+    assert seen["restart_count"] > 0
+    aside = podman.set_aside()
+    assert aside["changed"], aside
+    starts = f"podman inspect --format '{{{{.RestartCount}}}} {{{{.State.StartedAt}}}}' {aside['set_aside_as']}"
+    before = podman.shell(starts)
+    assert podman.seen()["running_leftovers"] == []
+    assert podman.shell(starts) == before
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_container_of_a_unit_is_not_touched(podman: Podman, unit: str) -> None:
+    if unit == "slb.service" and not podman.has_quadlet:
+        pytest.skip("Podman before 4.4 has no Quadlet")
+    podman.shell(f"mkdir -p /etc/containers/systemd && {UNITS[unit]} && systemctl daemon-reload")
+    podman.shell(f"systemctl start {unit}")
+    identity = podman.shell("podman inspect --format '{{.Id}}' slb")
+    try:
+        refused = podman.set_aside()
+        assert (refused["failed"], refused["code"]) == (True, "managed_by_systemd"), refused
+        assert f"managed by systemd unit {unit}" in refused["msg"]
+        assert podman.shell("podman inspect --format '{{.Id}} {{.State.Status}}' slb") == f"{identity} running"
+        assert podman.shell(NO_RECORD) == "none"
+    finally:
+        podman.shell(STOP_UNIT.format(unit=unit))
+
+
+def test_rootless_container_is_not_taken_for_roots(podman: Podman) -> None:
+    podman.shell(ROOTLESS)
+    try:
+        assert podman.seen()["engine_container"]["state"] == "absent"
+        untouched = podman.set_aside()
+        assert (untouched["changed"], untouched["set_aside_as"]) == (False, None), untouched
+        assert "forwarding engine" in podman.shell("curl --silent http://127.0.0.1:8000/")
+    finally:
+        podman.shell("loginctl terminate-user ops; userdel --force --remove ops")
+
+
+@pytest.mark.parametrize("on_host", [OLD], indirect=True)
+def test_policy_that_podman_cannot_change_is_refused(podman: Podman) -> None:
+    podman.run(f"--restart always {SERVE}")
+    podman.shell("systemctl enable podman-restart.service")
+    try:
+        refused = podman.set_aside()
+        assert (refused["failed"], refused["code"]) == (True, "podman_too_old"), refused
+        assert podman.containers == {"slb": "running always"}
+    finally:
+        podman.shell("systemctl disable podman-restart.service")
