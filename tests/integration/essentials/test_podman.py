@@ -101,7 +101,7 @@ def test_set_aside_and_restored(podman: Podman, policy: str) -> None:
     assert podman.shell(NO_RECORD) == "none"
 
 
-def test_crash_loop_is_seen_and_stays_stopped(podman: Podman) -> None:
+def test_crash_loop_set_aside_stays_stopped(podman: Podman) -> None:
     podman.run("--restart always slb:1 /bin/false")
     seen: dict[str, Any] = {}
 
@@ -112,6 +112,11 @@ def test_crash_loop_is_seen_and_stays_stopped(podman: Podman) -> None:
     wait_until(is_seen, lambda: str(seen), 60)
     assert seen["restart_count"] > 0
     aside = podman.set_aside()
+    if not podman.can_update and not aside["changed"]:
+        # `podman stop` seldom finds the process of such a loop alive; then the container must keep its name.
+        assert aside["code"] == "container_command_failed", aside
+        assert list(podman.containers) == ["slb"]
+        return
     assert aside["changed"], aside
     starts = f"podman inspect --format '{{{{.RestartCount}}}} {{{{.State.StartedAt}}}}' {aside['set_aside_as']}"
     before = podman.shell(starts)
