@@ -143,7 +143,7 @@ class ActionModule(HostAction):
             # No answer: the request was not sent.
             code, summary, fix = failure.code, failure.summary, failure.fix
         if answer.get("failed"):
-            summary = f"{summary} Container not restored: {answer.get('summary') or answer.get('msg')}"
+            summary = f"{summary} Container not restored: {answer.get('msg')}"
             code, fix = str(answer.get("code") or "partially_restored"), str(answer.get("fix") or fix)
         elif answer.get("restored"):
             summary = f"{summary} The container was restored."

@@ -137,7 +137,6 @@ class ActionModule(HostAction):
                 "purpose": state.record.set_aside.purpose if state.record.set_aside else None,
             },
         )
-        result["msg"] = f"{plan.summary} {plan.fix}".strip()
         if work:
             result["work"] = work
         if options["list_unknown_engines"]:

@@ -58,7 +58,7 @@ class ActionModule(HostAction):
                     return
                 raise FleetError(
                     str(answer.get("code") or "not_confirmed"),
-                    str(answer.get("summary") or answer.get("msg")),
+                    str(answer.get("msg")),
                     str(answer.get("fix") or "Run again."),
                 )
             if time.monotonic() >= deadline:

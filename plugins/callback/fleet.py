@@ -65,7 +65,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         super().__init__()
         self._printed: set[tuple[str, ...]] = set()
         self._plans: dict[str, HostPlan] = {}
-        self._failed: dict[str, tuple[str, str]] = {}
+        self._failed: set[str] = set()
         self._changed_at: dict[str, float] = {}
         self._batch = 0
         self._has_report = f"{PREFIX}report" in (constants.CALLBACKS_ENABLED or ())
@@ -93,7 +93,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
         if not self._is_quiet:
             super().v2_runner_on_failed(result, ignore_errors=ignore_errors)
-        elif ignore_errors:
+        elif ignore_errors and not module_of(task_of(result)).startswith(PREFIX):
             self._show_warnings(result)
         else:
             self._show_failure("failed", result)
@@ -198,21 +198,19 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
                 self._display.display(visible(text))
 
     def _show_failure(self, status: str, result: Any) -> None:
-        """Show a failure; a cause that other hosts share once, and what a later task repeats not again."""
+        """Show a failure; a cause that other hosts share once. The last task of a play only ends a failed host."""
         self._show_warnings(result)
         host = host_of(result)
         seen = observe(module_of(task_of(result)), values_of(result))
         plan, last = seen.plan, self._plans.get(host)
-        if plan is None and last and not seen.code and seen.summary.startswith(last.summary):
-            plan = last
+        if plan is None and not seen.code and status == "failed":
+            if host in self._failed:
+                return
+            if last and seen.summary.startswith(last.summary):
+                plan = last
+        self._failed.add(host)
         code = plan.code if plan else seen.code or ("host_unreachable" if status == "unreachable" else "task_failed")
         summary, fix = (plan.summary, plan.fix) if plan else (seen.summary, seen.fix)
-        before = self._failed.get(host)
-        if before and not seen.code and not seen.plan and seen.summary.startswith(before[1]):
-            code, fix, plan = before[0], "", None
-            summary = seen.summary.removeprefix(before[1]).strip()
-        else:
-            self._failed[host] = code, f"{summary} {fix}".strip()
         is_in_report = self._is_plan and self._has_report
         if is_in_report or not summary or (code, summary, fix) in self._printed:
             return

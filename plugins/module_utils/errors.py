@@ -28,4 +28,4 @@ class FleetError(Exception):
 
     def as_result(self) -> Dict[str, Any]:
         """Return the keys of a failed task's result."""
-        return dict(self.values, code=self.code, summary=self.summary, fix=self.fix, msg=str(self))
+        return dict(self.values, code=self.code, msg=self.summary, fix=self.fix)

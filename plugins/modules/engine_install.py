@@ -213,9 +213,9 @@ record:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 
 ARGUMENTS = {
     "plan": dict(type="dict"),

@@ -303,9 +303,9 @@ slb_host:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.gather import SUBSETS, gather_facts
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 
 ARGUMENTS = {"subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS))}
 

@@ -132,9 +132,9 @@ import re
 import uuid
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 _MOST_SECONDS = 86400

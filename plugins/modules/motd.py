@@ -65,9 +65,9 @@ backup_file:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import motd
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host.module import run_module
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["aside", "restored"], required=True),

@@ -27,7 +27,7 @@ else:
     get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
     get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
 
-_ALWAYS = ("changed", "failed", "msg", "code", "summary", "fix", "diff", "warnings", "exception")
+_ALWAYS = ("changed", "failed", "msg", "code", "fix", "diff", "warnings", "exception")
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
 RETURNED: Mapping[str, tuple[str, ...]] = {
@@ -127,7 +127,7 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
         values = {key: answer[key] for key in answer if key not in (*_ALWAYS, *_UNREADABLE)}
         raise FleetError(
             str(answer.get("code") or "task_failed"),
-            str(answer.get("summary") or answer.get("msg") or "Module failed without a message."),
+            str(answer.get("msg") or "Module failed without a message."),
             str(answer.get("fix") or ""),
             **values,
         )

@@ -70,7 +70,7 @@ def test_scenario(
     if scenario.code.startswith("tls_"):
         assert node.certificate.fingerprint in result["msg"]
     if scenario.code == "login_rejected":
-        assert "'admin'" in result["summary"]
+        assert "'admin'" in result["msg"]
         assert "password" in result["fix"]
 
 

@@ -62,7 +62,7 @@ class Observed:
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
     # An include that fails gives its reason under another name.
-    summary = _text(result.get("summary") or result.get("msg") or result.get("reason") or "No message.")
+    summary = _text(result.get("msg") or result.get("reason") or "No message.")
     if not module.startswith(PREFIX):
         return Observed("", summary, "")
     code, fix = _phrase(result.get("code")), _text(result.get("fix") or "")

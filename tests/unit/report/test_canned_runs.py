@@ -102,6 +102,14 @@ def test_an_engine_list_without_a_needed_key_is_an_invalid_option(tmp_path: Path
     assert "task_failed" not in output
 
 
+def test_with_the_callback_of_ansible_a_message_stands_once_and_the_last_task_names_its_code(tmp_path: Path) -> None:
+    fleet = Canned(tmp_path, edge_1="breaks", edge_2="healthy")
+    _status, output = fleet.run("slb.fleet.rollout", ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
+    failures = re.findall("^fatal: .*", output, re.MULTILINE)
+    assert [failure.count("no space left") for failure in failures] == [1, 0], output
+    assert "Plan not compared: task_failed." in failures[1], output
+
+
 def test_an_audit_of_a_tag_that_nothing_has_looks_all_the_same(tmp_path: Path) -> None:
     fleet = Canned(tmp_path, edge_1="work")
     status, output = fleet.run("slb.fleet.audit", "--tags", "nosuch")

@@ -70,14 +70,17 @@ def test_a_shared_cause_is_shown_once_and_only_news_later(
     callback, shown = live
     trouble, fix = "Install request rejected: port in use.", "Free the port."
     for host in ("edge-1", "edge-2"):
-        answer = {"code": "port_in_use", "summary": trouble, "fix": fix, "msg": f"{trouble} {fix}"}
+        answer = {"code": "port_in_use", "msg": trouble, "fix": fix}
         callback.v2_runner_on_failed(failed(host, INSTALL, **answer))
-    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{trouble} {fix} Not restored."))
-    callback.v2_runner_on_failed(failed("edge-2", "ansible.builtin.fail", msg=f"{trouble} {fix} "))
+    restored = {"code": "partially_restored", "msg": "Container partially restored.", "fix": "Start it."}
+    callback.v2_runner_on_failed(failed("edge-1", "slb.fleet.engine_container", **restored), ignore_errors=True)
+    for host in ("edge-1", "edge-2"):
+        callback.v2_runner_on_failed(failed(host, "ansible.builtin.fail", msg="Engine not deployed: port_in_use."))
     assert [line.partition("  ")[2] or line.strip() for line in shown] == [
         f"edge-1  FAILED  port_in_use: {trouble}",
         f"        Fix:   {fix}",
-        "edge-1  FAILED  port_in_use: Not restored.",
+        "edge-1  FAILED  partially_restored: Container partially restored.",
+        "        Fix:   Start it.",
     ]
 
 
@@ -87,7 +90,7 @@ def test_a_failure_in_check_mode_is_shown_if_no_report_shows_it(
 ) -> None:
     callback, shown = live
     callback._is_plan, callback._has_report = True, has_report
-    callback.v2_runner_on_failed(failed("edge-1", INSTALL, code="port_in_use", summary="Port in use.", fix=""))
+    callback.v2_runner_on_failed(failed("edge-1", INSTALL, code="port_in_use", msg="Port in use.", fix=""))
     assert any("port_in_use" in line for line in shown) == (not has_report)
 
 

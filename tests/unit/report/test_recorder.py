@@ -84,7 +84,7 @@ def test_failed_install_lists_what_it_changed() -> None:
         "changed": True,
         "restored": True,
         "code": "port_in_use",
-        "summary": "In use.",
+        "msg": "In use.",
     }
     run.task("edge-1", INSTALL, {**answer, "outcome": "port_in_use"}, ending="failed")
     run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": "In use."}, ending="failed")

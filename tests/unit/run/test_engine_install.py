@@ -88,7 +88,7 @@ def test_request_after_a_written_record(
         {},
         {"record": {"state": "preparing"}},
         {"record": {"state": "requested", "request_id": "of another run"}},
-        {"failed": True, "code": "state_changed", "summary": "Changed.", "fix": ""},
+        {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""},
     ],
 )
 def test_no_request_without_a_written_record(monkeypatch: pytest.MonkeyPatch, sent: list[Any], answer: Any) -> None:
