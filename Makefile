@@ -18,10 +18,10 @@ test: environment
 thorough: environment
 	@.venv/bin/python tests/run.py --thorough $(STAGES)
 
-# Every supported ansible-core, and at last the execution environment; some cores or stages alone: make matrix CORES="2.16 2.21" STAGES="unit client"
+# Each supported ansible-core, oldest and newest Python; some alone: make matrix CORES="2.16 2.21" STAGES="unit client"
 matrix: environment
-	@.venv/bin/python tests/tools/matrix --cores "$(CORES)" --stages "$(STAGES)"
-	@test -n "$(CORES)$(STAGES)" || $(MAKE) ee
+	@tests/tools/kernel-room && tests/tools/docker-engine up
+	@PATH="$$(tests/tools/pythons):$$PATH" UV_PYTHON_DOWNLOADS=never .venv/bin/nox $(if $(CORES),--tags $(CORES)) -- $(STAGES)
 
 # The collection in an execution environment that is built of it, against the lab: some minutes
 ee: environment

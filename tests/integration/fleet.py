@@ -15,7 +15,8 @@ from runs import Run, run
 from slb_lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
-BIN = Path(sys.executable).parent
+# The matrix names the folder of another ansible-core.
+BIN = Path(os.environ.get("SLB_TEST_BIN", Path(sys.executable).parent))
 
 
 class Fleet:

@@ -1,0 +1,66 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Test the collection with each supported ansible-core, with the oldest and the newest Python and requests of each.
+
+All stages but ``client``, unless some are named: ``nox --tags 2.16 2.21 -- unit client``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+
+import nox
+
+# The oldest and newest Python on the controller, and minor versions of the oldest and newest on engine hosts.
+CORES = {
+    "2.16": ("3.10", "3.12", 6, 12),
+    "2.17": ("3.10", "3.12", 7, 12),
+    "2.18": ("3.11", "3.13", 8, 13),
+    "2.19": ("3.11", "3.13", 8, 13),
+    "2.20": ("3.12", "3.14", 9, 14),
+    "2.21": ("3.12", "3.14", 9, 14),
+}
+# The oldest requests is the one of meta/requirements.txt.
+REQUESTS = {"oldest": ("requests==2.32.3", "urllib3==2.2.2"), "newest": ("requests",)}
+PACKAGES = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "ansible-runner", "prometheus-client")
+
+nox.options.default_venv_backend = "uv"
+nox.options.error_on_missing_interpreters = True
+nox.options.envdir = ".cache/nox"
+nox.options.reuse_venv = "yes"
+nox.needs_version = ">=2025.2.9"
+
+
+def parameters() -> list[object]:
+    return [
+        nox.param(pythons[age == "newest"], core, age, id=f"{core}-{age}", tags=[core])
+        for core, pythons in CORES.items()
+        for age in REQUESTS
+    ]
+
+
+@nox.session
+@nox.parametrize(("python", "core", "age"), parameters())
+def matrix(session: nox.Session, core: str, age: str) -> None:
+    """Test one environment. ``sanity`` runs with the newest Python only, ``hosts`` once per ansible-core."""
+    stages = session.posargs or ("sanity", "unit", "hosts", "deployment")
+    session.install(f"ansible-core~={core}.0", *REQUESTS[age], *PACKAGES)
+    session.env.update(ANSIBLE_COLLECTIONS_PATH=".cache/dev", PYTHONPATH=".cache/dev", NO_COLOR="1")
+    venv = session.virtualenv.location
+    if "sanity" in stages and age == "newest":
+        session.run("tests/tools/ansible-test", venv, "sanity", external=True)
+    if "unit" in stages:
+        session.run("tests/tools/ansible-test", venv, "units", "--num-workers", "2", external=True)
+    if "hosts" in stages and age == "oldest":
+        oldest, newest = CORES[core][2:]
+        session.run("tests/tools/host-pythons", *(f"3.{minor}" for minor in range(oldest, newest + 1)), external=True)
+    if "client" in stages:
+        # ansible-core 2.21 makes a socket in the folder, and its path may have 107 characters.
+        with tempfile.TemporaryDirectory() as folder:
+            parallel = ("--numprocesses", "2", "--dist", "loadfile", "--basetemp", f"{folder}/t")
+            session.run("pytest", "--override-ini", "addopts=", "--quiet", *parallel, "tests/hostile", "tests/client")
+    if "deployment" in stages:
+        # The lab and its tests keep their own Python: only Ansible's commands are of this environment.
+        test = (".venv/bin/pytest", "--quiet", "-m", "not long", "tests/integration/essentials")
+        session.run(*test, env={"SLB_TEST_BIN": f"{venv}/bin", "PYTHONPATH": None}, external=True)
