@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import datetime
@@ -29,7 +28,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.next_command import next_command
 
-_LONGEST = 2000
 _TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "int": (int,), "float": (int, float)}
 Part = TypeVar("Part")
 
@@ -50,7 +48,7 @@ def read_document(path: Path) -> Document:
 
 def document_from(text: str) -> Document:
     """Return the document of a report.json. Raises any of the errors that ``read_document`` names."""
-    values = _clean(json.loads(text))
+    values = json.loads(text)
     if (values["format"], values["version"]) != (FORMAT, VERSION):
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
     run = _build(Run, {**values["run"], "batches": [_build(Batch, each) for each in values["run"]["batches"]]})
@@ -136,16 +134,3 @@ def _build(kind: type[Part], values: dict[str, Any]) -> Part:
             raise TypeError(f"{each.name} is not {name}")
         found[each.name] = tuple(value) if isinstance(value, list) else value
     return kind(**found)
-
-
-def _clean(value: Any) -> Any:
-    """Return the value with texts of bounded length, without control characters, and with finite numbers."""
-    if isinstance(value, str):
-        return in_short(value, _LONGEST)
-    if isinstance(value, dict):
-        return {_clean(key): _clean(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_clean(item) for item in value]
-    if isinstance(value, (int, float)) and not (math.isfinite(value) and 0 <= value < 2**53):
-        raise ValueError("a number is out of range")
-    return value

@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import B
 
 _FEW = 30
 _ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
-_ONLY_REMEDIATE = {"missing_from_engine_list", "engine_stopped"}
+_ONLY_REMEDIATE = {"missing_from_engine_list"}
 _FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
 _NOT_DECIDED = (
