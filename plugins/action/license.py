@@ -23,7 +23,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.options import with_defa
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
 _OF_THE_COPY = ("dest", "owner", "group", "mode", "backup")
-_RETURNED = ("changed", "failed", "msg", "diff", "backup_file")
+# Without the diff, which would show the license.
+_RETURNED = ("changed", "failed", "msg", "backup_file")
 
 
 class ActionModule(ManagementNodeAction):
@@ -66,7 +67,6 @@ class ActionModule(ManagementNodeAction):
         task, loaders, connection = self._task.copy(), self._shared_loader_obj, self._connection
         task.args = {option: options[option] for option in _OF_THE_COPY if options[option] is not None}
         task.args.update(src=source, decrypt=False)
-        task.diff = False  # it would show the license
         if is_local and connection.transport != "local":
             connection = loaders.connection_loader.get("ansible.builtin.local", self._play_context, "/dev/null")
             variables = {**variables, "ansible_python_interpreter": sys.executable}

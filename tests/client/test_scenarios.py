@@ -68,7 +68,7 @@ def test_scenario(
     assert_no_secret(result, node)
     assert len(result.get("msg", "")) <= LONGEST_MESSAGE, result["msg"]
     if scenario.code.startswith("tls_"):
-        assert node.certificate.fingerprint in result["msg"]
+        assert node.certificate.fingerprint in result["fix"]
     if scenario.code == "login_rejected":
         assert "'admin'" in result["msg"]
         assert "password" in result["fix"]
