@@ -194,7 +194,7 @@ def test_a_host_without_a_default_route_takes_the_whole_lease(fleet: Fleet) -> N
 def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None:
     def scenario(host: Host) -> None:
         result = module(fleet, host, "ens17")
-        assert not result["failed"], result
+        assert result["adopted"], result
         assert "ens17" in offered(fleet, host)
         released = module(fleet, host, "ens17", state="absent")
         assert released["changed"], released
@@ -267,7 +267,7 @@ def test_a_shared_connection_is_not_used_for_the_confirmation(fleet: Fleet) -> N
 
 @pytest.mark.long
 def test_a_router_that_brings_a_default_route_is_rolled_back(fleet: Fleet) -> None:
-    """Without a lease the kernel listens to routers itself."""
+    """Without a lease the kernel listens to routers itself, unless NetworkManager was restarted before."""
     router = r"""
 import socket, struct, time
 packet = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
@@ -283,7 +283,7 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
         with adopting(fleet, host, names=[SILENT], confirm_timeout=300) as controller:
             shell(host, "systemctl stop ssh.socket ssh.service 2>/dev/null; true")
             try:
-                shell(host, CONNECTED)
+                shell(host, f"{CONNECTED}; echo 1 >/proc/sys/net/ipv6/conf/ens10/accept_ra")
                 shell(host, f"ip netns exec lan python3 -c '{router}' >/dev/null 2>&1 & echo $! >/run/router.pid")
                 has_route = "ip -6 route show default dev ens10 | grep -q via"
                 host.exec(["sh", "-c", f"until {has_route}; do sleep 0.1; done"], timeout=240)
