@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down ee test thorough matrix bench docs release environment
+.PHONY: demo demo-down test thorough matrix bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -22,11 +22,6 @@ thorough: environment
 matrix: environment
 	@tests/tools/kernel-room && tests/tools/docker-engine up
 	@PATH="$$(tests/tools/pythons):$$PATH" UV_PYTHON_DOWNLOADS=never .venv/bin/nox $(if $(CORES),--tags $(CORES)) -- $(STAGES)
-
-# The collection in an execution environment that is built of it, against the lab: some minutes
-ee: environment
-	@tests/tools/kernel-room && tests/tools/docker-engine up
-	@ANSIBLE_COLLECTIONS_PATH=$(CURDIR)/.cache/dev .venv/bin/pytest tests/ee
 
 bench: environment
 	@tests/tools/docker-engine up

@@ -58,6 +58,7 @@ LABS = (
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment", thorough=True),
     Stage("report", "pytest tests/integration/report", thorough=True),
+    Stage("ee", "pytest tests/ee", thorough=True),
 )
 # One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.
 ALONE = (
