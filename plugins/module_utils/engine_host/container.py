@@ -413,7 +413,7 @@ def _find_once() -> Container:
         why = "Docker and Podman both have a container slb"
         return Container("unknown", why=why, fix="Remove or rename one of the two containers.")
     unknown = [container for container in seen if container.state == "unknown"]
-    return (found or unknown or _unserved(runtimes) or seen or [Container("absent")])[0]
+    return (found or unknown or _unserved(runtimes) or _rootless() or seen or [Container("absent")])[0]
 
 
 def _unserved(runtimes: List[str]) -> List[Container]:
@@ -433,6 +433,19 @@ def _unserved(runtimes: List[str]) -> List[Container]:
     return [
         Container("unknown", why=why, fix=f"Install the command {command}, or link it to /usr/local/bin/{command}.")
     ]
+
+
+def _rootless() -> List[Container]:
+    """Return the unknown container if another user than root runs a container ``slb`` by Podman."""
+    for pid in processes.pids():
+        if processes.read(pid, "comm").strip() != "conmon" or processes.is_in_container(pid):
+            continue
+        words = processes.read(pid, "cmdline").split("\0")
+        user = re.search(r"^Uid:\s+(\d+)", processes.read(pid, "status"), re.MULTILINE)
+        if user and user.group(1) != "0" and ("-n", NAME) in zip(words, words[1:]):
+            why = f"rootless Podman of the user {user.group(1)} runs it (process {pid})"
+            return [Container("unknown", why=why, fix="Stop it as that user. Only root's containers are supported.")]
+    return []
 
 
 def _read_container(runtime: str, name: str, selection: str) -> Container:

@@ -141,12 +141,13 @@ def test_container_of_a_unit_is_not_touched(podman: Podman, unit: str) -> None:
         podman.shell(STOP_UNIT.format(unit=unit))
 
 
-def test_rootless_container_is_not_taken_for_roots(podman: Podman) -> None:
+def test_rootless_container_is_reported_and_not_touched(podman: Podman) -> None:
     podman.shell(ROOTLESS)
     try:
-        assert podman.seen()["engine_container"]["state"] == "absent"
-        untouched = podman.set_aside()
-        assert (untouched["changed"], untouched["set_aside_as"]) == (False, None), untouched
+        seen = podman.seen()["engine_container"]
+        assert (seen["state"], "rootless" in seen["why"]) == ("unknown", True), seen
+        refused = podman.set_aside()
+        assert (refused["failed"], refused["code"]) == (True, "container_state_unknown"), refused
         assert "forwarding engine" in podman.shell("curl --silent http://127.0.0.1:8000/")
     finally:
         podman.shell("loginctl terminate-user ops; userdel --force --remove ops")

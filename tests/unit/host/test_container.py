@@ -161,6 +161,19 @@ def test_find_runtime_process_of_a_container_does_not_count(programs: Path, monk
     assert container.find_container().state == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("user", "name", "state"), [(1000, "slb", "unknown"), (0, "slb", "absent"), (1000, "x", "absent")]
+)
+def test_find_rootless_container_is_unknown(
+    programs: Path, monkeypatch: pytest.MonkeyPatch, user: int, name: str, state: str
+) -> None:
+    program(programs, "podman", "[ $1 = ps ]")
+    files = {"comm": "conmon\n", "status": f"NSpid:\t7\nUid:\t{user}\t{user}\n", "cmdline": f"conmon\0-n\0{name}\0"}
+    monkeypatch.setattr(container.processes, "pids", lambda: [7])
+    monkeypatch.setattr(container.processes, "read", lambda pid, file: files[file])
+    assert container.find_container().state == state
+
+
 def test_find_socket_without_command_is_unknown(programs: Path) -> None:
     (programs / "docker.sock").touch()
     assert container.find_container().state == "unknown"
