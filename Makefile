@@ -29,9 +29,6 @@ bench: environment
 	@tests/tools/python tests/bench/scale.py
 	@tests/tools/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
 	@tests/tools/python tests/bench/deployment.py
-	@tests/tools/python tests/bench/report.py
-	@tests/tools/python tests/bench/interfaces.py
-	@.venv/bin/pytest --quiet --capture no tests/page -k five_thousand
 
 # The docsite, in .cache/docsite/build/html
 docs: environment

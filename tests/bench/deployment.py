@@ -1,29 +1,23 @@
 """What a deployment costs the controller:
 `tests/tools/python tests/bench/deployment.py [--hosts 1000] [--seconds 5] [--forks 50]`.
 
-slb.fleet.rollout over hosts that all need an engine, without SSH: each host keeps its changes, and its engine comes up
-a fixed number of seconds after the request. The management node counts. Prints the CPU time of the controller (user and
-system, all processes) per deployed host, the memory of its largest process, how long all of it took and how long hosts
-waited, the logins, and how often the engine list was read; and what one ansible.builtin.ping task costs on the same
-hosts, as a measure of what Ansible itself takes for a task on that machine.
+slb.fleet.rollout over hosts that all need an engine, without SSH: each engine runs a fixed number of seconds after the
+request. Prints the CPU time of the controller (user and system, all processes) per deployed host and in
+ansible.builtin.ping tasks on the same hosts, the memory of its largest process, the time of the run, and the
+requests that the management node has seen.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import resource
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
-from typing import Any
 
 from certificates import Authority
 from fake_node import INSTALL, LOGIN, FakeNode, answer, for_session, new_session
 from rollouts import environment, inventory
+from scale import measured
 
 from playbooks import Controller, play
 
@@ -58,41 +52,25 @@ def main() -> None:
                 server, folder / "hosts", options.hosts, stateful_seconds=options.seconds, slb_engine_list=LISTING
             )
             settings = {**environment(folder / "reports"), "ANSIBLE_FORKS": str(options.forks)}
-            used, wall = played(controller, [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}], hosts, settings)
-            pinged, _ = played(controller, [play({"ansible.builtin.ping": {}})], hosts, settings)
-            document = json.loads((folder / "reports" / "report.json").read_text())
-            waited = sum(host["seconds"].get("wait", 0) for host in document["hosts"])
-            cpu, ping = ((each.ru_utime + each.ru_stime) / options.hosts for each in (used, pinged))
+            rollout, ping = (
+                measured(
+                    controller.command(plays, hosts),
+                    folder / "output",
+                    lambda status, _output: not status,
+                    env=controller.environment(**settings),
+                    cwd=folder,
+                )
+                for plays in (
+                    [{"ansible.builtin.import_playbook": "slb.fleet.rollout"}],
+                    [play({"ansible.builtin.ping": {}})],
+                )
+            )
             print(f"{options.hosts} hosts, deployments of {options.seconds:.0f} s, {options.forks} forks")
-            print(
-                f"CPU a deployed host: {cpu:.2f} s (goal: at most {GOAL}), {cpu / ping:.1f} times a ping's {ping:.3f} s"
-            )
-            print(f"wall: {wall:.0f} s; memory of the largest process: {used.ru_maxrss / 1024:.0f} MB")
-            print(f"waited: {waited:.0f} s of all hosts together, {waited / options.hosts:.1f} s a host")
-            print(
-                f"logins: {server.seen[LOGIN]}; installs: {server.seen[INSTALL]}; list read: {server.seen['/engines']}"
-            )
-
-
-def played(
-    controller: Controller, plays: list[dict[str, Any]], hosts: dict[str, Any], settings: dict[str, str]
-) -> tuple[resource.struct_rusage, float]:
-    """What a run that ends well has used, and how long it took."""
-    command = controller.command(plays, hosts)
-    with (controller.folder / "output").open("wb") as output:
-        begin = time.monotonic()
-        run = subprocess.Popen(
-            command,
-            env=controller.environment(**settings),
-            cwd=controller.folder,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-        _, status, used = os.wait4(run.pid, 0)
-        wall = time.monotonic() - begin
-    if status:
-        sys.exit((controller.folder / "output").read_text()[-5000:])
-    return used, wall
+            print(f"CPU per deployed host: {rollout.cpu / options.hosts:.2f} s (goal: at most {GOAL}), or")
+            print(f"{rollout.cpu / ping.cpu:.1f} ping tasks of {ping.cpu / options.hosts:.3f} s")
+            print(f"wall: {rollout.wall:.0f} s; memory of the largest process: {rollout.memory_mb:.0f} MB")
+            seen = server.seen
+            print(f"logins: {seen[LOGIN]}; installs: {seen[INSTALL]}; fetches of the list: {seen['/engines']}")
 
 
 if __name__ == "__main__":

@@ -102,10 +102,6 @@ class Browser:
     def node(self, role: str, name: str) -> dict[str, Any]:
         return next(node for node in self.nodes(role) if node.get("name", {}).get("value") == name)
 
-    def picture(self, path: Path, width: int, height: int) -> None:
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        path.write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
-
     def paper(self) -> bytes:
         return base64.b64decode(self.send("Page.printToPDF")["data"])
 

@@ -129,31 +129,3 @@ def test_others_words_stay_words(show: Show) -> None:
 def test_nothing_comes_from_elsewhere(show: Show) -> None:
     page = show(troubled())
     assert [address for address in page.requests if not address.startswith("file://")] == []
-
-
-def test_five_thousand_hosts_are_shown(show: Show, tmp_path: Path) -> None:
-    """`make bench` shows what it prints: a time is no condition on a machine that is shared."""
-    page = show(healthy(5000))
-    assert "5000 of 5000 hosts are shown" in page.text
-    rows = page.value("Array.from(document.querySelectorAll('#hosts tbody tr')).map(row => row.outerHTML).join('')")
-    plain = tmp_path / "plain.html"
-    plain.write_text(f"<!doctype html><meta charset=utf-8><table>{rows}</table>", encoding="utf-8")
-    ours, theirs = busy(page, lambda: show(healthy(5000))), busy(page, lambda: page.open(plain))
-    print(
-        f"5,000 hosts: {ours:.2f} s of the browser's processor; the same rows without style and script: {theirs:.2f} s"
-    )
-
-
-def busy(page: Browser, work: Callable[[], object]) -> float:
-    """Seconds of processor that the browser takes for it."""
-    page.send("Performance.enable", timeDomain="threadTicks")
-    before = spent(page)
-    work()
-    after = spent(page)
-    # A page in another process starts a new count.
-    return after - before if after > before else after
-
-
-def spent(page: Browser) -> float:
-    metrics = {each["name"]: each["value"] for each in page.send("Performance.getMetrics")["metrics"]}
-    return float(metrics["TaskDuration"])
