@@ -1,24 +1,20 @@
 """The role awx_content with the argument specifications of the real modules of awx.awx."""
 
-from __future__ import annotations
-
 import re
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from standins import ROOT, Standins
 
-NEEDED: dict[str, Any] = {
+NEEDED = {
     "slb_awx_image": "registry.example/slb-fleet:1",
     "slb_awx_project_url": "https://git.example/slb.git",
     "slb_awx_base_url": "https://console.example",
     "slb_awx_username": "admin",
     "slb_awx_password": "secret-of-console",
 }
-ALL: dict[str, Any] = {
+ALL = {
     **NEEDED,
     "slb_awx_approvers": ["ops"],
     "slb_awx_webhook_url": "https://hook.example/secret-address",
@@ -51,11 +47,11 @@ GONE_WITH_OTHERS = ("inventory_source", "workflow_job_template_node", "role")
 
 
 @pytest.fixture
-def awx(tmp_path: Path) -> Standins:
+def awx(tmp_path):
     return Standins(tmp_path)
 
 
-def names(awx: Standins) -> list[str]:
+def names(awx):
     found = []
     for call in awx.calls:
         name = call.get("name") or call.get("identifier") or call["role"]
@@ -63,7 +59,7 @@ def names(awx: Standins) -> list[str]:
     return found
 
 
-def test_setup_with_all_lists_creates_each_object(awx: Standins) -> None:
+def test_setup_with_all_lists_creates_each_object(awx):
     run = awx.run("slb.fleet.awx_setup", ALL, "-vvv")
     run.assert_ok()
     assert names(awx) == CREATED
@@ -95,7 +91,7 @@ def test_setup_with_all_lists_creates_each_object(awx: Standins) -> None:
     assert links["rollout"]["always_nodes"] == ["audit again"]
 
 
-def test_setup_with_given_credential_creates_no_credential_type(awx: Standins) -> None:
+def test_setup_with_given_credential_creates_no_credential_type(awx):
     awx.objects |= {"credentials": [{"name": "mine"}], "me": [{"is_superuser": False}]}
     given = {name: value for name, value in NEEDED.items() if name in ("slb_awx_image", "slb_awx_project_url")}
     awx.run("slb.fleet.awx_setup", {**given, "slb_awx_credential": "mine"}).assert_ok()
@@ -103,7 +99,7 @@ def test_setup_with_given_credential_creates_no_credential_type(awx: Standins) -
     assert {tuple(call["credentials"]) for call in awx.calls if call["module"] == "job_template"} == {("mine",)}
 
 
-def test_setup_in_check_mode_passes_it_to_each_module(awx: Standins) -> None:
+def test_setup_in_check_mode_passes_it_to_each_module(awx):
     awx.objects["projects"] = [{"name": 'Flötte "A" & <100%>', "status": "failed"}]
     name = 'Flötte "A" & <100%>'
     awx.run("slb.fleet.awx_setup", {**NEEDED, "slb_awx_name": name, "slb_awx_inventories": []}, "--check").assert_ok()
@@ -118,7 +114,7 @@ def test_setup_in_check_mode_passes_it_to_each_module(awx: Standins) -> None:
 
 
 @pytest.mark.parametrize("failed", ["credential_type", "credential", "slb.fleet webhook", "slb.fleet audit"])
-def test_setup_after_first_error_creates_nothing_more(awx: Standins, failed: str) -> None:
+def test_setup_after_first_error_creates_nothing_more(awx, failed):
     run = awx.run("slb.fleet.awx_setup", ALL, "-vvv", fails=failed)
     assert run.status == 2
     last = len(awx.calls)
@@ -146,9 +142,7 @@ def test_setup_after_first_error_creates_nothing_more(awx: Standins, failed: str
         ({}, {"me": [{"is_superuser": False}]}, "only a system administrator of AWX may create credential types"),
     ],
 )
-def test_setup_with_invalid_input_creates_nothing(
-    awx: Standins, variables: dict[str, Any], objects: dict[str, Any], words: str
-) -> None:
+def test_setup_with_invalid_input_creates_nothing(awx, variables, objects, words):
     awx.objects |= objects
     run = awx.run("slb.fleet.awx_setup", {**NEEDED, **variables})
     assert run.status == 2
@@ -156,13 +150,13 @@ def test_setup_with_invalid_input_creates_nothing(
     assert awx.calls == []
 
 
-def test_check_mode_without_earlier_run_fails_with_the_fix(awx: Standins) -> None:
+def test_check_mode_without_earlier_run_fails_with_the_fix(awx):
     run = awx.run("slb.fleet.awx_setup", NEEDED, "--check")
     assert "Run once without --check." in run.words
     assert awx.calls == []
 
 
-def test_absent_removes_objects_in_reverse_order(awx: Standins) -> None:
+def test_absent_removes_objects_in_reverse_order(awx):
     awx.objects["credential_types"] = [{"name": "slb.fleet management node"}]
     awx.objects["schedules"] = [{"name": "slb.fleet audit schedule", "unified_job_template__name": "slb.fleet audit"}]
     awx.run("slb.fleet.awx_setup", {**ALL, "slb_awx_state": "absent"}, "-vvv").assert_ok()
@@ -175,7 +169,7 @@ def test_absent_removes_objects_in_reverse_order(awx: Standins) -> None:
     assert order[-1] == "credential_type"
 
 
-def test_absent_with_objects_of_others_removes_nothing(awx: Standins) -> None:
+def test_absent_with_objects_of_others_removes_nothing(awx):
     workflow = {"summary_fields": {"workflow_job_template": {"name": "my workflow"}}}
     awx.objects |= {
         "job_templates": [
@@ -197,7 +191,7 @@ def test_absent_with_objects_of_others_removes_nothing(awx: Standins) -> None:
     assert awx.calls == []
 
 
-def test_lists_for_aap_configuration_have_the_same_content(awx: Standins) -> None:
+def test_lists_for_aap_configuration_have_the_same_content(awx):
     page = (ROOT / "docs" / "awx.md").read_text()
     (play,) = re.findall(r"^```yaml\n(- name:.*?aap_configuration.*?)^```", page, re.DOTALL | re.MULTILINE)
     (awx.folder / "play.yml").write_text(play)
@@ -211,7 +205,7 @@ def test_lists_for_aap_configuration_have_the_same_content(awx: Standins) -> Non
     assert sorted(found) == sorted(created)
 
 
-def test_readme_example_creates_the_content(awx: Standins) -> None:
+def test_readme_example_creates_the_content(awx):
     page = (ROOT / "roles" / "awx_content" / "README.md").read_text()
     (awx.folder / "play.yml").write_text(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[0])
     awx.run("play.yml", {**LOCAL, "vault_slb_password": "x"}).assert_ok()

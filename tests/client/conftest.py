@@ -1,25 +1,19 @@
 """Fixtures of the client tests: certificates, fake management nodes and a clean environment."""
 
-from __future__ import annotations
-
 import contextlib
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from certificates import Authority
 from fake_node import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, FakeNode, answer, for_session, new_session
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="session")
-def certificates(authority: Authority) -> dict[str, Any]:
+def certificates(authority):
     return {
         "valid": authority.certificate("valid"),
         "expired": authority.certificate("expired", expired=True),
@@ -28,11 +22,11 @@ def certificates(authority: Authority) -> dict[str, Any]:
 
 
 @pytest.fixture
-def start(certificates: dict[str, Any]) -> Iterator[Callable[..., FakeNode]]:
+def start(certificates):
     """Start a fake management node that behaves well except for the ``routes`` given."""
     with contextlib.ExitStack() as nodes:
 
-        def start_one(routes: dict[str, Any] | None = None, **options: Any) -> FakeNode:
+        def start_one(routes=None, **options):
             good = {
                 LOGIN: [new_session()],
                 LICENSE: [for_session(answer(200, LICENSE_TEXT, kind="application/octet-stream"))],
@@ -45,14 +39,14 @@ def start(certificates: dict[str, Any]) -> Iterator[Callable[..., FakeNode]]:
 
 
 @pytest.fixture(autouse=True)
-def _clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _clean_environment(monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
 
 
 @pytest.fixture
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_pauses(monkeypatch):
     from ansible_collections.slb.fleet.plugins.module_utils.management_node import client
 
     monkeypatch.setattr(client, "_FIRST_PAUSE", 0.01)

@@ -1,10 +1,7 @@
 """The inventory plugin: hosts of the engine list, their groups and variables, and the cache."""
 
-from __future__ import annotations
-
 import contextlib
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from ansible.errors import AnsibleParserError
@@ -14,28 +11,19 @@ from ansible.plugins.loader import inventory_loader
 from fake_node import LOGIN, PASSWORD, answer, for_session
 from scenarios import ENGINE_LIST, LIST
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from fake_node import FakeNode
-
-
 NAME = "slb.fleet.engines"
 
 
-def item(name: str, address: str = "192.0.2.1", state: str = "up") -> dict[str, str]:
+def item(name, address="192.0.2.1", state="up"):
     return {"n": name, "ip": address, "st": state}
 
 
 @pytest.fixture
-def read(
-    start: Callable[..., FakeNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., tuple[Any, str, FakeNode]]:
+def read(start, tmp_path, monkeypatch):
     """Return the inventory of these items, the warnings or the error, and the node."""
     monkeypatch.chdir(tmp_path)
 
-    def run(items: list[dict[str, str]], node: FakeNode | None = None, **options: Any) -> tuple[Any, str, FakeNode]:
+    def run(items, node=None, **options):
         node = node or start({LIST: [for_session(answer(200, json.dumps({"items": items})))]})
         connection = {"base_url": node.base_url, "username": "admin", "password": PASSWORD}
         connection["tls_fingerprint"] = node.certificate.fingerprint
@@ -58,15 +46,15 @@ def read(
     return run
 
 
-def variables(inventory: Any, host: str) -> dict[str, Any]:
+def variables(inventory, host):
     return {key: value for key, value in inventory.hosts[host].vars.items() if not key.startswith("inventory_")}
 
 
-def members(inventory: Any, group: str) -> list[str]:
+def members(inventory, group):
     return [host.name for host in inventory.groups[group].get_hosts()]
 
 
-def test_engines_are_hosts(read: Callable[..., Any]) -> None:
+def test_engines_are_hosts(read):
     found, _, node = read([item("edge-1", "192.0.2.1/24"), item("edge-2", "2001:DB8::2", "odd")])
     assert members(found, "engines") == ["edge-1", "edge-2"]
     assert variables(found, "edge-1") == {
@@ -86,18 +74,18 @@ NO_HOSTS = [
 
 
 @pytest.mark.parametrize("other", NO_HOSTS, ids=str)
-def test_engine_that_cannot_be_a_host_is_skipped(read: Callable[..., Any], other: dict[str, str]) -> None:
+def test_engine_that_cannot_be_a_host_is_skipped(read, other):
     found, said, _ = read([item("edge-1"), other])
     assert list(found.hosts) == ["edge-1"]
     assert "skipped" in said
 
 
-def test_engine_at_several_addresses_is_skipped(read: Callable[..., Any]) -> None:
+def test_engine_at_several_addresses_is_skipped(read):
     found, _, _ = read([item("edge-1"), item("edge-2"), item("edge-2", "192.0.2.9"), item("edge-1")])
     assert list(found.hosts) == ["edge-1"]
 
 
-def test_groups_and_variables_can_be_composed(read: Callable[..., Any]) -> None:
+def test_groups_and_variables_can_be_composed(read):
     found, _, _ = read(
         [item("edge-1"), item("edge-2", state="odd")],
         compose={"slb_user_credential_id": "7"},
@@ -118,7 +106,7 @@ def test_groups_and_variables_can_be_composed(read: Callable[..., Any]) -> None:
         {"engine_lsit": {}}, {"group": "a b"}, {"username": True}, {"tls_fingerprint": ""},
     ],
 )  # fmt: skip
-def test_unusable_option_is_an_error(read: Callable[..., Any], options: dict[str, Any]) -> None:
+def test_unusable_option_is_an_error(read, options):
     found, said, node = read([item("edge-1")], **options)
     assert not found.hosts
     assert "Option" in said
@@ -126,12 +114,12 @@ def test_unusable_option_is_an_error(read: Callable[..., Any], options: dict[str
     assert node.connections == 0
 
 
-def test_empty_list_is_an_error(read: Callable[..., Any]) -> None:
+def test_empty_list_is_an_error(read):
     assert "empty" in read([])[1]
     assert "empty" not in read([], may_be_empty=True)[1]
 
 
-def test_cache_is_used(read: Callable[..., Any], tmp_path: Path) -> None:
+def test_cache_is_used(read, tmp_path):
     options = {"cache": True, "cache_plugin": "ansible.builtin.jsonfile", "cache_connection": str(tmp_path / "cache")}
     first, _, node = read([item("edge-1")], **options)
     second, _, _ = read([], node=node, **options)
@@ -143,7 +131,7 @@ def test_cache_is_used(read: Callable[..., Any], tmp_path: Path) -> None:
     assert list(read([], node=node, **options)[0].hosts) == ["edge-1"]
 
 
-def test_options_may_be_templates(read: Callable[..., Any], tmp_path: Path) -> None:
+def test_options_may_be_templates(read, tmp_path):
     (tmp_path / "list.json").write_text(json.dumps(ENGINE_LIST))
     found, said, _ = read([item("edge-1")], engine_list="{{ lookup('file', 'list.json') | from_json }}")
     assert members(found, "engines") == ["edge-1"], said

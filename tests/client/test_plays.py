@@ -1,7 +1,5 @@
 """The modules in real plays: options, check mode, delegation, and the files that they write."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -9,16 +7,10 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, PASSWORD, answer, message, raw
 from scenarios import ENGINE_LIST, LIST
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fake_node import FakeNode
 
 ROOT = Path(__file__).resolve().parents[2]
 ENGINES = {
@@ -28,10 +20,10 @@ Play = "Callable[..., subprocess.CompletedProcess[str]]"
 
 
 @pytest.fixture
-def play(tmp_path: Path) -> Play:
+def play(tmp_path):
     """Run tasks on hosts that cannot be reached, and return the process."""
 
-    def run(tasks: list[dict[str, Any]], variables: dict[str, Any], *options: str, hosts: Any = 1) -> Any:
+    def run(tasks, variables, *options, hosts=1):
         names = {f"edge-{number}": {} for number in range(1, hosts + 1)} if isinstance(hosts, int) else hosts
         unreachable = {"ansible_connection": "ssh", "ansible_host": "192.0.2.1"}
         inventory = {"all": {"hosts": names, "vars": {**unreachable, **variables}}}
@@ -42,7 +34,7 @@ def play(tmp_path: Path) -> Play:
     return run
 
 
-def command(folder: Path, module: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def command(folder, module, *arguments, **environment):
     home = {"HOME": str(folder), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1"}
     collections = {"ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "dev"), "ANSIBLE_LOCAL_TEMP": f"{folder}/tmp"}
     return subprocess.run(
@@ -56,7 +48,7 @@ def command(folder: Path, module: str, *arguments: str, **environment: str) -> s
     )
 
 
-def of(node: FakeNode, **more: Any) -> dict[str, Any]:
+def of(node, **more):
     pin = node.certificate.fingerprint
     connection = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
     return {**{f"slb_{option}": value for option, value in connection.items()}, **more}
@@ -65,7 +57,7 @@ def of(node: FakeNode, **more: Any) -> dict[str, Any]:
 ENGINE = {"slb.fleet.engine": {"name": "{{ inventory_hostname }}", "manage_ip": "192.0.2.1"}}
 
 
-def test_hosts_share_one_login(start: Callable[..., FakeNode], play: Play) -> None:
+def test_hosts_share_one_login(start, play):
     node = start()
     run = play([ENGINE], of(node), "--forks", "10", "-vvvv", hosts=40)
     assert run.returncode == 0, run.stdout
@@ -74,7 +66,7 @@ def test_hosts_share_one_login(start: Callable[..., FakeNode], play: Play) -> No
     assert f"of{node.port}" not in run.stdout
 
 
-def test_check_mode_sends_no_install(start: Callable[..., FakeNode], play: Play, tmp_path: Path) -> None:
+def test_check_mode_sends_no_install(start, play, tmp_path):
     node = start({LIST: [answer(200, json.dumps(ENGINES))]})
     tasks = [
         ENGINE,
@@ -88,7 +80,7 @@ def test_check_mode_sends_no_install(start: Callable[..., FakeNode], play: Play,
     assert not (tmp_path / "license").exists()
 
 
-def test_value_that_is_no_text_is_rejected(start: Callable[..., FakeNode], play: Play) -> None:
+def test_value_that_is_no_text_is_rejected(start, play):
     node = start()
     reference = {"slb_password": "{{ secret }}", "secret": 1.1}
     wrong = [{"slb_password": 342391}, {"slb_password": True}, {"slb_username": 83}, reference, {"engine_name": 83}]
@@ -100,13 +92,13 @@ def test_value_that_is_no_text_is_rejected(start: Callable[..., FakeNode], play:
     assert node.connections == 0
 
 
-def test_empty_variable_is_unset(start: Callable[..., FakeNode], play: Play) -> None:
+def test_empty_variable_is_unset(start, play):
     node = start()
     empty = {"slb_ca_path": "", "slb_timeout": "", "slb_retries": None, "slb_validate_certs": ""}
     assert play([ENGINE], of(node, **empty)).returncode == 0
 
 
-def test_fact_is_no_variable(start: Callable[..., FakeNode], play: Play) -> None:
+def test_fact_is_no_variable(start, play):
     node = start()
     fact = {"ansible.builtin.set_fact": {"slb_base_url": "https://other.example", "cacheable": True}}
     run = play([fact, ENGINE], of(node))
@@ -115,13 +107,13 @@ def test_fact_is_no_variable(start: Callable[..., FakeNode], play: Play) -> None
     assert node.connections == 0
 
 
-def test_refused_connection_fails_at_once(play: Play) -> None:
+def test_refused_connection_fails_at_once(play):
     connection = {"base_url": "https://127.0.0.1:1", "username": "a", "password": "b", "retries": 0}
     run = play([{"slb.fleet.login": connection}], {})
     assert '"code": "management_node_unavailable"' in run.stdout
 
 
-def test_delegated_engine_runs_as_a_module(start: Callable[..., FakeNode], play: Play) -> None:
+def test_delegated_engine_runs_as_a_module(start, play):
     node = start()
     here = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "ansible_host": "127.0.0.1"}
     elsewhere = {"ansible.builtin.add_host": {"name": "bastion", **here, "ansible_connection": "elsewhere"}}
@@ -130,7 +122,7 @@ def test_delegated_engine_runs_as_a_module(start: Callable[..., FakeNode], play:
     assert node.seen == {LOGIN: 1, INSTALL: 1}
 
 
-def test_license_is_written_on_the_controller(start: Callable[..., FakeNode], play: Play, tmp_path: Path) -> None:
+def test_license_is_written_on_the_controller(start, play, tmp_path):
     node, dest = start(), tmp_path / "license"
     download = {"slb.fleet.license": {"dest": str(dest), "backup": True}}
     here = {"vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}
@@ -143,7 +135,7 @@ def test_license_is_written_on_the_controller(start: Callable[..., FakeNode], pl
     ]
     run = play(tasks, of(node), "--diff")
     assert run.returncode == 0, run.stdout
-    first, second, third = json.loads(json.loads(re.search(r'"msg": (".*")', run.stdout)[1]))  # type: ignore[index]
+    first, second, third = json.loads(json.loads(re.search(r'"msg": (".*")', run.stdout)[1]))
     assert (first["changed"], second["changed"], third["changed"]) == (True, False, True)
     assert first["checksum"] == hashlib.sha256(LICENSE_TEXT).hexdigest()
     assert dest.read_bytes() == LICENSE_TEXT
@@ -152,7 +144,7 @@ def test_license_is_written_on_the_controller(start: Callable[..., FakeNode], pl
     assert "BEGIN LICENSE" not in run.stdout
 
 
-def test_unusable_license_changes_no_file(start: Callable[..., FakeNode], play: Play, tmp_path: Path) -> None:
+def test_unusable_license_changes_no_file(start, play, tmp_path):
     node, dest = start({LICENSE: [answer(200, '{"code":500,"msg":"no license"}')]}), tmp_path / "license"
     dest.write_text("old")
     run = play([{"slb.fleet.license": {"dest": str(dest)}}], of(node))
@@ -160,16 +152,14 @@ def test_unusable_license_changes_no_file(start: Callable[..., FakeNode], play: 
     assert dest.read_text() == "old"
 
 
-def test_license_without_length_is_a_warning(start: Callable[..., FakeNode], play: Play, tmp_path: Path) -> None:
+def test_license_without_length_is_a_warning(start, play, tmp_path):
     node = start({LICENSE: [raw(message(200, LICENSE_TEXT, length=-1))]})
     run = play([{"slb.fleet.license": {"dest": str(tmp_path / "license")}}], of(node))
     assert run.returncode == 0, run.stdout
     assert "License without length" in run.stdout + run.stderr
 
 
-def test_playbook_downloads_once_per_management_node(
-    start: Callable[..., FakeNode], play: Play, tmp_path: Path
-) -> None:
+def test_playbook_downloads_once_per_management_node(start, play, tmp_path):
     node = start()
     play([], of(node, slb_license_dest=str(tmp_path / "license")), hosts=20)
     run = command(

@@ -1,7 +1,5 @@
 """One login and one fetch per run: worker processes that share a session, an engine list, and failures."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat
@@ -9,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 from subprocess import PIPE
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session, new_session
@@ -18,17 +15,12 @@ from scenarios import LIST, START_PAGE, run
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from fake_node import FakeNode
-
 WORKERS = 8
 GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[subprocess.Popen[str]]:
+def workers():
     """A process that forks workers: not this one, whose threads may hold locks of OpenSSL at that moment."""
     path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     command = [sys.executable, str(Path(__file__).with_name("workers.py"))]
@@ -39,10 +31,10 @@ def workers() -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.fixture
-def work(tmp_path: Path, workers: subprocess.Popen[str]) -> Callable[..., list[Any]]:
+def work(tmp_path, workers):
     """Make a call in several processes at once, and return their results."""
 
-    def all_at_once(node: FakeNode, call: str = "engine", max_age: float | None = None, **more: Any) -> list[Any]:
+    def all_at_once(node, call="engine", max_age=None, **more):
         pin = node.certificate.fingerprint
         options = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
         job = {"options": options, "call": call, "folder": str(tmp_path), "max_age": max_age, "workers": WORKERS}
@@ -52,13 +44,11 @@ def work(tmp_path: Path, workers: subprocess.Popen[str]) -> Callable[..., list[A
     return all_at_once
 
 
-def codes(results: list[Any]) -> set[str]:
+def codes(results):
     return {result.get("code", "") for result in results}
 
 
-def test_workers_share_one_login(
-    start: Callable[..., FakeNode], work: Callable[..., list[Any]], tmp_path: Path
-) -> None:
+def test_workers_share_one_login(start, work, tmp_path):
     node = start()
     assert codes(work(node) + work(node)) == {""}
     assert node.seen == {LOGIN: 1, INSTALL: 2 * WORKERS}
@@ -66,7 +56,7 @@ def test_workers_share_one_login(
     assert PASSWORD not in "".join(path.read_text() for path in tmp_path.iterdir())
 
 
-def test_workers_share_a_renewed_session(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+def test_workers_share_a_renewed_session(start, work):
     node = start()
     work(node)
     node.sessions.clear()
@@ -74,9 +64,7 @@ def test_workers_share_a_renewed_session(start: Callable[..., FakeNode], work: C
     assert node.seen[LOGIN] == 2
 
 
-def test_session_that_ends_again_and_again_is_an_error(
-    start: Callable[..., FakeNode], work: Callable[..., list[Any]]
-) -> None:
+def test_session_that_ends_again_and_again_is_an_error(start, work):
     node = start()
     for _ in range(4):
         assert codes(work(node)) == {""}
@@ -86,22 +74,20 @@ def test_session_that_ends_again_and_again_is_an_error(
 
 
 @pytest.mark.parametrize("reply", [answer(401), new_session(body='{"code":1,"msg":"wrong password"}')])
-def test_rejected_login_is_tried_once(
-    start: Callable[..., FakeNode], work: Callable[..., list[Any]], reply: Any
-) -> None:
+def test_rejected_login_is_tried_once(start, work, reply):
     node = start({LOGIN: [reply]})
     assert codes(work(node) + work(node)) == {"login_rejected"}
     assert node.seen == {LOGIN: 1}
 
 
-def test_session_that_never_serves_is_one_login(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+def test_session_that_never_serves_is_one_login(start, work):
     node = start({LOGIN: [new_session(body=START_PAGE)], INSTALL: [answer(401)]})
     assert codes(work(node) + work(node)) == {"login_rejected"}
     assert node.seen[LOGIN] == 1
 
 
-def test_workers_share_a_failed_login(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
-    def slow(exchange: Any) -> None:
+def test_workers_share_a_failed_login(start, work):
+    def slow(exchange):
         exchange.server.wait_for_the_end(2)
         answer(500, "")(exchange)
 
@@ -110,21 +96,21 @@ def test_workers_share_a_failed_login(start: Callable[..., FakeNode], work: Call
     assert node.seen[LOGIN] < WORKERS
 
 
-def test_other_password_is_another_login(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+def test_other_password_is_another_login(start, work):
     node = start()
     work(node)
     work(node, password="another")
     assert node.seen[LOGIN] == 2
 
 
-def test_workers_share_one_fetch(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+def test_workers_share_one_fetch(start, work):
     node = start({LIST: [GOOD_LIST]})
     results = work(node, "list") + work(node, "list")
     assert {len(result["engines"]) for result in results} == {1}
     assert node.seen == {LOGIN: 1, LIST: 1}
 
 
-def test_older_fetch_than_max_age_is_repeated(start: Callable[..., FakeNode], work: Callable[..., list[Any]]) -> None:
+def test_older_fetch_than_max_age_is_repeated(start, work):
     node = start({LIST: [GOOD_LIST]})
     work(node, "list")
     work(node, "list", max_age=1000)
@@ -133,9 +119,7 @@ def test_older_fetch_than_max_age_is_repeated(start: Callable[..., FakeNode], wo
     assert node.seen[LIST] >= 2
 
 
-def test_lock_that_is_held_too_long_means_no_sharing(
-    start: Callable[..., FakeNode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lock_that_is_held_too_long_means_no_sharing(start, tmp_path, monkeypatch):
     node = start()
     pin = node.certificate.fingerprint
     connection = Connection(node.base_url, "admin", PASSWORD, tls_fingerprint=pin, timeout=1, retries=0)

@@ -1,24 +1,15 @@
 """Each behavior of a management node: the code of the result, and the number of requests that the node sees."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import time
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import PASSWORD, WITHOUT_END
 from proxy import Proxy
-from scenarios import LOGIN, PATHS, SCENARIOS, Scenario, run
+from scenarios import LOGIN, PATHS, SCENARIOS, run
 
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import OwnSession, Session
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from certificates import Authority
-    from fake_node import FakeNode
 
 LONGEST_MESSAGE = 220
 
@@ -26,12 +17,12 @@ LONGEST_MESSAGE = 220
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_scenario(
-    scenario: Scenario,
-    start: Callable[..., FakeNode],
-    authority: Authority,
-    certificates: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    scenario,
+    start,
+    authority,
+    certificates,
+    monkeypatch,
+):
     routes = {LOGIN: scenario.login, **({PATHS[scenario.call]: scenario.replies} if scenario.replies else {})}
     node = start(
         routes,
@@ -74,25 +65,25 @@ def test_scenario(
         assert "password" in result["fix"]
 
 
-def assert_no_secret(result: dict[str, Any], node: FakeNode) -> None:
+def assert_no_secret(result, node):
     for secret in (PASSWORD, f"of{node.port}", "pr0xy-pass", "t0ken"):
         assert secret not in str(result)
 
 
-def _served(node: FakeNode) -> OwnSession:
+def _served(node):
     return OwnSession(Session({"sessionid": node.new_session()}, has_served=True))
 
 
-def _proxy(options: dict[str, Any], certificate: Any) -> Proxy:
+def _proxy(options, certificate):
     return Proxy(refuses=options.get("refuses", False), certificate=certificate if options.get("tls") else None)
 
 
-def _with_colons(fingerprint: str) -> str:
+def _with_colons(fingerprint):
     return ":".join(fingerprint[index : index + 2] for index in range(0, 64, 2)).upper()
 
 
-def _resolve_idna(original: Callable[..., Any]) -> Callable[..., Any]:
-    def resolve(host: Any, *args: Any, **kwargs: Any) -> Any:
+def _resolve_idna(original):
+    def resolve(host, *args, **kwargs):
         name = host.decode() if isinstance(host, bytes) else host
         return original("127.0.0.1" if name == "xn--bcher-kva.example" else host, *args, **kwargs)
 

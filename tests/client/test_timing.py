@@ -1,11 +1,9 @@
 """Deadlines, pauses and connections that fail: what needs more than a reply of the fake management node."""
 
-from __future__ import annotations
-
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from fake_node import INSTALL, LICENSE, PASSWORD, answer
@@ -13,55 +11,50 @@ from scenarios import run
 
 from ansible_collections.slb.fleet.plugins.module_utils.management_node import client as client_module
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from fake_node import FakeNode
-
-
-def options(node: FakeNode, **more: Any) -> dict[str, Any]:
+def options(node, **more):
     pin = node.certificate.fingerprint
     return {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
 
 
-def free_port() -> int:
+def free_port():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
 
 
 @pytest.fixture
-def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def pauses(monkeypatch):
     """The pauses that the client makes; they take no time."""
-    made: list[float] = []
+    made = []
     monkeypatch.setattr(client_module.time, "sleep", made.append)
     return made
 
 
-def test_refused_connection_without_retries_fails_at_once(start: Callable[..., FakeNode], pauses: list[float]) -> None:
+def test_refused_connection_without_retries_fails_at_once(start, pauses):
     result = run("login", options(start(), base_url=f"https://127.0.0.1:{free_port()}", timeout=30, retries=0))
     assert result["code"] == "management_node_unavailable"
     assert pauses == []
 
 
-def test_refused_connection_is_retried_with_growing_pauses(start: Callable[..., FakeNode], pauses: list[float]) -> None:
+def test_refused_connection_is_retried_with_growing_pauses(start, pauses):
     run("engine", options(start(), base_url=f"https://127.0.0.1:{free_port()}", retries=3))
     assert len(pauses) == 3
     assert all(0.5 * second <= pause <= 1.5 * second for pause, second in zip(pauses, (1, 2, 4), strict=True))
 
 
-def test_wrong_pin_is_not_retried(start: Callable[..., FakeNode], pauses: list[float]) -> None:
+def test_wrong_pin_is_not_retried(start, pauses):
     node = start()
     result = run("login", options(node, tls_fingerprint="0" * 64, retries=3))
     assert (result["code"], node.connections, pauses) == ("tls_pin_mismatch", 1, [])
 
 
-def test_retry_after_is_waited_for(start: Callable[..., FakeNode], pauses: list[float]) -> None:
+def test_retry_after_is_waited_for(start, pauses):
     node = start({LICENSE: [answer(503, "", "Retry-After: 17"), answer(200, "license")]})
     assert "license" in run("license", options(node, timeout=30, retries=1))
     assert pauses == [17]
 
 
-def test_pause_beyond_the_time_of_the_call_ends_it(start: Callable[..., FakeNode], pauses: list[float]) -> None:
+def test_pause_beyond_the_time_of_the_call_ends_it(start, pauses):
     node = start({LICENSE: [answer(503, "", "Retry-After: 61")]})
     result = run("license", options(node, timeout=30, retries=1))
     assert (result["code"], pauses) == ("license_unusable", [])
@@ -69,15 +62,13 @@ def test_pause_beyond_the_time_of_the_call_ends_it(start: Callable[..., FakeNode
 
 
 @pytest.mark.parametrize("name", ["getaddrinfo", "create_connection"])
-def test_slow_connection_sends_nothing_after_the_deadline(
-    start: Callable[..., FakeNode], monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_slow_connection_sends_nothing_after_the_deadline(start, monkeypatch, name):
     import urllib3.util.connection
 
-    module: Any = socket if name == "getaddrinfo" else urllib3.util.connection
+    module = socket if name == "getaddrinfo" else urllib3.util.connection
     original, is_over, has_tried = getattr(module, name), threading.Event(), threading.Event()
 
-    def slow(*args: Any, **kwargs: Any) -> Any:
+    def slow(*args, **kwargs):
         is_over.wait(60)
         try:
             return original(*args, **kwargs)
@@ -98,11 +89,11 @@ def test_slow_connection_sends_nothing_after_the_deadline(
     assert node.requests == []
 
 
-def test_install_waits_for_a_node_that_starts(start: Callable[..., FakeNode], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_install_waits_for_a_node_that_starts(start, monkeypatch):
     """A refused connection is retried, also for a request that is never sent twice."""
     port, nodes = free_port(), list[Any]()
 
-    def start_node(seconds: float) -> None:
+    def start_node(seconds):
         nodes.append(start(wanted_port=port, sessions={"given"}))
 
     monkeypatch.setattr(client_module.time, "sleep", start_node)

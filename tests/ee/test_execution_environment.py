@@ -1,14 +1,10 @@
 """Each job template, with what its survey sends, on real hosts, in an execution environment of ansible-builder's."""
 
-from __future__ import annotations
-
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from jobs import Ended, Jobs
+from jobs import Jobs
 from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, sent
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
@@ -25,7 +21,7 @@ HOSTS = list(TOPOLOGY["hosts"])
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
+def lab():
     lab = Lab("ee")
     lab.down()
     lab.up(Topology.model_validate(TOPOLOGY))
@@ -36,7 +32,7 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.fixture(scope="module")
-def jobs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Jobs:
+def jobs(lab, tmp_path_factory):
     built = subprocess.run(
         [ROOT / "tests" / "tools" / "execution-environment", IMAGE],
         cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=900, check=False,
@@ -45,24 +41,24 @@ def jobs(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Jobs:
     return Jobs(tmp_path_factory.mktemp("jobs"), lab, IMAGE)
 
 
-def engines(lab: Lab) -> set[str]:
+def engines(lab):
     return {each["name"] for each in lab.management_node.state()["engines"]}
 
 
-def well(jobs: Jobs, ended: Ended) -> Ended:
+def well(jobs, ended):
     assert ended.status == 0, ended.output[-6000:]
     assert "is not known to slb.fleet" not in ended.output
     assert jobs.lab.management_node.password not in ended.output
     return ended
 
 
-def answers(template: str, is_answered: bool, **more: Any) -> dict[str, Any]:
+def answers(template, is_answered, **more):
     given = {**ANSWERED[template], "slb_hosts": "h1", **more}
     needed = {question["variable"] for question in SURVEYS[template] if question["required"]}
     return sent(template, {name: value for name, value in given.items() if is_answered or name in needed})
 
 
-def test_what_pip_has_installed_has_checksums(jobs: Jobs) -> None:
+def test_what_pip_has_installed_has_checksums(jobs):
     pins = (ROOT / "requirements" / "ee.txt").read_text().lower()
     listed = subprocess.run(
         ["docker", "run", "--rm", IMAGE, "pip3", "list", "--format", "freeze", "--path", PACKAGES],
@@ -75,7 +71,7 @@ def test_what_pip_has_installed_has_checksums(jobs: Jobs) -> None:
 # In the order of a team's first day: what one test leaves is what the next finds.
 
 
-def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> None:
+def test_the_workflow_does_what_its_audit_has_shown(lab, jobs):
     (audit,) = jobs.launch("audit", answers("audit", False), ["h4"])
     assert audit.status != 0, "there is work"
     assert audit.summary["plan"] in audit.output
@@ -91,7 +87,7 @@ def test_the_workflow_does_what_its_audit_has_shown(lab: Lab, jobs: Jobs) -> Non
     assert "changed=0" in well(jobs, again).output
 
 
-def test_a_canary_and_then_the_slices(lab: Lab, jobs: Jobs) -> None:
+def test_a_canary_and_then_the_slices(lab, jobs):
     (canary,) = jobs.launch("rollout canary", answers("rollout canary", True), HOSTS)
     assert well(jobs, canary).summary["counts"]["healthy"] == 1
     assert engines(lab) == {"h1", "h4"}
@@ -102,7 +98,7 @@ def test_a_canary_and_then_the_slices(lab: Lab, jobs: Jobs) -> None:
 
 @pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "open"])
 @pytest.mark.parametrize("template", [each for each in SURVEYS if each != "download_license"])
-def test_each_template_with_what_its_survey_sends(lab: Lab, jobs: Jobs, template: str, is_answered: bool) -> None:
+def test_each_template_with_what_its_survey_sends(lab, jobs, template, is_answered):
     # In the lab, this is an interface of h1.
     more = {"slb_interfaces": "ens9*"} if template == "adopt_interfaces" else {}
     is_sliced = template == "rollout sliced" and not is_answered
@@ -113,13 +109,13 @@ def test_each_template_with_what_its_survey_sends(lab: Lab, jobs: Jobs, template
     assert engines(lab) | {"h1"} == set(HOSTS)
 
 
-def test_license_in_the_container_of_a_job_has_a_warning(lab: Lab, jobs: Jobs) -> None:
+def test_license_in_the_container_of_a_job_has_a_warning(lab, jobs):
     (lost,) = jobs.launch("rollout", {"slb_license_dest": "/tmp/license"}, ["h1"])
     assert "License /tmp/license temporary" in " ".join(lost.output.split())
 
 
 @pytest.mark.parametrize("backup", ["", "false", "true"])
-def test_a_license_is_kept_on_a_host(lab: Lab, jobs: Jobs, backup: str) -> None:
+def test_a_license_is_kept_on_a_host(lab, jobs, backup):
     given = {"slb_license_dest": "/root/license", "slb_license_host": "h1", "slb_license_backup": backup}
     (kept,) = jobs.launch(
         "download_license", sent("download_license", {name: value for name, value in given.items() if value}), HOSTS

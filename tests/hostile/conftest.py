@@ -4,10 +4,7 @@ Imports nothing of the collection but in fixtures: pytest reads this before pyte
 collection is.
 """
 
-from __future__ import annotations
-
 import contextlib
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from certificates import Authority
@@ -24,27 +21,23 @@ from fake_node import (
 
 from playbooks import Controller
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("certificates"))
 
 
 @pytest.fixture(scope="session")
-def certificate(authority: Authority) -> Any:
+def certificate(authority):
     return authority.certificate("good")
 
 
 @pytest.fixture
-def start(certificate: Any) -> Iterator[Callable[..., FakeNode]]:
+def start(certificate):
     """Starts a server: well-behaved but for the ``routes`` that are given."""
     with contextlib.ExitStack() as servers:
 
-        def start_one(routes: dict[str, Any] | None = None, **options: Any) -> FakeNode:
+        def start_one(routes=None, **options):
             good = {
                 LOGIN: [new_session()],
                 LICENSE: [for_session(answer(200, LICENSE_TEXT, kind="application/octet-stream"))],
@@ -57,12 +50,12 @@ def start(certificate: Any) -> Iterator[Callable[..., FakeNode]]:
 
 
 @pytest.fixture
-def controller(tmp_path: Path) -> Controller:
+def controller(tmp_path):
     return Controller(tmp_path)
 
 
 @pytest.fixture(autouse=True)
-def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_environment(monkeypatch):
     """The developer's own proxies and credentials have no say here."""
     from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
 

@@ -1,10 +1,7 @@
 """The same tasks in the controller's process, on another host, in check mode, with the environment of the task."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, PASSWORD
@@ -12,22 +9,17 @@ from proxy import Proxy
 
 from playbooks import defaults, engine_task, fleet, play
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playbooks import Controller
-
 PLUGINS = {"ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).parent / "connection_plugins")}
 ELSEWHERE = {"ansible_connection": "elsewhere", "ansible_python_interpreter": sys.executable}
 
 
-def with_another_host() -> dict[str, Any]:
+def with_another_host():
     inventory = fleet(2)
     inventory["other"] = {"hosts": {"another.example": ELSEWHERE}}
     return inventory
 
 
-def all_three(dest: Path, **keywords: Any) -> list[dict[str, Any]]:
+def all_three(dest, **keywords):
     return [
         {"slb.fleet.login": {}, "register": "seen", **keywords},
         {"slb.fleet.license": {"dest": str(dest)}, "run_once": True, **keywords},
@@ -39,7 +31,7 @@ def all_three(dest: Path, **keywords: Any) -> list[dict[str, Any]]:
     ]
 
 
-def test_in_the_controllers_process(start: Callable[..., Any], controller: Controller) -> None:
+def test_in_the_controllers_process(start, controller):
     server = start()
     dest = controller.folder / "license"
     options = defaults(server, password=PASSWORD)
@@ -49,14 +41,14 @@ def test_in_the_controllers_process(start: Callable[..., Any], controller: Contr
 
 
 @pytest.mark.parametrize("place", ["localhost", "127.0.0.1"])
-def test_delegated_to_the_controller(start: Callable[..., Any], controller: Controller, place: str) -> None:
+def test_delegated_to_the_controller(start, controller, place):
     server = start()
     tasks = all_three(controller.folder / "license", delegate_to=place)
     controller.run([play(*tasks, module_defaults=defaults(server, password=PASSWORD))], fleet(2)).assert_ok()
     assert server.seen == {LOGIN: 1, LICENSE: 1, INSTALL: 2}
 
 
-def test_delegated_to_another_host(start: Callable[..., Any], controller: Controller) -> None:
+def test_delegated_to_another_host(start, controller):
     """Delegated, the plain modules run: each logs in, or uses the session of its option."""
     server = start()
     dest = controller.folder / "license"
@@ -75,7 +67,7 @@ def test_delegated_to_another_host(start: Callable[..., Any], controller: Contro
     assert server.seen == {LOGIN: 1 + 2, LICENSE: 1, INSTALL: 2}
 
 
-def test_check_mode(start: Callable[..., Any], controller: Controller) -> None:
+def test_check_mode(start, controller):
     server = start()
     dest = controller.folder / "license"
     tasks = [*all_three(dest), *all_three(dest, delegate_to="another.example")]
@@ -89,7 +81,7 @@ def test_check_mode(start: Callable[..., Any], controller: Controller) -> None:
     assert run.output.count("changed: [edge-1") == 4
 
 
-def test_options_from_the_environment(start: Callable[..., Any], controller: Controller) -> None:
+def test_options_from_the_environment(start, controller):
     server = start()
     injected = {
         "SLB_BASE_URL": server.base_url,
@@ -103,7 +95,7 @@ def test_options_from_the_environment(start: Callable[..., Any], controller: Con
     assert server.seen == {LOGIN: 2, INSTALL: 4}
 
 
-def test_a_proxy_in_the_environment_of_the_task(start: Callable[..., Any], controller: Controller) -> None:
+def test_a_proxy_in_the_environment_of_the_task(start, controller):
     server = start()
     with Proxy() as proxy:
         task = engine_task(environment={"https_proxy": f"http://127.0.0.1:{proxy.port}"})
@@ -111,7 +103,7 @@ def test_a_proxy_in_the_environment_of_the_task(start: Callable[..., Any], contr
         assert len(proxy.heads) == 2
 
 
-def test_bad_options_name_the_option_and_the_remedy(start: Callable[..., Any], controller: Controller) -> None:
+def test_bad_options_name_the_option_and_the_remedy(start, controller):
     server = start()
     options = defaults(server, password=PASSWORD, timeout="soon")
     run = controller.run([play(engine_task(), module_defaults=options)], fleet(1))

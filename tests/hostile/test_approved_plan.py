@@ -1,27 +1,17 @@
 """A run does exactly the approved plan."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL
 from rollouts import environment, inventory, rollout
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fake_node import FakeNode
-
-    from playbooks import Controller
-
 
 @pytest.mark.parametrize("by", ["file", "digest"])
-def test_another_management_node_is_another_plan(start: Callable[..., Any], controller: Controller, by: str) -> None:
+def test_another_management_node_is_another_plan(start, controller, by):
     meant, other = start(), start()
 
-    def fleet(server: FakeNode, hosts: str) -> dict[str, Any]:
+    def fleet(server, hosts):
         """Return the plan of untouched hosts; those of the tests note a request in check mode, too."""
         return inventory(server, controller.folder / hosts, 2)
 
@@ -45,9 +35,7 @@ def test_another_management_node_is_another_plan(start: Callable[..., Any], cont
     [{"slb_user_credential_id": 2}, {"slb_is_change_hostname": True}, {"slb_remove_leftovers": True}],
     ids=lambda otherwise: next(iter(otherwise)),
 )
-def test_asked_for_otherwise_it_is_another_plan(
-    start: Callable[..., Any], controller: Controller, otherwise: dict[str, Any]
-) -> None:
+def test_asked_for_otherwise_it_is_another_plan(start, controller, otherwise):
     server = start()
     planned = rollout(controller, inventory(server, controller.folder / "planned", 1), "--check")
     hosts = inventory(server, controller.folder / "rejected", 1, **otherwise)
@@ -56,15 +44,13 @@ def test_asked_for_otherwise_it_is_another_plan(
     assert refused.document["hosts"][0]["code"] == "not_in_approved_plan"
 
 
-def test_no_interface_is_adopted_where_the_fleet_is_not_as_approved(
-    start: Callable[..., Any], controller: Controller
-) -> None:
+def test_no_interface_is_adopted_where_the_fleet_is_not_as_approved(start, controller):
     hosts = inventory(start(), controller.folder / "hosts", 2, slb_adopt_interfaces=True)
     refused = rollout(controller, hosts, "-e", f"slb_approved_plan=sha256:{64 * '0'}")
     assert (refused.counts, refused.run.changed) == ({"failed": 2}, 0), refused.run.output[-4000:]
 
 
-def test_no_other_interface_is_adopted_than_was_approved(start: Callable[..., Any], controller: Controller) -> None:
+def test_no_other_interface_is_adopted_than_was_approved(start, controller):
     server, adopt = start(), {"slb_adopt_interfaces": True, "slb_interfaces": ["ens9"]}
     planned = rollout(controller, inventory(server, controller.folder / "planned", 1, **adopt), "--check")
     more = inventory(server, controller.folder / "rejected", 1, **{**adopt, "slb_interfaces": ["ens9", "eth0"]})
@@ -73,7 +59,7 @@ def test_no_other_interface_is_adopted_than_was_approved(start: Callable[..., An
     assert refused.document["hosts"][0]["code"] == "not_in_approved_plan"
 
 
-def test_what_an_audit_shows_can_be_approved(start: Callable[..., Any], controller: Controller) -> None:
+def test_what_an_audit_shows_can_be_approved(start, controller):
     """With a container to set aside, which the plan names."""
     server = start()
     hosts = inventory(

@@ -1,10 +1,7 @@
 """The engine list in real runs: in pages, empty, not configured."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
@@ -12,15 +9,6 @@ from fake_node import LOGIN, PASSWORD, answer, for_session, message
 
 from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 from playbooks import fleet, of, play
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from fake_node import Exchange
-    from runs import Run
-
-    from playbooks import Controller
 
 LISTING = {
     "path": "/console/engines?size=2",
@@ -34,15 +22,15 @@ LISTING = {
 TRY = {"ansible.builtin.import_playbook": "slb.fleet.show_engine_list"}
 
 
-def pages_of(*states: str) -> dict[str, Any]:
+def pages_of(*states):
     """Routes of a console that lists one engine for each state, two on a page."""
     engines = [{"name": f"edge-{n}", "ip": f"192.0.2.{n}", "status": state} for n, state in enumerate(states, 1)]
 
-    def page(number: int) -> Any:
+    def page(number):
         items = engines[2 * number - 2 : 2 * number]
         body = json.dumps({"code": 0, "data": {"items": items, "total": len(engines)}}).encode()
 
-        def behave(exchange: Exchange) -> None:
+        def behave(exchange):
             exchange.send(message(200, body))
 
         return [for_session(behave)]
@@ -50,7 +38,7 @@ def pages_of(*states: str) -> dict[str, Any]:
     return {f"/console/engines?size=2&page={number}": page(number) for number in range(1, 9)}
 
 
-def test_what_the_inventory_lacks_is_no_host_that_cannot_be_reached(start: Callable[..., Any], tmp_path: Path) -> None:
+def test_what_the_inventory_lacks_is_no_host_that_cannot_be_reached(start, tmp_path):
     """Of two management nodes, one lists engines that were moved to the other one."""
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="unreachable", edge_3="healthy", edge_4="healthy")
     engines = [{"name": f"edge-{number}", "ip": f"192.0.2.{number}", "status": "running"} for number in (1, 2, 3, 4, 9)]
@@ -68,11 +56,11 @@ def test_what_the_inventory_lacks_is_no_host_that_cannot_be_reached(start: Calla
     assert fleet.document["unknown_engines"] == expected, output
 
 
-def words(run: Run) -> str:
+def words(run):
     return " ".join(run.output.replace("\\n", " ").split())
 
 
-def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> None:
+def test_a_list_in_pages(start, controller):
     server = start(pages_of("running", "running", "upgrading", "running", "asleep"))
     tasks = [
         {"slb.fleet.engine_info": {"engine_list": "{{ slb_engine_list }}"}, "register": "console"},
@@ -93,7 +81,7 @@ def test_a_list_in_pages(start: Callable[..., Any], controller: Controller) -> N
     assert sum(count for path, count in server.seen.items() if "page=" in path) == 3
 
 
-def test_trying_a_description(start: Callable[..., Any], controller: Controller) -> None:
+def test_trying_a_description(start, controller):
     """Without a connection to any host: those of the inventory cannot be reached."""
     server = start(pages_of("running", "asleep", "running"))
     run = controller.run([TRY], fleet(2, **of(server, PASSWORD, slb_engine_list=LISTING)), "-e", "slb_hosts=all")
@@ -102,16 +90,14 @@ def test_trying_a_description(start: Callable[..., Any], controller: Controller)
     assert "UNREACHABLE" not in run.output
 
 
-def test_trying_a_list_that_shows_nothing(start: Callable[..., Any], controller: Controller) -> None:
+def test_trying_a_list_that_shows_nothing(start, controller):
     server = start(pages_of())
     run = controller.run([TRY], fleet(1, **of(server, PASSWORD, slb_engine_list=LISTING)), "-e", "slb_hosts=all")
     assert "Engine list empty. Check its path, the rights of the user and the filter in the query." in words(run)
 
 
 @pytest.mark.parametrize("output", ["default", "slb.fleet.fleet"])
-def test_each_management_node_s_list_is_shown_once(
-    start: Callable[..., Any], controller: Controller, output: str
-) -> None:
+def test_each_management_node_s_list_is_shown_once(start, controller, output):
     """Of three: two with a list that is described, one of them with nothing in it, and one whose list is not."""
     one, two, three = start(pages_of("running", "asleep")), start(pages_of("abroad")), start(pages_of())
     inventory = fleet(7)
@@ -133,7 +119,7 @@ def test_each_management_node_s_list_is_shown_once(
         assert re.search(rf"\bedge-{number} +(yes|no:)", run.output), run.output
 
 
-def test_trying_nothing(start: Callable[..., Any], controller: Controller) -> None:
+def test_trying_nothing(start, controller):
     server = start()
     for undescribed in ({}, {"slb_engine_list": None}, {"slb_engine_list": ""}, {"slb_engine_list": {}}):
         run = controller.run([TRY], fleet(3, **of(server, PASSWORD, **undescribed)), "-e", "slb_hosts=all")

@@ -1,26 +1,16 @@
 """slb_max_fail_percentage: too many failed hosts of a batch end the run after the batch."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL, LICENSE, answer, for_session
 from rollouts import inventory, rollout
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from fake_node import Exchange
-
-    from playbooks import Controller
-
 STARTED, NO = '{"code":0,"msg":"installation started"}', '{"code":1,"msg":"no room"}'
 
 
-def refuses(*names: str) -> list[Callable[[Exchange], None]]:
-    def behave(exchange: Exchange) -> None:
+def refuses(*names):
+    def behave(exchange):
         name = json.loads(exchange.request.body)["name"]
         answer(200, NO if name in names else STARTED)(exchange)
 
@@ -28,9 +18,7 @@ def refuses(*names: str) -> list[Callable[[Exchange], None]]:
 
 
 @pytest.mark.parametrize(("share", "begun"), [(33, 3), (34, 8)])
-def test_too_large_a_share_of_a_batch_ends_the_run_behind_it(
-    start: Callable[..., Any], controller: Controller, share: int, begun: int
-) -> None:
+def test_too_large_a_share_of_a_batch_ends_the_run_behind_it(start, controller, share, begun):
     server = start({INSTALL: refuses("edge-2")})
     hosts = inventory(server, controller.folder / "hosts", 8)
     limits = ["-e", json.dumps({"slb_serial": [3, 2, 3], "slb_max_fail_percentage": share})]
@@ -40,7 +28,7 @@ def test_too_large_a_share_of_a_batch_ends_the_run_behind_it(
     assert seen.run.status != 0
 
 
-def test_batches_that_would_not_be_heeded_are_refused(start: Callable[..., Any], controller: Controller) -> None:
+def test_batches_that_would_not_be_heeded_are_refused(start, controller):
     server = start()
     seen = rollout(controller, inventory(server, controller.folder / "hosts", 3, slb_serial=1))
     assert {host["code"] for host in seen.document["hosts"]} == {"invalid_variable"}, seen.run.output

@@ -1,21 +1,13 @@
 """What an operator of AWX meets: a job without requests or credentials; and what is touched then: nothing."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL
 from rollouts import inventory, rollout
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from playbooks import Controller
-
-
-def test_an_execution_environment_without_requests(start: Callable[..., Any], controller: Controller) -> None:
+def test_an_execution_environment_without_requests(start, controller):
     (controller.folder / "sitecustomize.py").write_text(
         "import sys\nsys.modules['requests'] = sys.modules['urllib3'] = None\n"
     )
@@ -34,9 +26,7 @@ def test_an_execution_environment_without_requests(start: Callable[..., Any], co
         ({"slb_base_url": "", "slb_username": "", "slb_password": ""}, "slb_base_url"),
     ],
 )
-def test_a_template_without_its_credential(
-    start: Callable[..., Any], controller: Controller, variables: dict[str, str], words: str
-) -> None:
+def test_a_template_without_its_credential(start, controller, variables, words):
     server = start()
     seen = rollout(controller, inventory(server, controller.folder / "hosts", 2), "-e", json.dumps(variables))
     assert seen.run.status != 0

@@ -1,27 +1,18 @@
 """Engine hosts that lie in what their modules return, beside two that do not: they gain nothing, and no host loses."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL, LOGIN, PASSWORD
 from rollouts import inventory, rollout
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from playbooks import Controller
 
 ESCAPES = "\x1b[2J\x1b[1;1H\x9b31m\r\u202egnp.\u2066\u2028\u200f\x07"
 FORGED = "\nedge-2  healthy  (verified in the engine list, 3 s)\r\nok: [edge-2] => {}\n"
 HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
-def variables(evil: str, folder: Path) -> dict[str, Any]:
+def variables(evil, folder):
     """Return what says where credentials go, which file is written, and what Ansible runs."""
     program = f"{folder}/program"
     return {
@@ -33,12 +24,12 @@ def variables(evil: str, folder: Path) -> dict[str, Any]:
     }
 
 
-def lies(evil: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+def lies(evil, folder):
     """Return lies that are dropped, and lies that end their own host."""
     facts = variables(evil, folder)
     template = f"{{{{ lookup('ansible.builtin.pipe', 'touch {folder}/touched') }}}}"
 
-    def look(**values: Any) -> dict[str, Any]:
+    def look(**values):
         return {"module": "host_info", "merge": {"slb_host": values}}
 
     dropped = {
@@ -73,7 +64,7 @@ def lies(evil: str, folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit", "remediate", "adopt_interfaces"])
-def test_lies_gain_nothing(start: Callable[..., Any], controller: Controller, playbook: str) -> None:
+def test_lies_gain_nothing(start, controller, playbook):
     server, evil = start(), start()
     folder = controller.folder / "trap"
     folder.mkdir()

@@ -1,25 +1,17 @@
 """One login a run, counted by the server, in real runs with many hosts, forks, batches and plays."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING, Any
 
 from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session
 
 from playbooks import defaults, engine_task, fleet, play
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playbooks import Controller
-
 # A thousand take a minute: set SLB_TEST_HOSTS=1000.
 HOSTS = int(os.environ.get("SLB_TEST_HOSTS", "120"))
 
 
-def test_a_fleet_in_batches_and_plays(start: Callable[..., Any], controller: Controller) -> None:
+def test_a_fleet_in_batches_and_plays(start, controller):
     server = start()
     batches = play(engine_task(), serial=["10%", "30%", "100%"], module_defaults=defaults(server, password=PASSWORD))
     again = play(engine_task(), module_defaults=defaults(server, password=PASSWORD))
@@ -28,7 +20,7 @@ def test_a_fleet_in_batches_and_plays(start: Callable[..., Any], controller: Con
     assert list((controller.folder / "local-tmp").iterdir()) == []
 
 
-def test_two_management_nodes(start: Callable[..., Any], controller: Controller) -> None:
+def test_two_management_nodes(start, controller):
     servers = [start(), start()]
     inventory = fleet(40)
     for number, variables in enumerate(inventory["all"]["hosts"].values()):
@@ -39,11 +31,11 @@ def test_two_management_nodes(start: Callable[..., Any], controller: Controller)
     assert [server.seen for server in servers] == [{LOGIN: 1, INSTALL: 20}] * 2
 
 
-def test_sessions_that_end_in_the_middle(start: Callable[..., Any], controller: Controller) -> None:
+def test_sessions_that_end_in_the_middle(start, controller):
     """One more login for the run, and not one for each worker."""
     good = for_session(answer(200, '{"code":0}'))
 
-    def end_once(exchange: Any) -> None:
+    def end_once(exchange):
         if exchange.number == 50:
             exchange.server.sessions.clear()
         good(exchange)
@@ -56,7 +48,7 @@ def test_sessions_that_end_in_the_middle(start: Callable[..., Any], controller: 
     assert len(accepted) == 150
 
 
-def test_wrong_credentials_are_one_attempt(start: Callable[..., Any], controller: Controller) -> None:
+def test_wrong_credentials_are_one_attempt(start, controller):
     server = start({LOGIN: [answer(200, '{"code":1,"msg":"bad password"}')]})
     plays = [play(engine_task(ignore_errors=True), module_defaults=defaults(server, password=PASSWORD))] * 2
     run = controller.run(plays, fleet(60), "--forks", "20")

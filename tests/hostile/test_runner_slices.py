@@ -1,7 +1,5 @@
 """The project of examples/awx, run by ansible-runner as AWX runs a sliced job."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -9,7 +7,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL, LOGIN
@@ -19,16 +16,13 @@ from rollouts import inventory
 
 from playbooks import COLLECTIONS, Controller
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 RUNNER = Path(sys.executable).with_name("ansible-runner")
 HOSTS = ["edge-1", "edge-2", "edge-3", "edge-4"]
 
 pytestmark = pytest.mark.skipif(not RUNNER.exists(), reason="ansible-runner is not in this environment")
 
 
-def slices(count: int) -> list[list[str]]:
+def slices(count):
     """As AWX deals the hosts out."""
     return [sorted(HOSTS)[number::count] for number in range(count)]
 
@@ -36,7 +30,7 @@ def slices(count: int) -> list[list[str]]:
 class Job:
     """One slice, in a private folder of its own."""
 
-    def __init__(self, folder: Path, number: int, variables: dict[str, Any], inventory: dict[str, Any]) -> None:
+    def __init__(self, folder, number, variables, inventory):
         self.folder, self.number = folder / f"job-{number}", number
         shutil.copytree(ROOT / "examples" / "awx", self.folder / "project")
         (self.folder / "inventory").mkdir()
@@ -45,7 +39,7 @@ class Job:
         with_variables(self.folder / "env", {**variables, "awx_job_id": number, "slb_hosts": variables["slb_hosts"]})
         (self.folder / "env" / "extravars.yml").rename(self.folder / "env" / "extravars")
 
-    def start(self, playbook: str) -> subprocess.Popen[str]:
+    def start(self, playbook):
         home = self.folder / "home"
         home.mkdir()
         environment = {
@@ -60,7 +54,7 @@ class Job:
             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
-    def artifacts(self) -> dict[str, Any]:
+    def artifacts(self):
         """What AWX keeps of the job."""
         for file in (self.folder / "artifacts" / "job" / "job_events").glob("*.json"):
             event = json.loads(file.read_text())
@@ -69,14 +63,14 @@ class Job:
         raise AssertionError("the job has not come to its end")
 
 
-def jobs(folder: Path, node: Any, dealt: list[list[str]], answers: dict[str, Any], state: str = "") -> Iterator[Job]:
+def jobs(folder, node, dealt, answers, state=""):
     for number, names in enumerate(dealt, 11):
         whole = inventory(node, folder / "hosts", len(HOSTS), dict.fromkeys(HOSTS, state))
         whole["engines"]["hosts"] = {name: whole["engines"]["hosts"][name] for name in names}
         yield Job(folder, number, answers, whole)
 
 
-def test_a_rollout_in_two_slices(start: Callable[..., Any], tmp_path: Path) -> None:
+def test_a_rollout_in_two_slices(start, tmp_path):
     node = start()
     answers = sent("rollout sliced", {})
     started = [(job, job.start("rollout")) for job in jobs(tmp_path, node, slices(2), answers)]
@@ -93,7 +87,7 @@ def test_a_rollout_in_two_slices(start: Callable[..., Any], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("template", ["diagnose", "audit", "remediate", "adopt_interfaces"])
-def test_the_other_templates_with_answers(start: Callable[..., Any], tmp_path: Path, template: str) -> None:
+def test_the_other_templates_with_answers(start, tmp_path, template):
     answers = sent(template, ANSWERED[template])
     (job,) = jobs(tmp_path, start(), [HOSTS[:2]], answers, "verified")
     process = job.start(template)

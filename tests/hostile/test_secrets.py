@@ -5,26 +5,20 @@ from __future__ import annotations
 import stat
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from fake_node import INSTALL, LICENSE, LOGIN, Exchange, answer, new_session
+from fake_node import INSTALL, LICENSE, LOGIN, answer, new_session
 from test_any_place import ELSEWHERE, PLUGINS
 
 from playbooks import defaults, engine_task, fleet, play
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playbooks import Controller
 
 PASSWORD = 'Tr0ub4dor "&<3> hünde'
 ESCAPED_PASSWORDS = [PASSWORD, "Tr0ub4dor", "hünde", "h\\u00fcnde"]
 
 
-def echo(status: int, kind: str = "text/plain", around: str = "{}") -> Callable[[Exchange], None]:
+def echo(status, kind="text/plain", around="{}"):
     """Answers with the whole request, as a debug page does."""
 
-    def behave(exchange: Exchange) -> None:
+    def behave(exchange):
         head = "\n".join(f"{name}: {value}" for name, value in exchange.request.headers.items())
         text = around.format(head + "\n" + exchange.request.body.decode())
         answer(status, text, kind=kind)(exchange)
@@ -35,7 +29,7 @@ def echo(status: int, kind: str = "text/plain", around: str = "{}") -> Callable[
 class Watch:
     """Looks at process arguments and at the files of the run, again and again while it goes on."""
 
-    def __init__(self, folder: Path, secrets: Callable[[], list[str]]) -> None:
+    def __init__(self, folder, secrets):
         self.folder = folder
         self.secrets = secrets
         self.found: set[str] = set()
@@ -43,22 +37,22 @@ class Watch:
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
-    def __enter__(self) -> Watch:
+    def __enter__(self):
         self._thread.start()
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, *exc_info):
         self._end.set()
         self._thread.join()
 
-    def _watch(self) -> None:
+    def _watch(self):
         while not self._end.wait(0.02):
             for path in Path("/proc").glob("[0-9]*/cmdline"):
                 self._look(path, is_session_file=False)
             for path in (self.folder / "local-tmp").rglob("slb-fleet-session-*"):
                 self._look(path, is_session_file=True)
 
-    def _look(self, path: Path, is_session_file: bool) -> None:
+    def _look(self, path, is_session_file):
         try:
             text, mode = path.read_text(errors="replace"), stat.S_IMODE(path.stat().st_mode)
         except OSError:
@@ -71,7 +65,7 @@ class Watch:
             self.found.add(f"{path}: {text[:100]}")
 
 
-def test_nothing_is_left_behind(start: Callable[..., Any], controller: Controller) -> None:
+def test_nothing_is_left_behind(start, controller):
     good = start({LOGIN: [new_session("Set-Cookie: csrftoken=csrft0ken; Path=/")]})
     echoing = start(
         {
@@ -82,7 +76,7 @@ def test_nothing_is_left_behind(start: Callable[..., Any], controller: Controlle
     )
     refusing = start({LOGIN: [echo(401, "application/json")]})
 
-    def secrets() -> list[str]:
+    def secrets():
         return [*ESCAPED_PASSWORDS, "csrft0ken", *good.sessions, *echoing.sessions, *refusing.sessions]
 
     tasks = [
@@ -120,7 +114,7 @@ def test_nothing_is_left_behind(start: Callable[..., Any], controller: Controlle
     assert watch.found == set()
 
 
-def test_a_crash_shows_no_secrets(start: Callable[..., Any], controller: Controller) -> None:
+def test_a_crash_shows_no_secrets(start, controller):
     """An unexpected error during a request: its traceback is printed at -vvvv."""
     server = start()
     (controller.folder / "sitecustomize.py").write_text(
@@ -142,6 +136,6 @@ def test_a_crash_shows_no_secrets(start: Callable[..., Any], controller: Control
         assert secret not in run.output, near(run.output, secret)
 
 
-def near(text: str, secret: str) -> str:
+def near(text, secret):
     position = text.index(secret)
     return text[max(0, position - 300) : position + 100]

@@ -1,25 +1,17 @@
 """Each job template with answers as AWX sends them: texts that are no templates, and what is left open."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from fake_node import INSTALL
 from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, playbook_of, sent, with_variables
 from rollouts import inventory, rollout
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playbooks import Controller
-
 HOSTS = {"edge-1", "edge-2"}
 
 
-def launches() -> list[Any]:
+def launches():
     """Of each template: nothing answered, and every choice of every question chosen once."""
     found = []
     for template, questions in SURVEYS.items():
@@ -36,9 +28,7 @@ def launches() -> list[Any]:
 
 
 @pytest.mark.parametrize(("template", "answers"), launches())
-def test_a_template_runs_with_what_its_survey_sends(
-    start: Callable[..., Any], controller: Controller, template: str, answers: dict[str, Any]
-) -> None:
+def test_a_template_runs_with_what_its_survey_sends(start, controller, template, answers):
     server, playbook = start(), playbook_of(template)
     states = dict.fromkeys(HOSTS, "verified" if playbook == "audit" else "")
     hosts = inventory(server, controller.folder / "hosts", 2, states)
@@ -50,13 +40,11 @@ def test_a_template_runs_with_what_its_survey_sends(
     assert server.seen[INSTALL] == (len(seen.document["hosts"]) if template.startswith("rollout") else 0)
 
 
-def approved_variables(artifacts: dict[str, Any]) -> dict[str, Any]:
+def approved_variables(artifacts):
     return {**artifacts, "slb_approved_plan": APPROVED_PLAN}
 
 
-def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(
-    start: Callable[..., Any], controller: Controller
-) -> None:
+def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(start, controller):
     server = start()
     hosts = inventory(server, controller.folder / "hosts", 2)
     audit = rollout(controller, hosts, "-e", "awx_job_id=7", playbook="audit", ANSIBLE_SHOW_CUSTOM_STATS="1")
@@ -74,8 +62,8 @@ def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(
 
 
 @pytest.mark.parametrize("trouble", ["another fleet", "no plan", "no artifact"])
-def test_where_that_differs_nothing_is_done(start: Callable[..., Any], controller: Controller, trouble: str) -> None:
-    artifacts: dict[str, Any] = {
+def test_where_that_differs_nothing_is_done(start, controller, trouble):
+    artifacts = {
         "another fleet": {"slb_fleet_7": {"playbook": "slb.fleet.audit", "plan": "sha256:" + "0" * 64}},
         "no plan": {"slb_fleet_7": {"playbook": "slb.fleet.audit", "plan": None}},
         "no artifact": {"slb_fleet_7": {}},

@@ -1,17 +1,13 @@
 """The page as a person meets it: by its text, by what a screen reader reads, by clicks and keys, on paper."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from browser import Browser
 from test_renderings import healthy, hostile
 from told_runs import troubled
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Document
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.page import page as rendered
 
 Show = Callable[..., Browser]
@@ -23,10 +19,10 @@ OF_THE_FLEET = ["edge-1", "edge-2", "edge-3", "edge-4", "edge-5"]
 
 
 @pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
+def show(browser, tmp_path):
     """Opens the page of a document."""
 
-    def opened(document: Document, *, scripts: bool = True) -> Browser:
+    def opened(document, *, scripts=True):
         path = tmp_path / "report.html"
         path.write_text(rendered(document), encoding="utf-8")
         browser.prefer()
@@ -37,7 +33,7 @@ def show(browser: Browser, tmp_path: Path) -> Callable[..., Browser]:
     return opened
 
 
-def test_it_says_first_how_the_fleet_stands_then_what_is_wrong_then_each_host(show: Show) -> None:
+def test_it_says_first_how_the_fleet_stands_then_what_is_wrong_then_each_host(show):
     text = show(troubled()).text
     parts = [
         "slb.fleet.rollout",
@@ -52,7 +48,7 @@ def test_it_says_first_how_the_fleet_stands_then_what_is_wrong_then_each_host(sh
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_every_host_and_its_reason_is_there_with_scripts_and_without(show: Show, scripts: bool) -> None:
+def test_every_host_and_its_reason_is_there_with_scripts_and_without(show, scripts):
     page = show(troubled(), scripts=scripts)
     for host in OF_THE_FLEET:
         assert host in page.names("rowheader")
@@ -61,7 +57,7 @@ def test_every_host_and_its_reason_is_there_with_scripts_and_without(show: Show,
     assert ("Search" in page.text) == scripts, "what needs a script is shown only where there is one"
 
 
-def test_a_screen_reader_is_told_the_structure(show: Show) -> None:
+def test_a_screen_reader_is_told_the_structure(show):
     page = show(troubled())
     assert page.names("heading")[:2] == ["slb.fleet.rollout", "Overview"]
     assert page.names("table") == ["In the order of the run", "Each host"]
@@ -71,7 +67,7 @@ def test_a_screen_reader_is_told_the_structure(show: Show) -> None:
     assert page.value("document.documentElement.lang") == "en"
 
 
-def test_hosts_are_found_by_words_and_by_verdict(show: Show) -> None:
+def test_hosts_are_found_by_words_and_by_verdict(show):
     page = show(troubled())
     page.click("searchbox", "Search")
     page.type("timed OUT")
@@ -81,7 +77,7 @@ def test_hosts_are_found_by_words_and_by_verdict(show: Show) -> None:
     assert page.value(SHOWN) == []
 
 
-def test_hosts_are_sorted_by_a_click_and_the_other_way_by_another(show: Show) -> None:
+def test_hosts_are_sorted_by_a_click_and_the_other_way_by_another(show):
     page = show(healthy(12))
     by_number = [f"edge-{number}" for number in range(12)]
     page.click("button", "Host")
@@ -92,7 +88,7 @@ def test_hosts_are_sorted_by_a_click_and_the_other_way_by_another(show: Show) ->
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_it_can_be_read_in_light_and_in_dark(show: Show, colours: str) -> None:
+def test_it_can_be_read_in_light_and_in_dark(show, colours):
     page = show(troubled())
     page.prefer(colours=colours)
     ground = luminance(page.value("getComputedStyle(document.body).backgroundColor"))
@@ -103,14 +99,14 @@ def test_it_can_be_read_in_light_and_in_dark(show: Show, colours: str) -> None:
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, f"{where} is hard to read in {colours}"
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """As WCAG 2 has it."""
     parts = [int(number) / 255 for number in re.findall(r"\d+", colour)[:3]]
     red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_on_paper_the_stories_are_open_and_there_is_nothing_to_click(show: Show) -> None:
+def test_on_paper_the_stories_are_open_and_there_is_nothing_to_click(show):
     page = show(troubled())
     page.prefer(medium="print")
     assert page.value("document.getElementById('find').offsetHeight") == 0
@@ -118,7 +114,7 @@ def test_on_paper_the_stories_are_open_and_there_is_nothing_to_click(show: Show)
     assert page.value("Array.from(document.querySelectorAll('#hosts details')).every(each => each.open)")
 
 
-def test_others_words_stay_words(show: Show) -> None:
+def test_others_words_stay_words(show):
     page = show(hostile())
     assert page.dialogs == []
     assert page.value("document.scripts.length") == 1
@@ -126,6 +122,6 @@ def test_others_words_stay_words(show: Show) -> None:
     assert page.value(SHOWN) == ["edge-1", "edge-2"]
 
 
-def test_nothing_comes_from_elsewhere(show: Show) -> None:
+def test_nothing_comes_from_elsewhere(show):
     page = show(troubled())
     assert [address for address in page.requests if not address.startswith("file://")] == []

@@ -1,7 +1,5 @@
 """The artifact can be installed by the commands of the pages."""
 
-from __future__ import annotations
-
 import subprocess
 import tarfile
 from pathlib import Path
@@ -15,14 +13,14 @@ PINNED = f"pip install -qq --require-hashes --requirement {ROOT}/requirements/ee
 
 
 @pytest.fixture(scope="module")
-def artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def artifact(tmp_path_factory):
     copy = tmp_path_factory.mktemp("released") / "slb-fleet-1.0.0.tar.gz"
     subprocess.run([ROOT / "tests" / "tools" / "candidate", copy], check=True)
     return copy
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, artifact: Path) -> Path:
+def home(tmp_path_factory, artifact):
     """Return the home of a user after the installation steps of the README."""
     home = tmp_path_factory.mktemp("home")
     make, *install = block("README.md", "python3 -m venv").splitlines()
@@ -30,17 +28,17 @@ def home(tmp_path_factory: pytest.TempPathFactory, artifact: Path) -> Path:
     return home
 
 
-def content(folder: Path) -> dict[Path, bytes]:
+def content(folder):
     return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def packed(artifact: Path) -> dict[Path, bytes]:
+def packed(artifact):
     with tarfile.open(artifact) as archive:
         members = [member for member in archive.getmembers() if member.isfile()]
-        return {Path(member.name): archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
+        return {Path(member.name): archive.extractfile(member).read() for member in members}
 
 
-def test_by_the_lines_of_the_readme_everything_is_there(home: Path, artifact: Path) -> None:
+def test_by_the_lines_of_the_readme_everything_is_there(home, artifact):
     assert content(home / PLACE) == packed(artifact)
     (home / "inventory.yml").write_text("engines: {hosts: {edge-1: }}\n")
     look = next(line for line in block("README.md", "read -rs").splitlines() if "diagnose" in line)
@@ -49,9 +47,7 @@ def test_by_the_lines_of_the_readme_everything_is_there(home: Path, artifact: Pa
     assert "play #1 (engines)" in looked.output
 
 
-def test_what_an_execution_environment_is_built_of_is_where_the_page_has_it_copied_from(
-    home: Path, artifact: Path
-) -> None:
+def test_what_an_execution_environment_is_built_of_is_where_the_page_has_it_copied_from(home, artifact):
     copies = [line for line in block("docs/awx.md", "ansible-builder build").splitlines() if line.startswith("cp ")]
     type_in(artifact.parent, "\n".join(copies), {"HOME": str(home)}).assert_ok()
     definition = artifact.with_name("execution-environment.yml")

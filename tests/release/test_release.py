@@ -1,10 +1,7 @@
 """A release is made of a fresh clone, and its pages say truly how to see that it is the one that was made."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from signing import signer
@@ -15,7 +12,7 @@ VERSION = "9.0.0"
 
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
-def test_a_release_from_a_fresh_clone_is_what_its_page_says_it_is(tmp_path: Path) -> None:
+def test_a_release_from_a_fresh_clone_is_what_its_page_says_it_is(tmp_path):
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
     # Right after a release there is nothing to tell; then this is.

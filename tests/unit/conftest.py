@@ -1,15 +1,11 @@
 """A loaded machine is slow, which is no fault of the code: hypothesis sets no deadline here."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from hypothesis import settings
 
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
 
-def pytest_configure(config: Any) -> None:
+def pytest_configure(config):
     """Register the markers for ansible-test, which does not read pyproject.toml."""
     config.addinivalue_line("markers", "long: takes minutes")

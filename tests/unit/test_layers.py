@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,7 @@ BELOW = {
 MADE_BY_ITSELF = re.compile(r"\bsys\.path(\[.*?\] *=[^=]|\.(append|extend|insert)\b| *\+?=[^=])")
 
 
-def imports(file: Path) -> Iterator[str]:
+def imports(file):
     """What it imports, by whole names: ``from`` a module or as one."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
@@ -32,7 +31,7 @@ def imports(file: Path) -> Iterator[str]:
             yield from (f"{node.module}.{each.name}" for each in node.names)
 
 
-def imported(layer: str) -> set[str]:
+def imported(layer):
     path = MODULE_UTILS / layer
     found = set()
     for file in path.glob("*.py") if path.is_dir() else [path.with_suffix(".py")]:
@@ -46,16 +45,16 @@ def imported(layer: str) -> set[str]:
 
 
 @pytest.mark.parametrize("layer", sorted(BELOW))
-def test_no_layer_knows_what_is_above_or_beside_it(layer: str) -> None:
+def test_no_layer_knows_what_is_above_or_beside_it(layer):
     assert imported(layer) <= BELOW[layer]
 
 
-def test_the_collection_imports_itself_by_whole_names() -> None:
+def test_the_collection_imports_itself_by_whole_names():
     names = [name for file in MODULE_UTILS.parent.rglob("*.py") for name in imports(file)]
     assert len(names) > 500
 
 
-def test_no_test_says_itself_where_its_imports_are_found() -> None:
+def test_no_test_says_itself_where_its_imports_are_found():
     """pytest has its pythonpath, and tests/tools/python has the same for programs."""
     texts = {file: file.read_bytes().decode(errors="replace") for file in TESTS.rglob("*") if file.is_file()}
     assert Path(__file__) in texts

@@ -1,10 +1,7 @@
 """The generated pages are up to date, and the reference is complete."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,11 +22,11 @@ WITHOUT_CODES = ("_result.py",)
 
 
 @pytest.mark.parametrize("page", reference.pages(), ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_page_is_up_to_date(page: Path) -> None:
+def test_page_is_up_to_date(page):
     assert page.read_text() == reference.pages()[page], RUN
 
 
-def test_variables_page_has_each_variable_once() -> None:
+def test_variables_page_has_each_variable_once():
     names = [name for group in reference.GROUPS.values() for name in group]
     assert len(names) == len(set(names))
     assert set(names) == KNOWN
@@ -37,14 +34,14 @@ def test_variables_page_has_each_variable_once() -> None:
     assert len(reference.NEEDED) == 6
 
 
-def test_variables_page_has_the_defaults() -> None:
+def test_variables_page_has_the_defaults():
     options = reference.read_options()
     for name, default in DEFAULTS.items():
         if not name.startswith("slb_awx_") and name not in ("slb_engine_name", "slb_manage_ip"):
             assert options[name].get("default") == default, name
 
 
-def errors(tree: ast.AST) -> Iterator[ast.expr]:
+def errors(tree):
     """Return the expressions that stand for a code: the first argument of an error, and codes in tables of errors."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and node.args:
@@ -62,7 +59,7 @@ def errors(tree: ast.AST) -> Iterator[ast.expr]:
             yield node.value
 
 
-def codes() -> set[str]:
+def codes():
     found = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS} | OF_REPORT | BUILT
     for file in sorted((ROOT / "plugins").rglob("*.py")):
         if not set(file.parts) & set(WITHOUT_CODES):
@@ -74,7 +71,7 @@ def codes() -> set[str]:
     return found
 
 
-def test_messages_page_has_each_code_and_no_other() -> None:
+def test_messages_page_has_each_code_and_no_other():
     page = (ROOT / "docs" / "reference" / "messages.md").read_text()
     documented = re.findall(r"^## (\w+)$", page, re.MULTILINE)
     assert documented == sorted(set(documented))
@@ -83,7 +80,7 @@ def test_messages_page_has_each_code_and_no_other() -> None:
     assert not unknown, f"remove from docs/reference/messages.md: {sorted(unknown)}"
 
 
-def test_each_code_has_when_check_and_fix() -> None:
+def test_each_code_has_when_check_and_fix():
     page = (ROOT / "docs" / "reference" / "messages.md").read_text()
     for section in page.split("\n## ")[1:]:
         code, *lines = [line for line in section.splitlines() if line]

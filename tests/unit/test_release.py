@@ -1,11 +1,8 @@
 """A release comes to its tag, or leaves everything unchanged: its gates and builders are stand-ins, git is real."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,7 +26,7 @@ HOME = "https://home.example/team/slb-fleet"
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
+def tree(tmp_path):
     tree = tmp_path / "tree"
     for name, line in STAND_INS.items():
         program = tree / name
@@ -47,24 +44,24 @@ def tree(tmp_path: Path) -> Path:
     return tree
 
 
-def environment() -> dict[str, str]:
+def environment():
     """Return the environment of a machine without a user name for git."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     told = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "user.useConfigOnly", "GIT_CONFIG_VALUE_0": "true"}
     return {**kept, **told, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
 
 
-def git(tree: Path, *arguments: str) -> str:
+def git(tree, *arguments):
     done = subprocess.run(["git", *arguments], cwd=tree, env=environment(), capture_output=True, text=True, check=True)
     return done.stdout.strip()
 
 
-def release(tree: Path, *arguments: str, **told: str) -> subprocess.CompletedProcess[str]:
+def release(tree, *arguments, **told):
     command = [tree / "tests" / "tools" / "release", *arguments]
     return subprocess.run(command, env={**environment(), **told}, capture_output=True, text=True, check=False)
 
 
-def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
+def test_where_git_knows_no_name_it_comes_to_its_tag(tree):
     done = release(tree, "1.0.0", HOME)
     assert done.returncode == 0, done.stderr
     assert git(tree, "rev-parse", "v1.0.0^{commit}") == git(tree, "rev-parse", "main")
@@ -77,7 +74,7 @@ def test_where_git_knows_no_name_it_comes_to_its_tag(tree: Path) -> None:
 
 
 @pytest.fixture
-def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def key(tmp_path, monkeypatch):
     """Make the key of a releaser, in the key ring that gpg uses from now on."""
     with signer(tmp_path) as (name, where):
         for variable, value in where.items():
@@ -86,7 +83,7 @@ def key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
-def test_with_a_key_the_tag_is_signed_by_it(tree: Path, key: str) -> None:
+def test_with_a_key_the_tag_is_signed_by_it(tree, key):
     done = release(tree, "1.0.0", HOME, key)
     assert done.returncode == 0, done.stderr
     words = "git tag --verify v1.0.0"
@@ -98,7 +95,7 @@ def test_with_a_key_the_tag_is_signed_by_it(tree: Path, key: str) -> None:
     assert subprocess.run(unsigned, cwd=tree, env=environment(), capture_output=True, check=False).returncode != 0
 
 
-def test_what_is_released_is_later_than_what_was(tree: Path) -> None:
+def test_what_is_released_is_later_than_what_was(tree):
     assert release(tree, "1.9.0", HOME).returncode == 0
     done = release(tree, "1.8.3", HOME)
     assert "has been released as v1.9.0" in done.stderr
@@ -106,7 +103,7 @@ def test_what_is_released_is_later_than_what_was(tree: Path) -> None:
     assert release(tree, "1.10.0", HOME).returncode == 0
 
 
-def test_a_release_has_something_to_tell(tree: Path) -> None:
+def test_a_release_has_something_to_tell(tree):
     git(tree, "rm", "--quiet", "changelogs/fragments/one.yml")
     git(tree, "-c", "user.name=a", "-c", "user.email=a@tree.example", "commit", "--quiet", "--message=Released")
     assert "changelogs/fragments is empty" in release(tree, "1.0.0", HOME).stderr
@@ -136,7 +133,7 @@ NO_REPOSITORIES = (
         (["1.0.0", HOME, "unknown@home.example"], "GnuPG has no secret key unknown@home.example"),
     ],
 )
-def test_what_it_lacks_is_said_before_the_gates(tree: Path, arguments: list[str], words: str) -> None:
+def test_what_it_lacks_is_said_before_the_gates(tree, arguments, words):
     done = release(tree, *arguments)
     assert words in done.stderr
     assert "the gates" not in done.stdout
@@ -147,7 +144,7 @@ def test_what_it_lacks_is_said_before_the_gates(tree: Path, arguments: list[str]
     "trouble",
     ["tests/tools/docsite", "tests/tools/importer", ".cache/release/bin/cyclonedx-py", ".venv/bin/ansible-galaxy"],
 )
-def test_where_something_fails_everything_is_as_it_was(tree: Path, trouble: str) -> None:
+def test_where_something_fails_everything_is_as_it_was(tree, trouble):
     before = git(tree, "rev-parse", "main")
     (tree / trouble).write_text("#!/bin/sh\nexit 1\n")
     if trouble.startswith("tests"):

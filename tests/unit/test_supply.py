@@ -1,7 +1,5 @@
 """Packages for tests and releases are installed with the pinned checksums."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -12,17 +10,17 @@ PROGRAMS = [file for file in (ROOT / "tests" / "tools").iterdir() if file.is_fil
 PINNED = re.compile(r"[\w.-]+==\S+( ; .+)?( \\\n    --hash=sha256:[0-9a-f]{64})+\n")
 
 
-def test_requirements_have_five_names() -> None:
+def test_requirements_have_five_names():
     names = {f"{name}.{kind}" for name in ("dev", "docs", "ee", "lab", "release") for kind in ("in", "txt")}
     assert {file.name for file in (ROOT / "requirements").iterdir()} == names
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "requirements").glob("*.txt")), ids=lambda file: file.name)
-def test_each_package_has_a_version_and_checksums(file: Path) -> None:
+def test_each_package_has_a_version_and_checksums(file):
     assert PINNED.sub("", file.read_text()) == ""
 
 
-def test_tools_install_packages_with_checksums() -> None:
+def test_tools_install_packages_with_checksums():
     lines = [line for program in PROGRAMS for line in program.read_text().splitlines()]
     installs = [line for line in lines if re.search(r"-m pip\b.* (install|download) ", line)]
     assert len(installs) >= 5

@@ -1,10 +1,7 @@
 """Texts for users have plain words: no word of the list, short task names, short descriptions of modules."""
 
-from __future__ import annotations
-
 import ast
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,7 +22,7 @@ MOST_OF_A_NAME = 50
 MOST_OF_A_DESCRIPTION = 60
 
 
-def files(*patterns: str) -> list[Path]:
+def files(*patterns):
     return sorted(path for pattern in patterns for path in ROOT.glob(pattern))
 
 
@@ -35,7 +32,7 @@ PROGRAMS = files("plugins/**/*.py")
 TASKS = files("roles/*/tasks/*.yml", "playbooks/**/*.yml")
 
 
-def texts(path: Path) -> Iterator[str]:
+def texts(path):
     text = path.read_text()
     if path.suffix != ".py":
         yield text
@@ -49,14 +46,14 @@ def texts(path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", [*PAGES, *DATA, *PROGRAMS], ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_text_has_no_replaced_word(path: Path) -> None:
+def test_text_has_no_replaced_word(path):
     # An identifier is one word: a field of the report keeps its name.
     prose = [CODE.sub(" ", text) for text in texts(path) if not re.fullmatch(r"\w+", text)]
     found = {" ".join(word.lower().split()) for text in prose for word in WORDS.findall(text)}
     assert not found, f"use the terms of the other pages instead of {sorted(found)}"
 
 
-def names(node: object) -> Iterator[str]:
+def names(node):
     if isinstance(node, list):
         for each in node:
             yield from names(each)
@@ -68,14 +65,14 @@ def names(node: object) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("path", TASKS, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_task_name_is_a_short_command(path: Path) -> None:
+def test_task_name_is_a_short_command(path):
     for name in names(yaml.safe_load(path.read_text())):
         assert len(name) <= MOST_OF_A_NAME, name
         assert "," not in name, name
 
 
 @pytest.mark.parametrize("path", files("plugins/modules/*.py"), ids=lambda path: path.stem)
-def test_short_description_is_short(path: Path) -> None:
+def test_short_description_is_short(path):
     (description,) = re.findall(r"^short_description: (.*)$", path.read_text(), re.MULTILINE)
     assert len(description) <= MOST_OF_A_DESCRIPTION
     assert not description.endswith(".")

@@ -1,10 +1,6 @@
 """The artifact of a job: real runs of the playbooks over hosts with recorded answers, with a limit."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +12,7 @@ SHOWN = {"ANSIBLE_STDOUT_CALLBACK": "default", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
 REFUSED = "slb_approved_plan=sha256:" + "0" * 64
 
 
-def artifact(fleet: Canned, playbook: str, *options: str) -> dict[str, Any]:
+def artifact(fleet, playbook, *options):
     _status, output = fleet.run(f"slb.fleet.{playbook}", "--limit", "engines", "-e", "awx_job_id=77", *options, **SHOWN)
     assert "errantly" not in output
     published, _end = json.JSONDecoder().raw_decode(output.partition("\tRUN: ")[2])
@@ -36,9 +32,7 @@ def artifact(fleet: Canned, playbook: str, *options: str) -> dict[str, Any]:
     ],
     ids=["failed", "all-failed", "refused", "license", "unreachable", "audit", "audit-unreachable"],
 )
-def test_artifact_with_limit_shows_outcome_of_job(
-    tmp_path: Path, playbook: str, states: dict[str, str], options: tuple[str, ...], complete: bool
-) -> None:
+def test_artifact_with_limit_shows_outcome_of_job(tmp_path, playbook, states, options, complete):
     fleet = Canned(tmp_path, **states)
     published = artifact(fleet, playbook, *options)
     assert published["complete"] is complete, published

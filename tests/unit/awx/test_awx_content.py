@@ -1,7 +1,5 @@
 """The content of AWX as data: surveys, and messages rendered as AWX renders them."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json
@@ -9,15 +7,12 @@ import os
 import re
 import shutil
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from jinja2 import (
     ChainableUndefined,
     StrictUndefined,
-    Template,
     TemplateSyntaxError,
     Undefined,
     UndefinedError,
@@ -45,22 +40,22 @@ GROUP = {
     "fix": "Set.",
 }
 OUTCOME = {"counts": {"healthy": 3, "failed": 12}, "groups": [GROUP], "groups_left_out": 2, "complete": False}
-ODD: list[Any] = [None, 7, 1.5, True, "", "text", HOSTILE, [], [None, 7, [], {}], {}, {"a": 1}, {1: []}]
+ODD = [None, 7, 1.5, True, "", "text", HOSTILE, [], [None, 7, [], {}], {}, {"a": 1}, {1: []}]
 
 
 @functools.cache
-def compiled(template: str, undefined: type[Undefined]) -> Template:
+def compiled(template, undefined):
     return sandbox.ImmutableSandboxedEnvironment(undefined=undefined).from_string(template)
 
 
-def render(template: str, undefined: type[Undefined] = Undefined, **fields: Any) -> str:
+def render(template, undefined=Undefined, **fields):
     job = {"id": 7, "name": "audit", "status": "failed", "started": "2027-01-01", "finished": None, **fields}
     known = {"job": job, "job_friendly_name": "Job", "url": "https://awx.example/7", "job_metadata": "{}"}
     approval = {"approval_status": "requested", "approval_node_name": "n", "workflow_url": "u"}
     return compiled(template, undefined).render(**known, **approval)
 
 
-def test_message_of_failed_job_names_hosts_and_codes() -> None:
+def test_message_of_failed_job_names_hosts_and_codes():
     subject, body, posted = (render(each, artifacts={"slb_fleet_7": OUTCOME}) for each in OF_A_JOB)
     assert subject == "Job #7 audit: failed"
     assert "3 healthy\n12 failed\n" in body
@@ -71,7 +66,7 @@ def test_message_of_failed_job_names_hosts_and_codes() -> None:
 
 
 @pytest.mark.parametrize("undefined", [Undefined, ChainableUndefined, StrictUndefined])
-def test_message_with_odd_artifacts_stalls_no_workflow(undefined: type[Undefined]) -> None:
+def test_message_with_odd_artifacts_stalls_no_workflow(undefined):
     groups = [{**GROUP, name: odd} for name, odd in itertools.product(GROUP, ODD)]
     outcomes = [{**OUTCOME, name: odd} for name, odd in itertools.product(OUTCOME, ODD)]
     outcomes += [{**OUTCOME, "groups": [group]} for group in (*groups, *ODD)]
@@ -86,13 +81,13 @@ def test_message_with_odd_artifacts_stalls_no_workflow(undefined: type[Undefined
             json.loads(text)
 
 
-def test_message_without_optional_fields_is_accepted_by_awx() -> None:
+def test_message_without_optional_fields_is_accepted_by_awx():
     for template in (*OF_A_JOB, *OF_AN_APPROVAL):
         render(template, StrictUndefined)
     assert json.loads(render(OF_AN_APPROVAL[2])) == {"job": {}}
 
 
-def test_survey_asks_for_known_variables_and_no_secret() -> None:
+def test_survey_asks_for_known_variables_and_no_secret():
     secrets = {f"slb_{name}" for name, rules in CONNECTION_ARGUMENTS.items() if rules.get("no_log")}
     for questions in SURVEYS.values():
         variables = [question["variable"] for question in questions]
@@ -106,13 +101,13 @@ def test_survey_asks_for_known_variables_and_no_secret() -> None:
     assert SURVEYS["remediate"][0]["required"]
 
 
-def test_credential_injects_only_options_of_connection() -> None:
+def test_credential_injects_only_options_of_connection():
     injected = set(CONTENT["__slb_awx_credential_types"][0]["injectors"]["env"])
     taken = {rules["fallback"][1][0] for rules in CONNECTION_ARGUMENTS.values() if "fallback" in rules}
     assert injected <= taken
 
 
-def test_role_specification_has_each_default() -> None:
+def test_role_specification_has_each_default():
     specs = yaml.safe_load((ROOT / "roles/awx_content/meta/argument_specs.yml").read_text())["argument_specs"]
     defaults = {name: value for name, value in CONTENT.items() if name.startswith("slb_awx_")}
     for spec in specs.values():
@@ -123,7 +118,7 @@ def test_role_specification_has_each_default() -> None:
 
 
 @pytest.mark.parametrize(("folder", "option"), [(".", ()), ("..", ("--playbook-dir", "awx/inventory"))])
-def test_example_inventory_finds_engine_list(tmp_path: Path, folder: str, option: tuple[str, ...]) -> None:
+def test_example_inventory_finds_engine_list(tmp_path, folder, option):
     """AWX names the folder of the inventory file, and the command line runs in the folder of the project."""
     project = tmp_path / "awx"
     shutil.copytree(ROOT / "examples" / "awx", project)

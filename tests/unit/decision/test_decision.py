@@ -3,17 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The decision table: row by row, and as a total function over all combinations of observed states."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS, Plan, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils.state import (
     LIVE,
@@ -33,20 +30,20 @@ NEW, OLD = "new" * 21, "old" * 21
 LISTED = ("undescribed", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown")
 
 
-def container(state: str = "running", identity: str | None = NEW, uptime: float = 3600, **rest: Any) -> Container:
+def container(state="running", identity=NEW, uptime=3600, **rest):
     if state == "absent":
         return Container()
-    return Container(state, identity, uptime=uptime if state == "running" else None, **rest)  # type: ignore[arg-type]
+    return Container(state, identity, uptime=uptime if state == "running" else None, **rest)
 
 
-def record(state: str = "verified", **rest: Any) -> Record:
+def record(state="verified", **rest):
     values = {"engine": ENGINE, "last_verified": NEW if state == "verified" else None, "request_id": "1"}
-    return Record(state, **{**values, **rest})  # type: ignore[arg-type]
+    return Record(state, **{**values, **rest})
 
 
-def host(box: Container | None = None, note: Record | None = None, listed: str = "undescribed", **rest: Any) -> State:
+def host(box=None, note=None, listed="undescribed", **rest):
     is_about_it = listed not in ("undescribed", "empty", "not_listed")
-    return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)  # type: ignore[arg-type]
+    return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
 
 
 OWN = record("requested", age=1000, container_before=OLD)
@@ -54,7 +51,7 @@ YOUNG = replace(OWN, age=20)
 SET_ASIDE = SetAside(OLD, "slb-leftover-1")
 
 # (state, policy, action, code)
-ROWS: list[tuple[State, Policy, str, str]] = [
+ROWS = [
     (host(container("unknown")), Policy(), "fail", "container_state_unknown"),
     (host(container("unknown"), is_root=False), Policy(), "fail", "permission_denied"),
     (host(conflict="x"), Policy(), "fail", "duplicate_engine"),
@@ -167,30 +164,30 @@ ROWS: list[tuple[State, Policy, str, str]] = [
 
 
 @pytest.mark.parametrize(("state", "policy", "action", "code"), ROWS)
-def test_decide_row(state: State, policy: Policy, action: str, code: str) -> None:
+def test_decide_row(state, policy, action, code):
     plan = decide(state, policy)
     assert (plan.action, plan.code) == (action, code), plan
 
 
-def test_decide_all_codes_have_a_row() -> None:
+def test_decide_all_codes_have_a_row():
     codes = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS}
     assert codes == {code for _state, _policy, _action, code in ROWS}
 
 
-def _policies() -> Iterator[Policy]:
+def _policies():
     for unverified in ("fail", "adopt", "replace"):
-        yield Policy(unverified_engine=unverified)  # type: ignore[arg-type]
+        yield Policy(unverified_engine=unverified)
     yield Policy(remediates=True)
 
 
-def _records() -> Iterator[Record]:
+def _records():
     yield Record()
     yield Record("invalid", "damaged")
     for state in ("preparing", "requested", "restoring", "verified"):
         for engine, last, age, before, aside in itertools.product(
             (ENGINE, OTHER), (None, NEW, OLD), (10, 1000), (None, NEW, OLD), (None, SET_ASIDE, SetAside(NEW, "slb"))
         ):
-            yield Record(  # type: ignore[call-arg]
+            yield Record(
                 state,
                 engine=engine,
                 last_verified=last,
@@ -201,7 +198,7 @@ def _records() -> Iterator[Record]:
             )
 
 
-def _all_states() -> Iterator[tuple[State, Policy, Plan]]:
+def _all_states():
     boxes = [container(state) for state in get_args(ContainerState)]
     boxes += [container(uptime=1), container(uptime=1, restart_count=2), container(connections=1)]
     boxes += [container(connections=None), container(auto_remove=True), container(manager="compose project x")]
@@ -210,9 +207,9 @@ def _all_states() -> Iterator[tuple[State, Policy, Plan]]:
         yield state, policy, decide(state, policy)
 
 
-def test_decide_is_total_and_safe() -> None:
+def test_decide_is_total_and_safe():
     """No state is without a plan, and no plan changes what may serve traffic."""
-    seen: Counter[str] = Counter()
+    seen = Counter()
     for state, policy, plan in _all_states():
         seen[plan.code] += 1
         box, note = state.container, state.record
@@ -241,7 +238,7 @@ def test_decide_is_total_and_safe() -> None:
 
 
 @pytest.mark.parametrize("state", get_args(RecordState))
-def test_decide_unwritable_record_never_changes_a_host(state: str) -> None:
+def test_decide_unwritable_record_never_changes_a_host(state):
     for box in get_args(ContainerState):
-        plan = decide(host(container(box), Record(state, "x", unwritable="read-only", engine=ENGINE)), Policy())  # type: ignore[arg-type]
+        plan = decide(host(container(box), Record(state, "x", unwritable="read-only", engine=ENGINE)), Policy())
         assert plan.action in ("none", "wait", "fail")

@@ -8,5 +8,5 @@ import pytest
 decision_table = pytest.importorskip("decision_table")
 
 
-def test_decision_table_is_up_to_date() -> None:
+def test_decision_table_is_up_to_date():
     assert decision_table.PAGE.read_text() == decision_table.table()

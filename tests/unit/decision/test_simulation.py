@@ -49,22 +49,22 @@ class World:
     kill_in: int = 10**9
     ids: int = 0
 
-    def step(self) -> None:
+    def step(self):
         """Any step can be the last of a run."""
         self.kill_in -= 1
         if self.kill_in < 0:
             raise KilledError
 
-    def named(self, name: str) -> str | None:
+    def named(self, name):
         return next((each for each, box in self.containers.items() if box["name"] == name), None)
 
-    def start_container(self, state: str = "running") -> str:
+    def start_container(self, state="running"):
         self.ids += 1
         identity = f"c{self.ids}"
         self.containers[identity] = {"name": "slb", "state": state, "since": self.now, "policy": "always"}
         return identity
 
-    def observe(self, requests: int) -> State:
+    def observe(self, requests):
         identity = self.named("slb")
         box = self.containers.get(identity or "")
         note, aside = self.record, self.record.get("aside")
@@ -85,13 +85,13 @@ class World:
                 if aside
                 else None,
             ),
-            Listed(shown if self.has_list else "undescribed"),  # type: ignore[arg-type]
+            Listed(shown if self.has_list else "undescribed"),
             requests=requests,
         )
 
     # --- a run
 
-    def run(self) -> str:
+    def run(self):
         """Does what a rollout does on one host. Returns the last action."""
         sent = 0
         for _poll in range(60):
@@ -112,7 +112,7 @@ class World:
                     return "rejected"
         return "wait"
 
-    def install(self, request: str, action: str) -> bool:
+    def install(self, request, action):
         identity = self.named("slb")
         assert (action == "replace") == (identity is not None)
         before = {key: value for key, value in self.record.items() if key != "previous"}
@@ -145,12 +145,12 @@ class World:
             self.restore()
         return accepted
 
-    def stop(self, identity: str) -> None:
+    def stop(self, identity):
         if identity == self.live and self.node == "running" and self.has_list:
             self.broken.append("a live engine was stopped")
         self.containers[identity].update(state="exited", policy="no")
 
-    def restore(self) -> None:
+    def restore(self):
         self.step()
         self.record["state"] = "restoring"
         aside = self.record.get("aside")
@@ -162,7 +162,7 @@ class World:
         self.step()
         self.record = self.record.get("previous") or {}
 
-    def node_accepts(self) -> bool:
+    def node_accepts(self):
         fault = self.chance.choice(["", "", "", "reject", "no engine", "dead engine"])
         if fault == "reject" or self.node in ("running", "deploying"):
             return False
@@ -175,10 +175,10 @@ class World:
 
     # --- what else happens
 
-    def pass_time(self, seconds: float) -> None:
+    def pass_time(self, seconds):
         self.now += seconds
 
-    def disturb(self) -> None:
+    def disturb(self):
         identity = self.named("slb")
         event = self.chance.choice(["nothing", "time", "stopped", "removed", "updated", "leftover", "forgotten"])
         if event == "time":
@@ -197,8 +197,8 @@ class World:
 
 
 @pytest.mark.parametrize("has_list", [True, False], ids=["with list", "without list"])
-def test_histories_keep_the_promises(has_list: bool) -> None:
-    ends: dict[str, int] = {}
+def test_histories_keep_the_promises(has_list):
+    ends = {}
     for seed in range(800):
         world = World(random.Random(seed), has_list)
         if world.chance.random() < 0.5:

@@ -1,14 +1,10 @@
 """Commands of Docker and Podman are scripts on a private PATH here: what they print, and what is concluded."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import subprocess
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -24,12 +20,12 @@ ITEM = {
 }
 
 
-def inspected(status: str = "exited", pid: int = 0, **values: object) -> str:
-    return json.dumps([{**ITEM, **values, "State": {**ITEM["State"], "Status": status, "Pid": pid}}])  # type: ignore[dict-item]
+def inspected(status="exited", pid=0, **values):
+    return json.dumps([{**ITEM, **values, "State": {**ITEM["State"], "Status": status, "Pid": pid}}])
 
 
 @pytest.fixture
-def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def programs(tmp_path, monkeypatch):
     monkeypatch.setattr(container.commands, "_SEARCH_PATH", "")
     monkeypatch.setattr(container.processes, "pids", list)
     monkeypatch.setattr(container, "_DOCKER_SOCKET", str(tmp_path / "docker.sock"))
@@ -38,7 +34,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def program(folder: Path, name: str, script: str) -> None:
+def program(folder, name, script):
     """Write a command; a ``docker`` gets its words without the option --host."""
     path = folder / name
     shift = "shift 2\n" if name == "docker" else ""
@@ -47,7 +43,7 @@ def program(folder: Path, name: str, script: str) -> None:
 
 
 @contextlib.contextmanager
-def process(parent: str) -> Iterator[int]:
+def process(parent):
     """Run a process whose parent has the text ``parent`` on its command line."""
     script = "/bin/sleep 60 & echo $!; wait"
     with subprocess.Popen(["/bin/sh", "-c", script, "conmon", parent], stdout=subprocess.PIPE, text=True) as shim:
@@ -59,11 +55,11 @@ def process(parent: str) -> Iterator[int]:
             os.kill(pid, 9)
 
 
-def test_find_without_runtime_is_absent(programs: Path) -> None:
+def test_find_without_runtime_is_absent(programs):
     assert container.find_container().state == "absent"
 
 
-def test_find_running_container(programs: Path) -> None:
+def test_find_running_container(programs):
     with process(IDENTITY) as pid:
         program(programs, "podman", f"echo '{inspected('running', pid)}'")
         seen = container.find_container()
@@ -73,7 +69,7 @@ def test_find_running_container(programs: Path) -> None:
         assert "pid" not in seen.summary()
 
 
-def test_find_process_of_another_machine_is_unknown(programs: Path) -> None:
+def test_find_process_of_another_machine_is_unknown(programs):
     """As if the socket was forwarded from another machine: the number is free here, or of another process."""
     for pid in (os.getpid(), 2**22 + 1):
         program(programs, "docker", f"echo '{inspected('running', pid)}'")
@@ -82,7 +78,7 @@ def test_find_process_of_another_machine_is_unknown(programs: Path) -> None:
         assert "not on this machine" in str(seen.why)
 
 
-def test_find_asks_only_the_runtime_of_this_machine(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_asks_only_the_runtime_of_this_machine(programs, monkeypatch):
     for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"):
         monkeypatch.setenv(name, "tcp://198.51.100.7:2375")
     check = f'[ "$1 $2" = "--host unix://{programs}/docker.sock" ] && [ -z "$DOCKER_HOST$DOCKER_CONTEXT" ] || exit 1'
@@ -91,7 +87,7 @@ def test_find_asks_only_the_runtime_of_this_machine(programs: Path, monkeypatch:
     assert container.find_container().state == "exited"
 
 
-def test_find_docker_socket_of_dockerd(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_docker_socket_of_dockerd(programs, monkeypatch):
     (programs / "other.sock").touch()
     command = f"/usr/bin/dockerd\0-H\0fd://\0--host=unix://{programs}/other.sock\0"
     monkeypatch.setattr(container.processes, "pids", lambda: [7])
@@ -101,7 +97,7 @@ def test_find_docker_socket_of_dockerd(programs: Path, monkeypatch: pytest.Monke
     assert container.find_container().state == "exited"
 
 
-def test_find_exited_between_two_starts_is_restarting(programs: Path) -> None:
+def test_find_exited_between_two_starts_is_restarting(programs):
     first = programs / "first"
     script = f"if [ -e {first} ]; then echo '{inspected('restarting')}'; else : >{first}; echo '{inspected()}'; fi"
     program(programs, "docker", script)
@@ -125,7 +121,7 @@ def test_find_exited_again_after_a_start(programs: Path, starts: int, state: str
         ("echo '[7]'", "unknown form"),
     ],
 )
-def test_find_unclear_answer_is_unknown(programs: Path, monkeypatch: pytest.MonkeyPatch, script: str, why: str) -> None:
+def test_find_unclear_answer_is_unknown(programs, monkeypatch, script, why):
     monkeypatch.setattr(container, "_ANSWER_SECONDS", 0.3)
     program(programs, "docker", script)
     begin = time.monotonic()
@@ -137,9 +133,7 @@ def test_find_unclear_answer_is_unknown(programs: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", ["dockerd", "containerd", "conmon", "podman"])
-def test_find_runtime_process_without_command_is_unknown(
-    programs: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_find_runtime_process_without_command_is_unknown(programs, monkeypatch, name):
     monkeypatch.setattr(container.processes, "pids", lambda: [7])
     monkeypatch.setattr(container.processes, "read", lambda pid, file: name + "\n" if file == "comm" else "")
     command = "podman" if name in ("conmon", "podman") else "docker"
@@ -185,7 +179,7 @@ def test_find_socket_without_command_is_unknown(programs: Path) -> None:
     assert container.find_container().state == "absent", "the package podman-docker makes this link"
 
 
-def test_find_two_containers_of_one_name_is_unknown(programs: Path) -> None:
+def test_find_two_containers_of_one_name_is_unknown(programs):
     program(programs, "docker", f"echo '{inspected()}'")
     program(programs, "podman", f"echo '{inspected()}'")
     assert container.find_container().state == "exited"
@@ -193,14 +187,14 @@ def test_find_two_containers_of_one_name_is_unknown(programs: Path) -> None:
     assert "both have a container" in str(container.find_container().why)
 
 
-def test_find_command_outside_of_a_short_path(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_command_outside_of_a_short_path(programs, monkeypatch):
     program(programs, "docker", f"echo '{inspected()}'")
     monkeypatch.setattr(container.commands, "_SEARCH_PATH", str(programs))
     monkeypatch.setenv("PATH", "/nowhere")
     assert container.find_container().state == "exited"
 
 
-def test_find_container_created_between_two_commands(programs: Path) -> None:
+def test_find_container_created_between_two_commands(programs):
     made = programs / "made"
     script = f"""case $1 in
 container) [ -e {made} ] && echo '{inspected()}' || exit 1;;
@@ -210,7 +204,7 @@ esac"""
     assert container.find_container().state == "exited"
 
 
-def test_find_name_in_podmans_storage_is_unknown(programs: Path) -> None:
+def test_find_name_in_podmans_storage_is_unknown(programs):
     script = '[ $1 = ps ] || exit 125; case "$*" in *--external*) echo {} Storage;; esac'
     program(programs, "podman", script.format("slb"))
     assert "buildah" in str(container.find_container().why)
@@ -220,7 +214,7 @@ def test_find_name_in_podmans_storage_is_unknown(programs: Path) -> None:
     assert container.find_container().state == "absent", "an old Podman does not know the option"
 
 
-def test_find_as_another_user_is_denied(programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_as_another_user_is_denied(programs, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     program(programs, "podman", "[ $1 = ps ]")
     assert container.unknown_state(container.find_container()).code == "permission_denied"
@@ -232,7 +226,7 @@ def test_find_as_another_user_is_denied(programs: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("kind", ["script", "link", "other script", "binary"])
-def test_installed_docker_of_podman_is_podman(programs: Path, kind: str) -> None:
+def test_installed_docker_of_podman_is_podman(programs, kind):
     program(programs, "podman", "true")
     docker = programs / "docker"
     if kind == "link":
@@ -249,7 +243,7 @@ def test_installed_docker_of_podman_is_podman(programs: Path, kind: str) -> None
     assert container.installed() == expected
 
 
-def test_inspect_with_a_missing_command(programs: Path) -> None:
+def test_inspect_with_a_missing_command(programs):
     program(programs, "podman", f"[ $3 = c1 ] && echo '{inspected(Id='c1')}'")
     assert container.inspect("docker", "c1").runtime == "podman"
     assert container.inspect("docker", "c2").state == "unknown", "Podman does not know Docker's containers"
@@ -269,9 +263,7 @@ def test_inspect_with_a_missing_command(programs: Path) -> None:
         ("engine.service", "Description=docker slb", False),
     ],
 )
-def test_find_manager_reads_unit_files(
-    programs: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, is_found: bool
-) -> None:
+def test_find_manager_reads_unit_files(programs, monkeypatch, file, text, is_found):
     monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(programs / "units"),))
     path = programs / "units" / file
     path.parent.mkdir(parents=True)
@@ -291,9 +283,7 @@ def test_find_manager_reads_unit_files(
         (["vi", "start", "slb"], "0::/system.slice/e.service\n", None),
     ],
 )
-def test_find_manager_sees_a_process_of_a_unit(
-    programs: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], cgroup: str, expected: str | None
-) -> None:
+def test_find_manager_sees_a_process_of_a_unit(programs, monkeypatch, words, cgroup, expected):
     monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(programs),))
     files = {"cmdline": "\0".join(words) + "\0", "cgroup": cgroup}
     monkeypatch.setattr(container.processes, "pids", lambda: [7])
@@ -310,7 +300,7 @@ def test_find_manager_sees_a_process_of_a_unit(
         ("PODMAN_SYSTEMD_UNIT", "systemd unit y"),
     ],
 )
-def test_find_reads_the_manager_from_labels(programs: Path, label: str, manager: str) -> None:
+def test_find_reads_the_manager_from_labels(programs, label, manager):
     config = {"Image": "slb:1", "Labels": {label: "y"}}
     program(programs, "docker", f"echo '{inspected(Config=config)}'")
     assert container.find_container().manager == manager

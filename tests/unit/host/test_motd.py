@@ -1,12 +1,8 @@
 """The login banner is moved and never lost; its sizes are read without a command."""
 
-from __future__ import annotations
-
 import operator
 import os
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,17 +11,17 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 
 @pytest.fixture
-def message(tmp_path: Path) -> Path:
+def message(tmp_path):
     path = tmp_path / "motd"
     path.write_text("Authorised use only.\n" * 3)
     return path
 
 
-def files(message: Path) -> dict[str, str]:
+def files(message):
     return {entry.name: entry.read_text() for entry in message.parent.iterdir()}
 
 
-def test_restore_leaves_the_same_file(message: Path) -> None:
+def test_restore_leaves_the_same_file(message):
     before = (message.read_text(), message.stat().st_ino, message.stat().st_mode)
     assert motd.move_aside(str(message), False).values == {"moved": True, "backup_file": f"{message}.bak"}
     assert not message.exists()
@@ -34,20 +30,20 @@ def test_restore_leaves_the_same_file(message: Path) -> None:
     assert list(message.parent.iterdir()) == [message]
 
 
-def test_second_run_changes_nothing(message: Path) -> None:
+def test_second_run_changes_nothing(message):
     motd.move_aside(str(message), False)
     assert not motd.move_aside(str(message), False).changed
     motd.restore(str(message), None, False)
     assert not motd.restore(str(message), None, False).changed
 
 
-def test_move_aside_empty_banner_is_kept(message: Path) -> None:
+def test_move_aside_empty_banner_is_kept(message):
     message.write_text("")
     assert not motd.move_aside(str(message), False).changed
     assert message.exists()
 
 
-def test_move_aside_keeps_existing_backup(message: Path) -> None:
+def test_move_aside_keeps_existing_backup(message):
     older = message.with_name("motd.bak")
     older.write_text("another file")
     backup = motd.move_aside(str(message), False).values["backup_file"]
@@ -57,7 +53,7 @@ def test_move_aside_keeps_existing_backup(message: Path) -> None:
     assert message.read_text() == "Authorised use only.\n" * 3
 
 
-def test_restore_new_banner_is_kept(message: Path) -> None:
+def test_restore_new_banner_is_kept(message):
     motd.move_aside(str(message), False)
     message.write_text("new banner")
     with pytest.raises(FleetError, match="was written after"):
@@ -66,7 +62,7 @@ def test_restore_new_banner_is_kept(message: Path) -> None:
     assert Path(f"{message}.bak").exists()
 
 
-def test_restore_replaces_new_empty_banner(message: Path) -> None:
+def test_restore_replaces_new_empty_banner(message):
     motd.move_aside(str(message), False)
     message.write_text("")
     motd.restore(str(message), None, False)
@@ -75,7 +71,7 @@ def test_restore_replaces_new_empty_banner(message: Path) -> None:
 
 @pytest.mark.parametrize("names", [[], ["motd.bak"], ["motd.bak", "motd.bak.20200101T000000Z", "motd.bak-2024"]])
 @pytest.mark.parametrize("content", ["Authorised use only.\n", "", None])
-def test_restore_ignores_other_backups(message: Path, names: list[str], content: str | None) -> None:
+def test_restore_ignores_other_backups(message, names, content):
     for name in names:
         message.with_name(name).write_text("another file")
     if content is None:
@@ -87,7 +83,7 @@ def test_restore_ignores_other_backups(message: Path, names: list[str], content:
     assert files(message) == before
 
 
-def test_restore_takes_the_noted_backup(message: Path) -> None:
+def test_restore_takes_the_noted_backup(message):
     backup = motd.move_aside(str(message), False).values["backup_file"]
     newer = message.with_name("motd.bak.29991231T000000Z")
     newer.write_text("another file")
@@ -95,7 +91,7 @@ def test_restore_takes_the_noted_backup(message: Path) -> None:
     assert files(message) == {"motd": "Authorised use only.\n" * 3, newer.name: "another file"}
 
 
-def test_restore_takes_the_last_banner_only(message: Path) -> None:
+def test_restore_takes_the_last_banner_only(message):
     first = motd.move_aside(str(message), False).values["backup_file"]
     message.write_text("the next one")
     motd.move_aside(str(message), False)
@@ -105,14 +101,14 @@ def test_restore_takes_the_last_banner_only(message: Path) -> None:
     assert Path(first).exists()
 
 
-def test_restore_after_manual_restore_changes_nothing(message: Path) -> None:
+def test_restore_after_manual_restore_changes_nothing(message):
     Path(motd.move_aside(str(message), False).values["backup_file"]).rename(message)
     message.with_name("motd.bak").write_text("another file")
     assert not motd.restore(str(message), None, False).changed
     assert files(message) == {"motd": "Authorised use only.\n" * 3, "motd.bak": "another file"}
 
 
-def test_restore_named_backup(message: Path) -> None:
+def test_restore_named_backup(message):
     motd.move_aside(str(message), False)
     other = message.with_name("motd.bak-2024")
     other.write_text("another file")
@@ -121,7 +117,7 @@ def test_restore_named_backup(message: Path) -> None:
     assert not motd.restore(str(message), None, False).changed
 
 
-def test_restore_check_mode_keeps_the_note(message: Path) -> None:
+def test_restore_check_mode_keeps_the_note(message):
     motd.move_aside(str(message), False)
     before = files(message)
     assert motd.restore(str(message), None, True).changed
@@ -129,7 +125,7 @@ def test_restore_check_mode_keeps_the_note(message: Path) -> None:
     assert motd.restore(str(message), None, False).changed
 
 
-def test_restore_invalid_note_is_named(message: Path) -> None:
+def test_restore_invalid_note_is_named(message):
     motd.move_aside(str(message), False)
     note = message.with_name(".motd.slb_fleet")
     note.write_text("{")
@@ -145,12 +141,12 @@ class Kill(BaseException):
 CHANGES = ["files.replace", "os.link", "os.unlink", "files.sync_folder"]
 
 
-def killed_at(number: int, monkeypatch: pytest.MonkeyPatch, step: Callable[[], object]) -> bool:
+def killed_at(number, monkeypatch, step):
     """Run ``step`` and kill it before its ``number``-th change. Return False if it ended before."""
     changes = 0
 
-    def counted(change: Callable[..., None]) -> Callable[..., None]:
-        def make(*arguments: Any, **options: Any) -> None:
+    def counted(change):
+        def make(*arguments, **options):
             nonlocal changes
             changes += 1
             if changes == number:
@@ -173,15 +169,13 @@ def killed_at(number: int, monkeypatch: pytest.MonkeyPatch, step: Callable[[], o
 @pytest.mark.parametrize("number", range(1, 10))
 @pytest.mark.parametrize("others", [[], ["motd.bak"]])
 @pytest.mark.parametrize("goes_on", ["aside", "restored"])
-def test_killed_run_is_finished_by_the_next(
-    message: Path, monkeypatch: pytest.MonkeyPatch, number: int, others: list[str], goes_on: str
-) -> None:
+def test_killed_run_is_finished_by_the_next(message, monkeypatch, number, others, goes_on):
     path, text = str(message), message.read_text()
     before = dict.fromkeys(others, "another file")
     for name in others:
         message.with_name(name).write_text(before[name])
 
-    def there_and_back() -> None:
+    def there_and_back():
         motd.move_aside(path, False)
         motd.restore(path, None, False)
 
@@ -194,14 +188,14 @@ def test_killed_run_is_finished_by_the_next(
     assert files(message) == {"motd": text, **before}
 
 
-def test_restore_after_kill_ignores_new_backup(message: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restore_after_kill_ignores_new_backup(message, monkeypatch):
     assert killed_at(2, monkeypatch, lambda: motd.move_aside(str(message), False))
     message.with_name("motd.bak").write_text("another file")
     assert not motd.restore(str(message), None, False).changed
     assert files(message) == {"motd": "Authorised use only.\n" * 3, "motd.bak": "another file"}
 
 
-def test_restore_ignores_hard_link(message: Path) -> None:
+def test_restore_ignores_hard_link(message):
     own = message.with_name("motd.bak-2024")
     os.link(message, own)
     motd.move_aside(str(message), False)
@@ -209,7 +203,7 @@ def test_restore_ignores_hard_link(message: Path) -> None:
     assert own.samefile(message)
 
 
-def test_symbolic_link_is_moved_and_restored(tmp_path: Path) -> None:
+def test_symbolic_link_is_moved_and_restored(tmp_path):
     target = tmp_path / "dynamic"
     target.write_text("made at boot\n")
     link = tmp_path / "motd"
@@ -221,7 +215,7 @@ def test_symbolic_link_is_moved_and_restored(tmp_path: Path) -> None:
     assert link.readlink() == target
 
 
-def test_move_aside_check_mode_moves_nothing(message: Path) -> None:
+def test_move_aside_check_mode_moves_nothing(message):
     result = motd.move_aside(str(message), True)
     assert result.changed
     assert result.diff is not None
@@ -229,13 +223,13 @@ def test_move_aside_check_mode_moves_nothing(message: Path) -> None:
     assert [entry.name for entry in message.parent.iterdir()] == ["motd"]
 
 
-def test_restore_missing_backup_is_named(message: Path) -> None:
+def test_restore_missing_backup_is_named(message):
     with pytest.raises(FleetError, match=r"nothing\.bak not found\. Set backup_file to: \(there is no backup\)"):
         motd.restore(str(message), str(message.with_name("nothing.bak")), False)
 
 
-def test_gather_banner_names_each_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def make(name: str, size: int, mode: int = 0o644) -> str:
+def test_gather_banner_names_each_source(tmp_path, monkeypatch):
+    def make(name, size, mode=0o644):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x" * size)

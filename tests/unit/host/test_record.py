@@ -1,13 +1,10 @@
 """The record protects each step on a host: what a kill interrupts, the next run continues or restores."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,11 +18,11 @@ SET_ASIDE = {"container_id": None, "container_state": None, "allow_established":
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
+def host(monkeypatch, tmp_path):
     return Host(monkeypatch, tmp_path, FakeRuntime())
 
 
-def options(host: Host, **changes: Any) -> dict[str, Any]:
+def options(host, **changes):
     """Return the options of ``prepare`` that fit the host as it is now."""
     noted, seen = record.read(), container.find_container()
     expected = {
@@ -46,24 +43,24 @@ def options(host: Host, **changes: Any) -> dict[str, Any]:
     return {**ENGINE, **given, **changes}
 
 
-def prepare(host: Host, **changes: Any) -> dict[str, Any]:
+def prepare(host, **changes):
     return record.prepare(options(host, **changes), False).values
 
 
-def set_aside(check_mode: bool = False, **changes: Any) -> Any:
+def set_aside(check_mode=False, **changes):
     return record.set_aside({**ENGINE, **SET_ASIDE, "stop_timeout": 1, **changes}, check_mode)
 
 
-def verify(container_id: str, remove_leftovers: bool = False, **changes: Any) -> Any:
+def verify(container_id, remove_leftovers=False, **changes):
     given = {"container_id": container_id, "verified_by": "host", "remove_leftovers": remove_leftovers}
     return record.verify({**ENGINE, **given, **changes}, False)
 
 
-def restore(request_id: str = "aa11") -> Any:
+def restore(request_id="aa11"):
     return record.restore(request_id, 1, False)
 
 
-def code_of(act: Any) -> str:
+def code_of(act):
     with pytest.raises(FleetError) as raised:
         act()
     # The folder of the tests is longer than the one of the record.
@@ -73,7 +70,7 @@ def code_of(act: Any) -> str:
     return raised.value.code
 
 
-def test_prepare_replace_records_and_sets_aside(host: Host) -> None:
+def test_prepare_replace_records_and_sets_aside(host):
     host.runtime.add()
     result = record.prepare(options(host), False)
     name = result.values["set_aside_as"]
@@ -90,7 +87,7 @@ def test_prepare_replace_records_and_sets_aside(host: Host) -> None:
     assert (result.values["before"]["state"], result.values["after"]["state"]) == ("running", "absent")
 
 
-def test_prepare_install_records_without_container(host: Host) -> None:
+def test_prepare_install_records_without_container(host):
     result = prepare(host)
     assert result["set_aside_as"] is None
     assert result["record"]["container_before"] is None
@@ -99,13 +96,13 @@ def test_prepare_install_records_without_container(host: Host) -> None:
     assert host.file() is None
 
 
-def test_prepare_install_beside_a_manager_is_refused(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepare_install_beside_a_manager_is_refused(host, monkeypatch):
     monkeypatch.setattr(container, "find_manager", lambda _seen: "systemd unit slb.service (/etc/slb.service)")
     assert code_of(lambda: prepare(host)) == "managed_by_systemd"
     assert record.read()["state"] == "none"
 
 
-def test_prepare_check_mode_changes_nothing(host: Host) -> None:
+def test_prepare_check_mode_changes_nothing(host):
     host.runtime.add()
     before = host.state()
     result = record.prepare(options(host), True)
@@ -115,7 +112,7 @@ def test_prepare_check_mode_changes_nothing(host: Host) -> None:
     assert host.state() == before
 
 
-def test_prepare_again_is_idempotent(host: Host) -> None:
+def test_prepare_again_is_idempotent(host):
     host.runtime.add()
     given = options(host)
     first = record.prepare(given, False)
@@ -127,7 +124,7 @@ def test_prepare_again_is_idempotent(host: Host) -> None:
 
 
 @pytest.mark.parametrize("status", ["running", "paused", "exited", "created", "restarting"])
-def test_restore_returns_to_the_state_before(host: Host, status: str) -> None:
+def test_restore_returns_to_the_state_before(host, status):
     host.runtime.add(status=status, policy="always", max=0)
     verify("c1")
     before = host.state()
@@ -142,14 +139,14 @@ def test_restore_returns_to_the_state_before(host: Host, status: str) -> None:
     assert not restore().changed
 
 
-def test_prepare_killed_at_each_step_is_finished(host: Host) -> None:
+def test_prepare_killed_at_each_step_is_finished(host):
     number = 0
     while True:
         host.runtime.containers.clear()
         host.path.unlink(missing_ok=True)
         host.runtime.add()
         given = options(host)
-        was_killed = host.kill_before(number, lambda given=given: record.prepare(given, False))  # type: ignore[misc]
+        was_killed = host.kill_before(number, lambda given=given: record.prepare(given, False))
         result = record.prepare(given, False)
         assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no")
         noted = record.read()
@@ -162,7 +159,7 @@ def test_prepare_killed_at_each_step_is_finished(host: Host) -> None:
 
 
 @pytest.mark.parametrize("status", ["running", "exited"])
-def test_restore_after_a_kill_at_each_step(host: Host, status: str) -> None:
+def test_restore_after_a_kill_at_each_step(host, status):
     """The kill comes in ``prepare`` and once more in ``restore``."""
     host.runtime.add(status=status)
     verify("c1", base_url="https://other.example")
@@ -186,7 +183,7 @@ def test_restore_after_a_kill_at_each_step(host: Host, status: str) -> None:
     assert kills >= 12
 
 
-def test_set_aside_killed_at_each_step_is_finished(host: Host) -> None:
+def test_set_aside_killed_at_each_step_is_finished(host):
     number = 0
     was_killed = True
     while was_killed:
@@ -209,7 +206,7 @@ def test_set_aside_killed_at_each_step_is_finished(host: Host) -> None:
     assert number == 6
 
 
-def test_restore_set_aside_finishes_a_killed_set_aside(host: Host) -> None:
+def test_restore_set_aside_finishes_a_killed_set_aside(host):
     host.runtime.add()
     before = host.state()
     for number in range(5):
@@ -230,7 +227,7 @@ def test_restore_set_aside_finishes_a_killed_set_aside(host: Host) -> None:
         {"record_request_id": "bb22"},
     ],
 )
-def test_prepare_changed_host_is_refused(host: Host, change: dict[str, Any]) -> None:
+def test_prepare_changed_host_is_refused(host, change):
     host.runtime.add()
     before = host.state()
     given = options(host)
@@ -240,21 +237,21 @@ def test_prepare_changed_host_is_refused(host: Host, change: dict[str, Any]) -> 
     assert code_of(lambda: record.prepare(options(host, action="install"), False)) == "state_changed"
 
 
-def test_prepare_crash_loop_counts_as_unchanged(host: Host) -> None:
+def test_prepare_crash_loop_counts_as_unchanged(host):
     host.runtime.add(status="restarting")
     given = options(host)
     host.runtime.containers["c1"]["State"]["Status"] = "running"
     assert record.prepare(given, False).changed
 
 
-def test_prepare_interrupted_request_of_another_run_is_refused(host: Host) -> None:
+def test_prepare_interrupted_request_of_another_run_is_refused(host):
     host.runtime.add()
     assert host.kill_before(2, lambda: prepare(host))
     assert code_of(lambda: prepare(host, request_id="bb22")) == "state_changed"
     assert record.read()["request_id"] == "aa11"
 
 
-def test_prepare_restored_request_is_not_sent_again(host: Host) -> None:
+def test_prepare_restored_request_is_not_sent_again(host):
     host.runtime.add()
     before = host.state()
     prepare(host)
@@ -278,7 +275,7 @@ def test_prepare_restored_request_is_not_sent_again(host: Host) -> None:
         ("record", "record_not_writable"),
     ],
 )
-def test_safety_check_changes_nothing(host: Host, monkeypatch: pytest.MonkeyPatch, case: str, code: str) -> None:
+def test_safety_check_changes_nothing(host, monkeypatch, case, code):
     labels = {"compose": {"com.docker.compose.project": "y"}, "podman unit": {"PODMAN_SYSTEMD_UNIT": "x.service"}}
     host.runtime.add(labels=labels.get(case), auto_remove=case == "auto_remove")
     given = options(host)
@@ -306,7 +303,7 @@ def test_safety_check_changes_nothing(host: Host, monkeypatch: pytest.MonkeyPatc
     assert before is None or host.state() == before
 
 
-def test_prepare_auto_remove_container_may_be_lost(host: Host) -> None:
+def test_prepare_auto_remove_container_may_be_lost(host):
     host.runtime.add(auto_remove=True, policy="no", max=0)
     result = prepare(host, remove_leftovers=True)
     assert (result["set_aside_as"], result["record"]["set_aside"]) == (None, None)
@@ -314,7 +311,7 @@ def test_prepare_auto_remove_container_may_be_lost(host: Host) -> None:
 
 
 @pytest.mark.parametrize("verb", ["update", "stop", "rename"])
-def test_prepare_failed_command_restores(host: Host, verb: str) -> None:
+def test_prepare_failed_command_restores(host, verb):
     host.runtime.add()
     before = host.state()
     host.runtime.fails[verb] = "it is broken"
@@ -324,12 +321,12 @@ def test_prepare_failed_command_restores(host: Host, verb: str) -> None:
     assert host.state() == before
 
 
-def test_prepare_full_disk_restores(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_prepare_full_disk_restores(host, monkeypatch):
     host.runtime.add()
     before = host.state()[0]
     replace = record.files.replace
 
-    def full(path: str, content: bytes, mode: int) -> None:
+    def full(path, content, mode):
         if b'"requested"' in content:
             raise OSError(28, "No space left on device")
         replace(path, content, mode)
@@ -340,12 +337,12 @@ def test_prepare_full_disk_restores(host: Host, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("is_late", [False, True])
-def test_prepare_command_without_answer_is_unknown(host: Host, is_late: bool) -> None:
+def test_prepare_command_without_answer_is_unknown(host, is_late):
     """A killed ``docker stop`` is carried out by the daemon later, or was carried out already."""
     host.runtime.add()
     step = host.runtime.before
 
-    def hang(verb: str) -> None:
+    def hang(verb):
         step(verb)
         if verb == "stop":
             host.runtime.before = step
@@ -364,19 +361,19 @@ def test_prepare_command_without_answer_is_unknown(host: Host, is_late: bool) ->
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
-def test_prepare_recreated_container_is_reported(host: Host) -> None:
+def test_prepare_recreated_container_is_reported(host):
     host.runtime.add()
     verify("c1")
     step = host.runtime.before
     attempt = host.runtime.attempt
 
-    def recreate(*arguments: Any) -> Any:
+    def recreate(*arguments):
         answer = attempt(*arguments)
         if host.runtime.changes[-1:] == ["rename"]:
             host.runtime.add("c2")
         return answer
 
-    host.runtime.attempt = recreate  # type: ignore[method-assign]
+    host.runtime.attempt = recreate
     assert code_of(lambda: prepare(host)) == "container_recreated"
     assert host.runtime.before is step
     noted = record.read()
@@ -385,7 +382,7 @@ def test_prepare_recreated_container_is_reported(host: Host) -> None:
 
 
 @pytest.mark.parametrize("how", ["start", "ends"])
-def test_restore_container_that_does_not_start(host: Host, how: str) -> None:
+def test_restore_container_that_does_not_start(host, how):
     host.runtime.add()
     before = host.state()
     name = prepare(host)["set_aside_as"]
@@ -402,7 +399,7 @@ def test_restore_container_that_does_not_start(host: Host, how: str) -> None:
     assert host.state() == before
 
 
-def test_restore_name_taken_changes_nothing(host: Host) -> None:
+def test_restore_name_taken_changes_nothing(host):
     host.runtime.add()
     prepare(host)
     host.runtime.add("c2")
@@ -413,7 +410,7 @@ def test_restore_name_taken_changes_nothing(host: Host) -> None:
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
-def test_restore_removed_container_restores_the_record(host: Host, is_taken: bool) -> None:
+def test_restore_removed_container_restores_the_record(host, is_taken):
     host.runtime.add()
     verify("c1")
     before = host.state()[1]
@@ -426,7 +423,7 @@ def test_restore_removed_container_restores_the_record(host: Host, is_taken: boo
     assert host.state()[1] == before
 
 
-def test_restore_of_another_request_changes_nothing(host: Host) -> None:
+def test_restore_of_another_request_changes_nothing(host):
     host.runtime.add()
     prepare(host)
     before = host.state()
@@ -435,7 +432,7 @@ def test_restore_of_another_request_changes_nothing(host: Host) -> None:
     assert host.state() == before
 
 
-def test_install_after_remediate_keeps_the_leftover(host: Host) -> None:
+def test_install_after_remediate_keeps_the_leftover(host):
     host.runtime.add()
     verify("c1")
     first = host.state()
@@ -450,14 +447,14 @@ def test_install_after_remediate_keeps_the_leftover(host: Host) -> None:
     assert host.state() == first
 
 
-def test_set_aside_remove_deletes_the_container(host: Host) -> None:
+def test_set_aside_remove_deletes_the_container(host):
     host.runtime.add(auto_remove=True)
     verify("c1")
     assert set_aside(remove=True).values["set_aside_as"] is None
     assert (host.runtime.containers, host.file()) == ({}, None)
 
 
-def test_verify_keeps_or_removes_the_leftover(host: Host) -> None:
+def test_verify_keeps_or_removes_the_leftover(host):
     host.runtime.add("c1")
     prepare(host)
     host.runtime.add("c2")
@@ -479,7 +476,7 @@ def test_verify_keeps_or_removes_the_leftover(host: Host) -> None:
 
 
 @pytest.mark.parametrize("case", ["runs", "renamed"])
-def test_verify_keeps_a_leftover_in_use(host: Host, case: str) -> None:
+def test_verify_keeps_a_leftover_in_use(host, case):
     host.runtime.add("c1")
     prepare(host)
     if case == "runs":
@@ -492,7 +489,7 @@ def test_verify_keeps_a_leftover_in_use(host: Host, case: str) -> None:
     assert record.read()["set_aside"]["id"] == "c1"
 
 
-def test_last_verified_is_kept_for_the_same_engine(host: Host) -> None:
+def test_last_verified_is_kept_for_the_same_engine(host):
     host.runtime.add()
     verify("c1")
     prepare(host)
@@ -504,7 +501,7 @@ def test_last_verified_is_kept_for_the_same_engine(host: Host) -> None:
     assert record.read()["name"] == "edge-1"
 
 
-def test_remove_is_idempotent(host: Host) -> None:
+def test_remove_is_idempotent(host):
     host.runtime.add()
     verify("c1")
     assert record.remove(True).changed
@@ -513,12 +510,12 @@ def test_remove_is_idempotent(host: Host) -> None:
     assert host.file() is None
 
 
-def test_age_after_reboot_and_in_the_future(host: Host) -> None:
+def test_age_after_reboot_and_in_the_future(host):
     prepare(host)
     noted = host.file()
     assert noted is not None
 
-    def read_with(**values: Any) -> dict[str, Any]:
+    def read_with(**values):
         host.path.write_text(json.dumps({**noted, **values}))
         return record.show(record.read())
 
@@ -547,7 +544,7 @@ def test_age_after_reboot_and_in_the_future(host: Host) -> None:
         {"previous": {"state": "verified"}},
     ],
 )
-def test_read_invalid_value_is_invalid(host: Host, values: dict[str, Any]) -> None:
+def test_read_invalid_value_is_invalid(host, values):
     prepare(host)
     host.path.write_text(json.dumps({**(host.file() or {}), **values}))
     noted = record.read()
@@ -556,7 +553,7 @@ def test_read_invalid_value_is_invalid(host: Host, values: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("content", ["[" * 60000, "x" * 70000, "[]", "{", b"\xff".decode("latin-1")])
-def test_read_damaged_file_is_invalid(host: Host, content: str) -> None:
+def test_read_damaged_file_is_invalid(host, content):
     host.path.parent.mkdir()
     host.path.write_text(content, encoding="latin-1")
     assert record.read()["state"] == "invalid"
@@ -566,7 +563,7 @@ def test_read_damaged_file_is_invalid(host: Host, content: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
-def test_read_no_regular_file_is_invalid(host: Host, kind: str) -> None:
+def test_read_no_regular_file_is_invalid(host, kind):
     host.path.parent.mkdir()
     make = {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}
     make[kind](host.path)
@@ -575,7 +572,7 @@ def test_read_no_regular_file_is_invalid(host: Host, kind: str) -> None:
     assert code_of(lambda: prepare(host)) == "record_not_writable"
 
 
-def test_find_obstacle_writes_nothing(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_obstacle_writes_nothing(host, monkeypatch):
     assert record.find_obstacle() is None
     assert not host.path.parent.exists()
     with monkeypatch.context() as patch:
@@ -587,14 +584,14 @@ def test_find_obstacle_writes_nothing(host: Host, monkeypatch: pytest.MonkeyPatc
     assert code_of(lambda: prepare(host)) == "record_not_writable"
 
 
-def hold_lock(path: str, is_held: Any) -> None:
+def hold_lock(path, is_held):
     record.PATH = path
     with record._locked(5, False):
         is_held.set()
         time.sleep(1.5)
 
 
-def test_second_process_waits_for_the_lock(host: Host) -> None:
+def test_second_process_waits_for_the_lock(host):
     host.runtime.add()
     fork = multiprocessing.get_context("fork")
     is_held = fork.Event()
@@ -607,7 +604,7 @@ def test_second_process_waits_for_the_lock(host: Host) -> None:
     other.join()
 
 
-def test_podman_before_5_1(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_podman_before_5_1(monkeypatch, tmp_path):
     host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
     host.runtime.add(policy="always", max=0)
     before = host.state()
@@ -631,18 +628,18 @@ def test_podman_crash_loop_is_stopped_again(monkeypatch: pytest.MonkeyPatch, tmp
     host.runtime.add(status=status, policy="always", max=0)
     attempt, stops = host.runtime.attempt, 3
 
-    def restart(*arguments: Any) -> Any:
+    def restart(*arguments):
         answer = attempt(*arguments)
         if host.runtime.changes.count("stop") < stops and host.runtime.changes:
             host.runtime.containers["c1"]["State"]["Status"] = "running"
         return answer
 
-    host.runtime.attempt = restart  # type: ignore[method-assign]
+    host.runtime.attempt = restart
     prepare(host)
     assert host.runtime.changes == ["stop"] * stops + ["rename"]
 
 
-def test_gather_healthy_host_asks_one_command(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gather_healthy_host_asks_one_command(host, monkeypatch):
     host.runtime.add("c1")
     prepare(host)
     host.runtime.add("c2")
@@ -656,7 +653,7 @@ def test_gather_healthy_host_asks_one_command(host: Host, monkeypatch: pytest.Mo
     assert facts["machine"].split()[1] == clock.boot_id()
 
 
-def test_gather_shows_what_became_of_the_containers(host: Host) -> None:
+def test_gather_shows_what_became_of_the_containers(host):
     host.runtime.add("c1")
     verify("c1")
     name = prepare(host)["set_aside_as"]

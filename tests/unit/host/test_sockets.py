@@ -1,14 +1,11 @@
 """Sockets and addresses, read from the kernel of the test machine."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import socket
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +14,12 @@ from ansible_collections.slb.fleet.plugins.module_utils.engine_host import socke
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.container import Container
 
 
-def inbound(engine: Container) -> list[str] | None:
+def inbound(engine):
     return sockets.find_connections(engine).inbound
 
 
 @pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
-def test_find_listening_returns_the_process(family: socket.AddressFamily, address: str) -> None:
+def test_find_listening_returns_the_process(family, address):
     with socket.create_server((address, 0), family=family) as server:
         port = server.getsockname()[1]
         (seen,) = [entry for entry in sockets.find_listening(Container("absent")) if entry["port"] == port]
@@ -42,7 +39,7 @@ sys.stdin.read()
 
 
 @pytest.mark.parametrize("number", [1, 900])
-def test_find_listening_odd_names_and_many_ports(number: int) -> None:
+def test_find_listening_odd_names_and_many_ports(number):
     command = [sys.executable, "-c", NAMELESS, str(number)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout
@@ -55,7 +52,7 @@ def test_find_listening_odd_names_and_many_ports(number: int) -> None:
     assert number > 1 or port in {seen["port"] for seen in ports}
 
 
-def test_find_connections_tells_inbound_from_outbound() -> None:
+def test_find_connections_tells_inbound_from_outbound():
     engine = Container("running", pid=os.getpid(), network_mode="bridge")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -68,7 +65,7 @@ def test_find_connections_tells_inbound_from_outbound() -> None:
                 assert f"127.0.0.1:{port}" not in peers
 
 
-def test_find_connections_half_closed_counts() -> None:
+def test_find_connections_half_closed_counts():
     engine = Container("running", pid=os.getpid(), network_mode="host")
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
@@ -79,7 +76,7 @@ def test_find_connections_half_closed_counts() -> None:
         assert "{}:{}".format(*client.getsockname()) in (inbound(engine) or [])
 
 
-def test_find_connections_without_listener_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_find_connections_without_listener_counts(monkeypatch, tmp_path):
     (tmp_path / "range").write_text("61000\t61001\n")
     monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
     engine = Container("running", pid=os.getpid(), network_mode="host")
@@ -90,7 +87,7 @@ def test_find_connections_without_listener_counts(monkeypatch: pytest.MonkeyPatc
         assert "{}:{}".format(*client.getsockname()) in (inbound(engine) or [])
 
 
-def connections_of_another_user(engine: Container) -> list[str] | None:
+def connections_of_another_user(engine):
     """Return what a user sees who is neither root nor the owner of the processes."""
     is_root = os.geteuid() == 0
     fork = multiprocessing.get_context("fork")
@@ -98,20 +95,18 @@ def connections_of_another_user(engine: Container) -> list[str] | None:
         return processes.submit(inbound, engine).result()
 
 
-def test_find_connections_other_user_is_unknown() -> None:
+def test_find_connections_other_user_is_unknown():
     init = Container("running", id="f00d", pid=1, network_mode="host")
     assert connections_of_another_user(init) is None
 
 
 @pytest.mark.parametrize("network_mode", ["host", "bridge"])
 @pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
-def test_find_connections_hidden_process_is_unknown(
-    monkeypatch: pytest.MonkeyPatch, network_mode: str, error: type[OSError]
-) -> None:
+def test_find_connections_hidden_process_is_unknown(monkeypatch, network_mode, error):
     """As with hidepid=1 and hidepid=2."""
     stat = os.stat
 
-    def hide(path: str, **options: object) -> os.stat_result:
+    def hide(path, **options):
         if str(path).startswith("/proc/1/"):
             raise error(path)
         return stat(path, **options)
@@ -122,22 +117,22 @@ def test_find_connections_hidden_process_is_unknown(
 
 
 @pytest.mark.parametrize("network_mode", ["host", "bridge"])
-def test_find_connections_ended_process_has_none(network_mode: str) -> None:
+def test_find_connections_ended_process_has_none(network_mode):
     ended = os.posix_spawn("/bin/true", ["true"], {})
     os.waitpid(ended, 0)
     assert inbound(Container("running", id="f00d", pid=ended, network_mode=network_mode)) == []
 
 
-def test_find_connections_exited_container_has_none() -> None:
+def test_find_connections_exited_container_has_none():
     assert inbound(Container("exited")) == []
     assert inbound(Container("unknown")) is None
 
 
-def test_find_connections_closed_descriptor_hides_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_find_connections_closed_descriptor_hides_none(monkeypatch):
     readlink = os.readlink
     first = f"/proc/{os.getpid()}/fd/0"
 
-    def close_the_first(path: str) -> str:
+    def close_the_first(path):
         if path == first:
             raise FileNotFoundError(path)
         return readlink(path)
@@ -152,7 +147,7 @@ def test_find_connections_closed_descriptor_hides_none(monkeypatch: pytest.Monke
         assert "{}:{}".format(*client.getsockname()) in (inbound(engine) or [])
 
 
-def test_find_addresses_has_no_loopback() -> None:
+def test_find_addresses_has_no_loopback():
     found = sockets.find_addresses()
     assert found is not None
     assert not {"127.0.0.1", "::1"} & set(found)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import math
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -26,45 +25,45 @@ OPTION = {
 PAGED = {**OPTION, "page_parameter": "page"}
 
 
-def item(number: int, state: Any = "up") -> dict[str, Any]:
+def item(number, state="up"):
     return {"n": f"edge-{number}", "net": {"ip": f"192.0.2.{number}"}, "st": state}
 
 
-def code_of(option: Any) -> str:
+def code_of(option):
     with pytest.raises(FleetError) as error:
         EngineList.from_option(option)
     assert len(str(error.value)) <= 220
     return error.value.code
 
 
-def test_option_may_be_json() -> None:
+def test_option_may_be_json():
     assert EngineList.from_option(json.dumps(OPTION)) == EngineList.from_option(OPTION)
 
 
-def test_word_may_stand_without_list() -> None:
+def test_word_may_stand_without_list():
     assert EngineList.from_option(OPTION).words == {"up": "running", "down": "failed"}
 
 
 @pytest.mark.parametrize("key", ["path", "items", "name", "address", "state", "running", "page_parameter"])
 @pytest.mark.parametrize("value", [True, 83, 1.5, datetime.date(2026, 1, 1), {"a": 1}])
-def test_value_that_is_no_text_is_invalid(key: str, value: Any) -> None:
+def test_value_that_is_no_text_is_invalid(key, value):
     assert code_of({**OPTION, key: value}) == "invalid_option"
 
 
 @pytest.mark.parametrize("word", [True, 1, None])
-def test_word_that_is_no_text_is_to_be_quoted(word: Any) -> None:
+def test_word_that_is_no_text_is_to_be_quoted(word):
     with pytest.raises(FleetError) as error:
         EngineList.from_option({**OPTION, "running": [word]})
     assert "Quote" in error.value.fix
 
 
 @pytest.mark.parametrize("key", ["path", "name", "address", "state", "running"])
-def test_missing_key_is_an_error(key: str) -> None:
+def test_missing_key_is_an_error(key):
     assert code_of({**OPTION, key: None}) == "missing_option"
 
 
 @pytest.mark.parametrize("value", [None, "", " "])
-def test_empty_option_is_missing(value: Any) -> None:
+def test_empty_option_is_missing(value):
     assert code_of(value) == "missing_option"
 
 
@@ -83,11 +82,11 @@ def test_empty_option_is_missing(value: Any) -> None:
         {**OPTION, "page_step": 0},
     ],
 )
-def test_unusable_option_is_invalid(option: Any) -> None:
+def test_unusable_option_is_invalid(option):
     assert code_of(option) == "invalid_option"
 
 
-def test_engines_have_states() -> None:
+def test_engines_have_states():
     items = [item(1), item(2, "down"), item(3, "Up"), item(4, 1), item(5, True)]
     engines = EngineList.from_option({**OPTION, "deploying": ["1", "true"]}).read_engines(items)
     assert [each["state"] for each in engines] == ["running", "failed", "unmapped", "deploying", "deploying"]
@@ -103,11 +102,11 @@ def test_engines_have_states() -> None:
         ("edge", "edge"),
     ],
 )
-def test_address_is_comparable(given: str, expected: str) -> None:
+def test_address_is_comparable(given, expected):
     assert module.comparable(given) == expected
 
 
-def test_shown_values_are_printable() -> None:
+def test_shown_values_are_printable():
     engine = EngineList.from_option(OPTION).read_engines([{**item(1), "n": "edge\x1b[2J\n\u202e-1" + "x" * 999}])[0]
     assert engine["name"].isprintable()
     assert len(engine["name"]) == 500
@@ -117,7 +116,7 @@ def test_shown_values_are_printable() -> None:
     "document",
     [[], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}],
 )
-def test_other_document_is_not_as_configured(document: Any) -> None:
+def test_other_document_is_not_as_configured(document):
     engine_list = EngineList.from_option(OPTION)
     with pytest.raises(FleetError) as error:
         engine_list.read_engines(engine_list.find_items(document))
@@ -131,7 +130,7 @@ def test_other_document_is_not_as_configured(document: Any) -> None:
         {"pagination": {"total_count": 3}},
     ],
 )  # fmt: skip
-def test_one_page_of_several_is_unreliable(beside: dict[str, Any]) -> None:
+def test_one_page_of_several_is_unreliable(beside):
     document = {"data": {"items": [item(1), item(2)], **beside}}
     with pytest.raises(FleetError) as error:
         module._require_all(EngineList.from_option(OPTION), document, 2)
@@ -139,29 +138,29 @@ def test_one_page_of_several_is_unreliable(beside: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("beside", [{"total": 2}, {"next": None}, {"last": True}, {"size": 50}, {"total": "many"}])
-def test_whole_list_is_accepted(beside: dict[str, Any]) -> None:
+def test_whole_list_is_accepted(beside):
     module._require_all(EngineList.from_option(OPTION), {"data": {"items": [item(1), item(2)], **beside}}, 2)
 
 
 class Console:
     """A list of ``count`` engines in pages of two."""
 
-    def __init__(self, count: int, **beside: Any) -> None:
+    def __init__(self, count, **beside):
         self.items = [item(number) for number in range(1, count + 1)]
         self.beside = beside
         self.paths: list[str] = []
 
-    def get(self, path: str) -> Any:
+    def get(self, path):
         self.paths.append(path)
         page = int(parse_qs(urlsplit(path).query)["page"][0])
         return {"data": {"items": self.items[2 * page - 2 : 2 * page], **self.beside}}
 
 
-def read(console: Any, option: dict[str, Any] = PAGED, deadline: float = math.inf) -> list[str]:
+def read(console, option=PAGED, deadline=math.inf):
     return [engine["name"] for engine in read_pages(EngineList.from_option(option), console.get, deadline)]
 
 
-def code_of_pages(console: Any, **more: Any) -> str:
+def code_of_pages(console, **more):
     with pytest.raises(FleetError) as error:
         read(console, **more)
     assert len(str(error.value)) <= 220
@@ -169,50 +168,50 @@ def code_of_pages(console: Any, **more: Any) -> str:
 
 
 @pytest.mark.parametrize(("count", "beside", "requests"), [(5, {}, 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2)])
-def test_pages_are_read_to_the_end(count: int, beside: dict[str, Any], requests: int) -> None:
+def test_pages_are_read_to_the_end(count, beside, requests):
     console = Console(count, **beside)
     assert read(console) == [f"edge-{number}" for number in range(1, count + 1)]
     assert len(console.paths) == requests
     assert console.paths[0] == "/api/engines?size=2&page=1"
 
 
-def test_page_parameter_replaces_the_one_in_the_path() -> None:
+def test_page_parameter_replaces_the_one_in_the_path():
     engine_list = EngineList.from_option(
         {**PAGED, "path": "/e?offset=7&x=1", "page_parameter": "offset", "first_page": "0", "page_step": 50}
     )
     assert [engine_list.page_path(index) for index in (0, 2)] == ["/e?x=1&offset=0", "/e?x=1&offset=100"]
 
 
-def test_same_page_twice_is_unreliable() -> None:
+def test_same_page_twice_is_unreliable():
     console = Console(2)
-    console.get = lambda path: {"data": {"items": [item(1), item(2)]}}  # type: ignore[method-assign]
+    console.get = lambda path: {"data": {"items": [item(1), item(2)]}}
     assert code_of_pages(console) == "engine_list_unreliable"
 
 
-def test_engine_on_two_pages_is_unreliable() -> None:
+def test_engine_on_two_pages_is_unreliable():
     console = Console(4)
     console.items[2] = item(1)
     assert code_of_pages(console) == "engine_list_unreliable"
 
 
-def test_total_that_differs_is_unreliable() -> None:
+def test_total_that_differs_is_unreliable():
     assert code_of_pages(Console(4, total=5)) == "engine_list_unreliable"
 
 
-def test_total_that_changes_is_unreliable() -> None:
+def test_total_that_changes_is_unreliable():
     console = Console(6)
     totals = iter((6, 7, 7))
     original = console.get
-    console.get = lambda path: {"data": {**original(path)["data"], "total": next(totals)}}  # type: ignore[method-assign]
+    console.get = lambda path: {"data": {**original(path)["data"], "total": next(totals)}}
     assert code_of_pages(console) == "engine_list_unreliable"
 
 
-def test_pages_without_end_are_unreliable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_without_end_are_unreliable(monkeypatch):
     monkeypatch.setattr(module, "_MOST_PAGES", 3)
     assert code_of_pages(Console(100)) == "engine_list_unreliable"
 
 
-def test_pages_end_at_the_deadline() -> None:
+def test_pages_end_at_the_deadline():
     console = Console(100)
     assert code_of_pages(console, deadline=0.0) == "engine_list_unreliable"
     assert len(console.paths) == 1

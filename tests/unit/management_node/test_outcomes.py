@@ -1,7 +1,5 @@
 """The outcome of an install request for each kind of answer, and the text that is shown of an answer."""
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -21,7 +19,7 @@ CREDENTIALS_PAGE = (
     "<!DOCTYPE html><html><head><title>Engines</title></head><body>"
     '<form action="/system/credentials/"><input type="password" name="secret"></form></body></html>'
 )
-ANSWERS: list[tuple[str, int, str | bytes, str]] = [
+ANSWERS = [
     # The installation was started.
     ("requested", 200, '{"code":0,"msg":"installation started"}', JSON),
     ("requested", 200, '{"success":true}', JSON),
@@ -106,7 +104,7 @@ ANSWERS: list[tuple[str, int, str | bytes, str]] = [
 ]
 
 
-def outcome(status: int, body: str | bytes, kind: str = JSON, own_words: tuple[str, ...] = (), **more: str) -> str:
+def outcome(status, body, kind=JSON, own_words=(), **more):
     content = body.encode() if isinstance(body, str) else body
     headers = {"Content-Type": kind, "Content-Length": str(len(content))}
     return find_outcome(Answer(status, headers, content, **more), COMPILED, own_words)
@@ -115,34 +113,34 @@ def outcome(status: int, body: str | bytes, kind: str = JSON, own_words: tuple[s
 @pytest.mark.parametrize(
     ("expected", "status", "body", "kind"), ANSWERS, ids=[f"{each[1]} {str(each[2])[:50]}" for each in ANSWERS]
 )
-def test_outcome_of_answer(expected: str, status: int, body: str | bytes, kind: str) -> None:
+def test_outcome_of_answer(expected, status, body, kind):
     assert outcome(status, body, kind) == expected
 
 
 @pytest.mark.parametrize("name", ["port 8000 in use", "already exists"])
-def test_name_in_answer_is_no_verdict(name: str) -> None:
+def test_name_in_answer_is_no_verdict(name):
     assert outcome(200, json.dumps({"code": 0, "msg": f"{name}: started"}), own_words=(name,)) == "requested"
     assert outcome(200, json.dumps({"code": 0, "data": {"name": name}}), own_words=(name,)) == "requested"
 
 
 @pytest.mark.parametrize("name", ["e", "Port"])
-def test_short_name_hides_no_verdict(name: str) -> None:
+def test_short_name_hides_no_verdict(name):
     assert outcome(400, '{"msg":"Engine already exists"}', own_words=(name,)) == "exists"
     assert outcome(400, '{"msg":"Port 8000 is in use"}', own_words=(name,)) == "port_in_use"
 
 
-def test_incomplete_answer_is_unknown() -> None:
+def test_incomplete_answer_is_unknown():
     assert outcome(200, '{"code":0', defect="the body is incomplete after 9 bytes") == "unknown"
     assert outcome(200, "Engine already exists, see", TEXT, defect="the body is incomplete") == "exists"
 
 
-def test_missing_length_and_body_is_unknown() -> None:
+def test_missing_length_and_body_is_unknown():
     assert find_outcome(Answer(200, {}, b""), COMPILED) == "unknown"
     assert find_outcome(Answer(204, {}, b""), COMPILED) == "requested"
     assert find_outcome(Answer(200, {"Transfer-Encoding": "chunked"}, b""), COMPILED) == "requested"
 
 
-def test_shown_text_has_no_secret_and_no_control_character() -> None:
+def test_shown_text_has_no_secret_and_no_control_character():
     body = json.dumps({"msg": 'bad\x1b[2J\u202e "s3cret&1" s3cret&amp;1 sessionid=abc123', "more": "x" * 1000})
     shown = Answer(400, {}, body.encode()).shown(("s3cret&1",))
     assert len(shown) == 300

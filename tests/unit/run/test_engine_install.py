@@ -3,11 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One install: never a request without a written record, never two, and a restore after each negative answer."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from ansible.errors import AnsibleConnectionFailure
@@ -23,7 +19,7 @@ ABSENT = {"state": "absent", "id": None}
 class Action(engine_install.ActionModule):
     """The host answers ``answers``; ``calls`` are the steps that it was told."""
 
-    def __init__(self, *answers: Any, check: bool = False) -> None:
+    def __init__(self, *answers, check=False):
         slb_host = facts(1)
         slb_host["engine_container"] = {**slb_host["engine_container"], **ABSENT}
         planned = {"plan": {"action": "install", "by_list": False}, "slb_host": slb_host, "requests": 0}
@@ -31,7 +27,7 @@ class Action(engine_install.ActionModule):
         self._templar = None
         self.answers, self.calls = list(answers), []
 
-    def on_host(self, module: str, arguments: dict[str, Any], variables: dict[str, Any], *, attempts: int = 2) -> Any:
+    def on_host(self, module, arguments, variables, *, attempts=2):
         self.calls.append(arguments)
         answer = self.answers.pop(0) if self.answers else {}
         if isinstance(answer, Exception):
@@ -39,7 +35,7 @@ class Action(engine_install.ActionModule):
         return answer(arguments) if callable(answer) else answer
 
 
-def written(arguments: dict[str, Any]) -> dict[str, Any]:
+def written(arguments):
     return {"changed": True, "record": {"state": "requested", "request_id": arguments["request_id"]}}
 
 
@@ -47,17 +43,17 @@ RESTORED = {"changed": True, "restored": True}
 
 
 @pytest.fixture
-def sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def sent(tmp_path, monkeypatch):
     """The requests that were sent."""
-    requests: list[Any] = []
+    requests = []
     monkeypatch.setattr(engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=lambda: None))
     made = host(tmp_path, 1)
     monkeypatch.setattr(engine_install.FleetHost, "from_variables", lambda *_unused: made)
     return requests
 
 
-def answer_with(monkeypatch: pytest.MonkeyPatch, sent: list[Any], answer: Any) -> None:
-    def request(*arguments: Any) -> Any:
+def answer_with(monkeypatch, sent, answer):
+    def request(*arguments):
         sent.append(arguments)
         if isinstance(answer, Exception):
             raise answer
@@ -66,14 +62,12 @@ def answer_with(monkeypatch: pytest.MonkeyPatch, sent: list[Any], answer: Any) -
     monkeypatch.setattr(engine_install, "request_install", request)
 
 
-def failure(outcome: str, **values: Any) -> FleetError:
+def failure(outcome, **values):
     return FleetError("x", "Rejected.", "Fix it.", outcome=outcome, **values)
 
 
 @pytest.mark.parametrize(("answer", "outcome"), [(Install("requested"), "requested"), (failure("unknown"), "unknown")])
-def test_request_after_a_written_record(
-    monkeypatch: pytest.MonkeyPatch, sent: list[Any], answer: Any, outcome: str
-) -> None:
+def test_request_after_a_written_record(monkeypatch, sent, answer, outcome):
     answer_with(monkeypatch, sent, answer)
     action = Action(written)
     result = action.act({})
@@ -91,14 +85,14 @@ def test_request_after_a_written_record(
         {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""},
     ],
 )
-def test_no_request_without_a_written_record(monkeypatch: pytest.MonkeyPatch, sent: list[Any], answer: Any) -> None:
+def test_no_request_without_a_written_record(monkeypatch, sent, answer):
     answer_with(monkeypatch, sent, Install("requested"))
     with pytest.raises(FleetError):
         Action(answer).act({})
     assert sent == []
 
 
-def test_lost_answer_runs_the_step_once_more(monkeypatch: pytest.MonkeyPatch, sent: list[Any]) -> None:
+def test_lost_answer_runs_the_step_once_more(monkeypatch, sent):
     answer_with(monkeypatch, sent, Install("requested"))
     action = Action(AnsibleConnectionFailure("gone"), written)
     assert action.act({})["outcome"] == "requested"
@@ -118,7 +112,7 @@ def test_lost_answer_runs_the_step_once_more(monkeypatch: pytest.MonkeyPatch, se
         (failure("rejected"), "x"),
     ],
 )
-def test_negative_answer_restores(monkeypatch: pytest.MonkeyPatch, sent: list[Any], answer: Any, code: str) -> None:
+def test_negative_answer_restores(monkeypatch, sent, answer, code):
     answer_with(monkeypatch, sent, answer)
     action = Action(written, RESTORED)
     with pytest.raises(FleetError) as caught:
@@ -129,7 +123,7 @@ def test_negative_answer_restores(monkeypatch: pytest.MonkeyPatch, sent: list[An
     assert (caught.value.values["restored"], len(sent)) == (True, 1)
 
 
-def test_check_mode_sends_nothing(monkeypatch: pytest.MonkeyPatch, sent: list[Any]) -> None:
+def test_check_mode_sends_nothing(monkeypatch, sent):
     answer_with(monkeypatch, sent, Install("requested"))
     result = Action({"changed": True}, check=True).act({})
     assert (result["changed"], sent) == (True, [])

@@ -3,11 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One host in the light of the others: conflicts, the limit of replacements, and the login banner."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from ansible.parsing.dataloader import DataLoader
@@ -27,12 +23,12 @@ CONTAINER = {
 }
 
 
-def facts(number: int, **more: Any) -> dict[str, Any]:
+def facts(number, **more):
     rest = {"root": True, "running_leftovers": [], "machine": f"m{number}", "addresses": [f"192.0.2.{number}"]}
     return {"engine_container": CONTAINER, "record": {"state": "none"}, **rest, **more}
 
 
-def host(folder: Path, number: int, size: int = 4, **variables: Any) -> FleetHost:
+def host(folder, number, size=4, **variables):
     known = {
         "inventory_hostname": f"edge-{number}",
         "ansible_host": f"192.0.2.{number}",
@@ -49,9 +45,7 @@ LIST = {"path": "/engines", "name": "n", "address": "a", "state": "s", "running"
 
 
 @pytest.mark.parametrize(("limit", "blocked"), [("10%", True), ("50%", True), ("75%", False), (3, False), (0, True)])
-def test_replacements_are_limited_over_the_whole_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: Any, blocked: bool
-) -> None:
+def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limit, blocked):
     monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
     hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
     for each in hosts:
@@ -65,7 +59,7 @@ def test_replacements_are_limited_over_the_whole_run(
     )
 
 
-def test_percentage_is_of_the_hosts_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_percentage_is_of_the_hosts_of_the_run(tmp_path, monkeypatch):
     """The plays after the check have fewer hosts."""
     monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
     for number, size in ((1, 20), (2, 20), (1, 2)):
@@ -76,7 +70,7 @@ def test_percentage_is_of_the_hosts_of_the_run(tmp_path: Path, monkeypatch: pyte
     assert compared.code == "leftover"
 
 
-def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path, monkeypatch):
     """Facts are gathered after the fetch: an engine that is deployed in between runs, and is still listed so."""
     world = {"listed": "deploying", "container": "absent"}
     entry = {"name": "edge-1", "address": "192.0.2.1"}
@@ -85,11 +79,11 @@ def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path: Path, monke
     )
 
     class Action(engine_plan.ActionModule):
-        def __init__(self) -> None:
+        def __init__(self):
             self._task = SimpleNamespace(args={}, check_mode=False, get_ds=dict, action="", resolved_action="")
             self._loader, self._templar = DataLoader(), None
 
-        def on_host(self, *_arguments: Any, **_more: Any) -> dict[str, Any]:
+        def on_host(self, *_arguments, **_more):
             found = facts(1, engine_container={**CONTAINER, "state": world["container"]})
             world.update(listed="running", container="running")
             return {"slb_host": found}
@@ -99,7 +93,7 @@ def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path: Path, monke
     assert Action().act({})["plan"]["code"] == "deploying_in_engine_list"
 
 
-def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path: Path) -> None:
+def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path):
     first, second = host(tmp_path, 1), host(tmp_path, 2, engine_name="edge-1")
     for each in (first, second):
         each.reserve()
@@ -122,14 +116,14 @@ def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path: Path) 
         ([("/etc/motd.d/x", 9000), ("/etc/update-motd.d (2 scripts)", None)], False),
     ],
 )
-def test_moves_banner_only_if_that_helps(tmp_path: Path, sources: list[tuple[str, Any]], moves: bool) -> None:
+def test_moves_banner_only_if_that_helps(tmp_path, sources, moves):
     named = [{"source": source, "bytes": size} for source, size in sources]
     motd = {"path": "/etc/motd", "target": None, "sources": named, "bytes": sum(size or 0 for _name, size in sources)}
     assert host(tmp_path, 1).moves_banner({"motd": motd}) is moves
     assert host(tmp_path, 1, motd="keep").moves_banner({"motd": motd}) is False
 
 
-def test_messages_name_variables(tmp_path: Path) -> None:
+def test_messages_name_variables(tmp_path):
     with pytest.raises(FleetError) as caught:
         host(tmp_path, 1, manage_ip="edge-1.lan")
     assert "slb_manage_ip" in str(caught.value)

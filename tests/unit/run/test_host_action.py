@@ -3,10 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What an action takes from a host's answer, and what it takes for a lost connection."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 
@@ -17,14 +13,14 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostA
 class Host(HostAction):
     """A host that gives these answers, one after the other."""
 
-    def __init__(self, *answers: Any) -> None:
+    def __init__(self, *answers):
         self.answers, self.calls = list(answers), 0
         self._connection = self
 
-    def reset(self) -> None:
+    def reset(self):
         """As a connection plugin."""
 
-    def _execute_module(self, **_arguments: Any) -> Any:
+    def _execute_module(self, **_arguments):
         self.calls += 1
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -35,7 +31,7 @@ class Host(HostAction):
 LOST = {"failed": True, "module_stdout": "", "module_stderr": "Connection reset", "rc": -13}
 
 
-def test_declared_keys_only() -> None:
+def test_declared_keys_only():
     answer = {
         "changed": True,
         "record": {},
@@ -46,7 +42,7 @@ def test_declared_keys_only() -> None:
     assert Host(answer).on_host("engine_record", {}, {}) == {"changed": True, "record": {}}
 
 
-def test_answer_is_bounded_and_visible() -> None:
+def test_answer_is_bounded_and_visible():
     taken = Host({"msg": "\x1b[31m" + "x" * 100_000, "record": [[[[[[[[[[["deep"]]]]]]]]]]]}).on_host(
         "engine_record", {}, {}
     )
@@ -54,7 +50,7 @@ def test_answer_is_bounded_and_visible() -> None:
     assert len(str(taken)) < 20_000
 
 
-def test_lost_answer_runs_the_module_once_more() -> None:
+def test_lost_answer_runs_the_module_once_more():
     host = Host(LOST, {"changed": True})
     assert host.on_host("engine_record", {}, {}) == {"changed": True}
     assert host.calls == 2
@@ -69,13 +65,13 @@ def test_lost_answer_runs_the_module_once_more() -> None:
         ([{"failed": True, "module_stdout": "Traceback", "module_stderr": "SyntaxError", "rc": 1}], "host_not_checked"),
     ],
 )
-def test_undecodable_answer_has_a_code(answers: list[Any], code: str) -> None:
+def test_undecodable_answer_has_a_code(answers, code):
     with pytest.raises(FleetError) as caught:
         Host(*answers).on_host("host_info", {}, {})
     assert caught.value.code == code
 
 
-def test_lost_connection_after_the_first_contact_is_a_failure() -> None:
+def test_lost_connection_after_the_first_contact_is_a_failure():
     with pytest.raises(AnsibleConnectionFailure):
         Host(AnsibleConnectionFailure("gone")).on_host("host_info", {}, {})
     with pytest.raises(FleetError) as caught:

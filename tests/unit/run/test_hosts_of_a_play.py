@@ -1,9 +1,5 @@
 """An unknown host is reported in our words, also where Ansible is set to fail itself."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from ansible import constants
 from ansible.errors import AnsibleError
@@ -13,7 +9,7 @@ from ansible_collections.slb.fleet.plugins.lookup import hosts
 
 
 @pytest.fixture
-def lookup(monkeypatch: pytest.MonkeyPatch) -> hosts.LookupModule:
+def lookup(monkeypatch):
     lookup = hosts.LookupModule(loader=DataLoader())
     monkeypatch.setattr(lookup, "set_options", lambda **_given: None)
     monkeypatch.setattr(lookup, "get_option", lambda _name: False)
@@ -24,9 +20,7 @@ GROUPS = {"all": ["edge-1"], "ungrouped": [], "engines": ["edge-1"]}
 
 
 @pytest.mark.parametrize("mismatch", ["ignore", "warning", "error"])
-def test_what_matches_nothing_is_told_with_the_groups_that_there_are(
-    monkeypatch: pytest.MonkeyPatch, lookup: hosts.LookupModule, mismatch: str
-) -> None:
+def test_what_matches_nothing_is_told_with_the_groups_that_there_are(monkeypatch, lookup, mismatch):
     monkeypatch.setattr(constants, "HOST_PATTERN_MISMATCH", mismatch)
     assert lookup.run(["engines"], {"groups": GROUPS}) == ["engines"]
     with pytest.raises(AnsibleError, match=r"No host matches 'nosuch'.* Groups: engines\. "):
@@ -34,16 +28,14 @@ def test_what_matches_nothing_is_told_with_the_groups_that_there_are(
 
 
 @pytest.mark.parametrize("limit", [",", " , ", "@FILE", "@FILE,edge-1", "!edge-2,@FILE"])
-def test_a_limit_to_nothing_is_refused(lookup: hosts.LookupModule, tmp_path: Path, limit: str) -> None:
+def test_a_limit_to_nothing_is_refused(lookup, tmp_path, limit):
     (tmp_path / "hosts").write_text("\n# no host\n")
     with pytest.raises(AnsibleError, match=r"--limit .*names no host, which Ansible takes for all hosts"):
         lookup.run(["engines"], {"groups": GROUPS, "ansible_limit": limit.replace("FILE", f"{tmp_path}/hosts")})
 
 
 @pytest.mark.parametrize("text", ["all", "*", "engines", "edge*", "!edge-2", "&engines", "edge-1\nengines", "~edge"])
-def test_a_file_of_patterns_names_no_hosts(
-    lookup: hosts.LookupModule, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str
-) -> None:
+def test_a_file_of_patterns_names_no_hosts(lookup, monkeypatch, tmp_path, text):
     monkeypatch.setattr(lookup, "get_option", lambda name: name == "named")
     known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
     for name, lines in ("patterns", text), ("names", " edge-1 \n\n# edge-2\n"):
@@ -53,7 +45,7 @@ def test_a_file_of_patterns_names_no_hosts(
     assert lookup.run(["engines"], {**known, "ansible_limit": f"@{tmp_path}/names"}) == ["engines"]
 
 
-def test_a_limit_is_what_it_was_at_the_begin_of_the_run(lookup: hosts.LookupModule, tmp_path: Path) -> None:
+def test_a_limit_is_what_it_was_at_the_begin_of_the_run(lookup, tmp_path):
     known = {"groups": GROUPS, "ansible_limit": f"@{tmp_path}/hosts", "ansible_play_hosts_all": ["edge-1"]}
     (tmp_path / "hosts").write_text("edge-1\n")
     for text in ("", "edge-2\n", "!all\n"):

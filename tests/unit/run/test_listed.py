@@ -1,14 +1,12 @@
 """The state of an engine in the engine list: its name at its address, and nothing else, is that engine."""
 
-from __future__ import annotations
-
 import pytest
 
 from ansible_collections.slb.fleet.plugins.filter.fleet import engine_table
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import excerpt, is_another_machine, listed
 
 
-def entry(name: str = "edge-1", address: str = "192.0.2.11", state: str = "running", word: str = "up") -> dict:
+def entry(name="edge-1", address="192.0.2.11", state="running", word="up"):
     return {"name": name, "address": address, "state": state, "console_state": word}
 
 
@@ -31,26 +29,26 @@ CASES = [
 
 
 @pytest.mark.parametrize(("engines", "state", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_case(engines: list[dict], state: str, words: str) -> None:
+def test_case(engines, state, words):
     found = listed(excerpt(engines, "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11")
     assert (found.state, words in found.words) == (state, True), found
 
 
-def test_a_name_instead_of_an_address_cannot_be_compared() -> None:
+def test_a_name_instead_of_an_address_cannot_be_compared():
     found = listed(excerpt([OTHER], "edge-1", "edge-1.lan"), "edge-1", "edge-1.lan")
     assert (found.state, found.is_about_it) == ("unknown", False)
     assert "'edge-1.lan' is no IP address" in found.words
 
 
 @pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan"])
-def test_listed_text_that_is_no_address_is_not_compared(address: str) -> None:
+def test_listed_text_that_is_no_address_is_not_compared(address):
     assert not is_another_machine(address, ["192.0.2.11"])
     assert (
         listed(excerpt([entry("edge-2", address)], "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == "unknown"
     )
 
 
-def test_engine_table_shows_each_engine_and_each_host_once() -> None:
+def test_engine_table_shows_each_engine_and_each_host_once():
     engines = [
         {"name": "edge-1", "address": "192.0.2.11", "state": "running", "console_state": "up"},
         {"name": "ghost", "address": "192.0.2.99", "state": "failed", "console_state": "error"},

@@ -3,8 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Messages for users of playbooks name variables."""
 
-from __future__ import annotations
-
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
@@ -29,14 +27,14 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variab
         ),
     ],
 )
-def test_in_variables(error: FleetError, words: str) -> None:
+def test_in_variables(error, words):
     named = in_variables(error)
     assert words in str(named)
     assert str(in_variables(named)) == str(named)
 
 
 @pytest.mark.parametrize("fact", ["slb_base_url", "__slb_failure", "awx_job_id", "host", "inventory_hostname"])
-def test_refuse_facts(fact: str) -> None:
+def test_refuse_facts(fact):
     refuse_facts({"ansible_facts": {"distribution": "Debian"}}, ["ansible_host"])
     with pytest.raises(FleetError) as caught:
         refuse_facts({"ansible_facts": {fact: "x"}}, ["ansible_host"])

@@ -3,19 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What worker processes tell each other."""
 
-from __future__ import annotations
-
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
 
 
-def _reserve(folder: Path, host: str) -> list[str]:
+def _reserve(folder, host):
     return Reservations(folder).reserve("name edge-1", host)
 
 
-def test_reserve_returns_the_other_hosts(tmp_path: Path) -> None:
+def test_reserve_returns_the_other_hosts(tmp_path):
     reservations = Reservations(tmp_path)
     assert reservations.reserve("name edge-1", "a") == []
     assert reservations.reserve("name edge-1", "b") == ["a"]
@@ -24,12 +21,12 @@ def test_reserve_returns_the_other_hosts(tmp_path: Path) -> None:
     assert reservations.is_reserved("name edge-1") and not reservations.is_reserved("name edge-3")
 
 
-def test_reserve_in_many_processes_loses_nothing(tmp_path: Path) -> None:
+def test_reserve_in_many_processes_loses_nothing(tmp_path):
     hosts = [f"host-{number}" for number in range(40)]
     with ProcessPoolExecutor(4) as pool:
         list(pool.map(_reserve, [tmp_path] * len(hosts), hosts))
     assert _reserve(tmp_path, "last") == sorted(hosts)
 
 
-def test_is_first_once(tmp_path: Path) -> None:
+def test_is_first_once(tmp_path):
     assert [Reservations(tmp_path).is_first("x") for _unused in range(3)] == [True, False, False]

@@ -3,10 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The variables of a host: types, defaults, empty values, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -24,34 +21,34 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.variables import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-_SPECS: dict[str, Any] = {}
+_SPECS = {}
 for _file in ROOT.glob("roles/*/meta/argument_specs.yml"):
     if _file.parents[1].name != "awx_content":
         _SPECS.update(yaml.safe_load(_file.read_text())["argument_specs"]["main"]["options"])
 
 
-def _trusted(value: Any) -> Any:
+def _trusted(value):
     return trust_as_template(value) if isinstance(value, str) else value
 
 
-def read(**variables: Any) -> dict[str, Any]:
+def read(**variables):
     known = {"inventory_hostname": "edge-1", **{f"slb_{name}": _trusted(value) for name, value in variables.items()}}
     templar = Templar(loader=DataLoader(), variables=known)
     return read_variables(known, templar)
 
 
-def test_defaults_name_the_host() -> None:
+def test_defaults_name_the_host():
     values = read()
     assert (values["engine_name"], values["manage_ip"]) == ("edge-1", "edge-1")
     assert (values["wait_timeout"], values["max_replaced"], values["unverified_engine"]) == (180, "10%", "fail")
 
 
 @pytest.mark.parametrize("empty", ["", " ", None, "{{ '' }}"])
-def test_empty_value_is_unset(empty: Any) -> None:
+def test_empty_value_is_unset(empty):
     assert read(settle=empty, engine_list=empty, engine_name=empty) == read()
 
 
-def test_false_and_zero_are_values() -> None:
+def test_false_and_zero_are_values():
     values = read(license_backup=False, wait_timeout=0, max_replaced=0, throttle="0", remove_leftovers="false")
     assert [values[name] for name in ("license_backup", "wait_timeout", "max_replaced", "throttle")] == [False, 0, 0, 0]
     assert values["remove_leftovers"] is False
@@ -74,7 +71,7 @@ def test_false_and_zero_are_values() -> None:
         ("settle", "{{ no_such_variable }}"),
     ],
 )
-def test_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
+def test_wrong_value_is_refused_by_name(name, value):
     with pytest.raises(FleetError) as caught:
         read(**{"manage_ip_translated": True, name: value})
     assert caught.value.code == "invalid_variable"
@@ -82,7 +79,7 @@ def test_wrong_value_is_refused_by_name(name: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(_SPECS))
-def test_argument_spec_and_defaults_agree(name: str) -> None:
+def test_argument_spec_and_defaults_agree(name):
     """Defaults have one place, and the documentation repeats them."""
     documented = _SPECS[name].get("default")
     if documented is not None:
@@ -91,14 +88,14 @@ def test_argument_spec_and_defaults_agree(name: str) -> None:
         assert name in DEFAULTS or name == "slb_approved_plan"
 
 
-def test_misspelled_variable_is_found() -> None:
+def test_misspelled_variable_is_found():
     assert unknown_variables({"slb_setle": 1, "slb_settle": 1, "slb_plan": 1, "other": 1}) == {
         "slb_setle": "slb_settle"
     }
 
 
 @pytest.mark.parametrize(("given", "percentage"), [(None, 100), ("", 100), (0, 0), ("0", 0), ("25%", 25)])
-def test_max_fail_percentage_of_zero_is_zero(given: Any, percentage: float) -> None:
+def test_max_fail_percentage_of_zero_is_zero(given, percentage):
     plays = yaml.safe_load((ROOT / "playbooks" / "rollout.yml").read_text())
     (expression,) = (play["max_fail_percentage"] for play in plays if "max_fail_percentage" in play)
     templar = Templar(loader=DataLoader(), variables={"slb_max_fail_percentage": given})
@@ -106,16 +103,16 @@ def test_max_fail_percentage_of_zero_is_zero(given: Any, percentage: float) -> N
 
 
 class _HostVars:
-    def __init__(self, **variables: Any) -> None:
+    def __init__(self, **variables):
         self._variables = variables
 
-    def raw_get(self, _host: str) -> dict[str, Any]:
+    def raw_get(self, _host):
         return self._variables
 
 
 @pytest.mark.parametrize("name", ["slb_serial", "slb_max_fail_percentage", "slb_approved_plan"])
-def test_a_variable_that_plays_read_before_their_hosts_is_refused_in_the_inventory(name: str) -> None:
-    def refuse(value: Any, **of_host: Any) -> None:
+def test_a_variable_that_plays_read_before_their_hosts_is_refused_in_the_inventory(name):
+    def refuse(value, **of_host):
         known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
         refuse_in_inventory(known, DataLoader())
 

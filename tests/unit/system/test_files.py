@@ -1,11 +1,8 @@
 """A reader, a crash or a full disk sees the old content or the new one; and what is locked is one's own."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -16,11 +13,11 @@ OTHER = 65534
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's folder")
 
 
-def full(*_: object, **_more: object) -> int:
+def full(*_, **_more):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
+def test_a_file_is_replaced_with_its_mode(tmp_path):
     file = tmp_path / "new folder" / "file"
     for content, mode in (("one", 0o600), ("another é", 0o644)):
         files.write_atomically(str(file), content, mode)
@@ -30,9 +27,7 @@ def test_a_file_is_replaced_with_its_mode(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["write", "fsync", "rename"])
-def test_where_it_cannot_be_replaced_it_is_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
+def test_where_it_cannot_be_replaced_it_is_as_it_was(tmp_path, monkeypatch, step):
     file = tmp_path / "file"
     file.write_text("old")
     with monkeypatch.context() as patched:
@@ -43,9 +38,7 @@ def test_where_it_cannot_be_replaced_it_is_as_it_was(
     assert file.read_text() == "old"
 
 
-def test_what_a_killed_one_was_writing_is_swept_away_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_killed_one_was_writing_is_swept_away_and_nothing_else(tmp_path, monkeypatch):
     file = tmp_path / "a+file"
     others = [".a+file", ".a+file.bak", ".aafile.0123456789abcdef", "a+file.0123456789abcdef"]
     for name in (file.name, *others):
@@ -62,26 +55,26 @@ def test_what_a_killed_one_was_writing_is_swept_away_and_nothing_else(
     files.sweep(str(tmp_path / "no such folder" / "file"))
 
 
-def test_a_disk_that_takes_a_part_is_given_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_takes_a_part_is_given_the_rest(tmp_path, monkeypatch):
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:3]))
     files.replace(str(tmp_path / "file"), b"in several parts", 0o600)
     assert (tmp_path / "file").read_bytes() == b"in several parts"
 
 
-def test_only_what_is_to_last_is_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_is_to_last_is_synced(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     files.replace(str(tmp_path / "file"), b"content", 0o600, lasting=False)
     assert (tmp_path / "file").read_bytes() == b"content"
 
 
-def test_a_file_is_put_into_the_folder_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_put_into_the_folder_that_was_looked_at(tmp_path, monkeypatch):
     """A user who renames the folder meanwhile gets the file in neither place."""
     theirs = tmp_path / "theirs"
     theirs.mkdir()
     written, sync = tmp_path / "written", os.fsync
 
-    def swapped(descriptor: int) -> None:
+    def swapped(descriptor):
         sync(descriptor)
         if not written.is_symlink():
             written.rename(tmp_path / "moved")
@@ -94,7 +87,7 @@ def test_a_file_is_put_into_the_folder_that_was_looked_at(tmp_path: Path, monkey
 
 
 @as_root
-def test_what_is_anothers_can_still_be_put_back(tmp_path: Path) -> None:
+def test_what_is_anothers_can_still_be_put_back(tmp_path):
     """A host is not cut off if another user owns the folder of a profile."""
     (tmp_path / "profiles").mkdir()
     os.chown(tmp_path / "profiles", OTHER, OTHER)

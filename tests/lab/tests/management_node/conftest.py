@@ -3,24 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A management node of its own for each test."""
 
-from __future__ import annotations
-
 import socket
-from typing import TYPE_CHECKING
 
 import pytest
 
 from .node_process import SILENT, NodeProcess
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from .client import Client
-
 
 @pytest.fixture
-def silent() -> Iterator[socket.socket]:
+def silent():
     """The host that accepts connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(10)
@@ -28,7 +19,7 @@ def silent() -> Iterator[socket.socket]:
 
 
 @pytest.fixture
-def node(tmp_path: Path, silent: socket.socket) -> Iterator[NodeProcess]:
+def node(tmp_path, silent):
     credential = {"username": "root", "password": "not the password"}
     credentials = [credential | {"id": 1}, credential | {"id": SILENT, "port": silent.getsockname()[1]}]
     process = NodeProcess(tmp_path, credentials=credentials)
@@ -38,13 +29,13 @@ def node(tmp_path: Path, silent: socket.socket) -> Iterator[NodeProcess]:
 
 
 @pytest.fixture
-def client(node: NodeProcess) -> Client:
+def client(node):
     """Not logged in."""
     return node.client()
 
 
 @pytest.fixture
-def admin(client: Client) -> Client:
+def admin(client):
     """Logged in."""
     assert client.login().status_code == 200
     return client

@@ -3,22 +3,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Deployments onto the lab's hosts, for real."""
 
-from __future__ import annotations
-
 import os
 import socket
 import time
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from runs import wait_until
-from slb_lab.lab import Host, Lab
+from slb_lab.lab import Lab
 from slb_lab.topology import Topology
 
 from .client import Client
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TOPOLOGY = """
 management_node: {deploy_seconds: 1.5}
@@ -30,7 +24,7 @@ hosts:
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+def lab(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SLB_LAB_HOME", str(tmp_path_factory.mktemp("labs")))
         made = Lab(f"mn-test-{os.getpid()}")
@@ -42,7 +36,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 @pytest.fixture
-def admin(lab: Lab) -> Client:
+def admin(lab):
     """Logged in, at a management node that has no faults and knows no engines."""
     node = lab.management_node
     client = Client(node.base_url, node.certificate, node.password)
@@ -54,14 +48,14 @@ def admin(lab: Lab) -> Client:
 
 
 @pytest.fixture
-def clean(lab: Lab) -> Host:
+def clean(lab):
     """A host without an engine container."""
     host = lab.host("clean")
     host.exec(["docker", "rm", "--force", "slb"], check=False)
     return host
 
 
-def container(host: Host) -> str:
+def container(host):
     """State and restart policy of the engine container; empty where there is none."""
     outcome = host.exec(
         ["docker", "inspect", "--format", "{{.State.Status}} {{.HostConfig.RestartPolicy.Name}}", "slb"], check=False
@@ -69,14 +63,14 @@ def container(host: Host) -> str:
     return outcome.stdout.strip()
 
 
-def test_a_deployment_ends_as_running_and_the_engine_really_runs(admin: Client, clean: Host) -> None:
+def test_a_deployment_ends_as_running_and_the_engine_really_runs(admin, clean):
     # Slow enough for the step to be seen on a busy machine.
     admin.faults(slow_start_seconds=3)
     assert admin.install("edge-1", clean.address).json()["code"] == 0
 
-    progress: list[int] = []
+    progress = []
 
-    def ended(item: dict[str, Any]) -> bool:
+    def ended(item):
         progress.append(item["progress"])
         return bool(item["status"] != "deploying")
 
@@ -88,7 +82,7 @@ def test_a_deployment_ends_as_running_and_the_engine_really_runs(admin: Client, 
     socket.create_connection((clean.address, 8000), timeout=2).close()
 
 
-def test_an_engine_that_runs_already_exists(admin: Client, clean: Host) -> None:
+def test_an_engine_that_runs_already_exists(admin, clean):
     admin.install("edge-1", clean.address)
     admin.ended("edge-1")
 
@@ -105,9 +99,7 @@ def test_an_engine_that_runs_already_exists(admin: Client, clean: Host) -> None:
         ("zh", "引擎 edge-3 已存在。", "{address} 的端口 8000 已被占用。"),
     ],
 )
-def test_what_is_on_the_host_refuses_the_request(
-    admin: Client, lab: Lab, language: str, exists: str, occupied: str
-) -> None:
+def test_what_is_on_the_host_refuses_the_request(admin, lab, language, exists, occupied):
     host = lab.host("blocked")
     admin.faults(language=language)
     assert admin.install("edge-3", host.address).json() == {"code": 2002, "msg": exists}
@@ -121,7 +113,7 @@ def test_what_is_on_the_host_refuses_the_request(
     assert admin.engines() == {}
 
 
-def test_a_long_message_of_the_day_breaks_the_deployment_until_it_is_moved_aside(admin: Client, lab: Lab) -> None:
+def test_a_long_message_of_the_day_breaks_the_deployment_until_it_is_moved_aside(admin, lab):
     noisy = lab.host("noisy")
     admin.install("edge-2", noisy.address)
     item = admin.ended("edge-2")
@@ -135,7 +127,7 @@ def test_a_long_message_of_the_day_breaks_the_deployment_until_it_is_moved_aside
     assert container(noisy) == "running always"
 
 
-def test_a_stuck_front_end_goes_on_showing_a_finished_deployment(admin: Client, clean: Host) -> None:
+def test_a_stuck_front_end_goes_on_showing_a_finished_deployment(admin, clean):
     admin.faults(stuck_front_end=True)
     admin.install("edge-1", clean.address)
     wait_until(lambda: admin.state()["engines"][0]["front_end_stuck"], "the front end is stuck")
@@ -150,7 +142,7 @@ def test_a_stuck_front_end_goes_on_showing_a_finished_deployment(admin: Client, 
 
 
 @pytest.mark.parametrize("fault", ["listed", "unlisted"])
-def test_a_deployment_that_fails_half_way_leaves_its_container(admin: Client, clean: Host, fault: str) -> None:
+def test_a_deployment_that_fails_half_way_leaves_its_container(admin, clean, fault):
     admin.faults(fail_half_way=fault)
     admin.install("edge-1", clean.address)
     wait_until(lambda: admin.state()["engines"][0]["status"] != "deploying", "it has ended")
@@ -162,7 +154,7 @@ def test_a_deployment_that_fails_half_way_leaves_its_container(admin: Client, cl
     assert admin.install("edge-1", clean.address).json()["msg"] == "The engine edge-1 already exists."
 
 
-def test_an_engine_that_crashes_ends_as_failed(admin: Client, clean: Host) -> None:
+def test_an_engine_that_crashes_ends_as_failed(admin, clean):
     admin.faults(engine_crashes=True)
     admin.install("edge-1", clean.address)
 
@@ -174,7 +166,7 @@ def test_an_engine_that_crashes_ends_as_failed(admin: Client, clean: Host) -> No
     assert int(clean.exec(["docker", "inspect", "--format", "{{.RestartCount}}", "slb"]).stdout) > 0
 
 
-def test_a_kill_in_the_middle_leaves_a_failed_engine_and_a_usable_node(admin: Client, clean: Host, lab: Lab) -> None:
+def test_a_kill_in_the_middle_leaves_a_failed_engine_and_a_usable_node(admin, clean, lab):
     admin.faults(slow_start_seconds=30)
     admin.install("edge-1", clean.address)
     admin.wait_for_message("edge-1", "Starting the engine")
@@ -188,7 +180,7 @@ def test_a_kill_in_the_middle_leaves_a_failed_engine_and_a_usable_node(admin: Cl
     assert admin.ended("edge-1")["status"] == "running"
 
 
-def test_interfaces_are_offered_while_networkmanager_controls_them(admin: Client, clean: Host) -> None:
+def test_interfaces_are_offered_while_networkmanager_controls_them(admin, clean):
     clean.exec(["ip", "link", "add", "ens9", "type", "veth", "peer", "name", "ens9-peer"])
     clean.exec(["ip", "link", "set", "ens9-peer", "up"])
     assert admin.offered(clean.address) == []
@@ -204,7 +196,7 @@ def test_interfaces_are_offered_while_networkmanager_controls_them(admin: Client
     assert _offered_when(admin, clean, [])
 
 
-def _offered_when(admin: Client, host: Host, expected: list[str]) -> bool:
+def _offered_when(admin, host, expected):
     deadline = time.monotonic() + 10
     while (offered := admin.offered(host.address)) != expected:
         assert time.monotonic() < deadline, f"still offered: {offered}"

@@ -3,21 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The three documented endpoints."""
 
-from __future__ import annotations
-
 from http.cookies import SimpleCookie
-from typing import TYPE_CHECKING
 
 import pytest
 from slb_lab.management_node.sessions import MARK
 
 from .node_process import LICENSE, PASSWORD, UNUSED
 
-if TYPE_CHECKING:
-    from .client import Client
 
-
-def test_login_sets_the_session_cookie(client: Client) -> None:
+def test_login_sets_the_session_cookie(client):
     answer = client.login()
 
     assert answer.status_code == 200
@@ -27,7 +21,7 @@ def test_login_sets_the_session_cookie(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("username", "password"), [("admin", "wrong"), ("root", PASSWORD), ("", "")])
-def test_wrong_credentials_get_an_error_and_no_cookie(client: Client, username: str, password: str) -> None:
+def test_wrong_credentials_get_an_error_and_no_cookie(client, username, password):
     answer = client.login(username, password)
 
     assert answer.status_code == 401
@@ -35,7 +29,7 @@ def test_wrong_credentials_get_an_error_and_no_cookie(client: Client, username: 
     assert "Set-Cookie" not in answer.headers
 
 
-def test_license_is_the_body(admin: Client) -> None:
+def test_license_is_the_body(admin):
     answer = admin.license()
 
     assert answer.status_code == 200
@@ -44,14 +38,14 @@ def test_license_is_the_body(admin: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/system/license/apply/", "/system/add_slb_engine/"])
-def test_without_a_session_the_way_leads_to_the_login(client: Client, path: str) -> None:
+def test_without_a_session_the_way_leads_to_the_login(client, path):
     answer = client.call("GET" if "license" in path else "POST", path)
 
     assert answer.status_code == 302
     assert answer.headers["Location"] == f"/account/login/?next={path}"
 
 
-def test_an_install_is_accepted_and_seen_in_the_console(admin: Client) -> None:
+def test_an_install_is_accepted_and_seen_in_the_console(admin):
     answer = admin.install("edge-1", UNUSED)
 
     assert answer.status_code == 200
@@ -74,7 +68,7 @@ def test_an_install_is_accepted_and_seen_in_the_console(admin: Client) -> None:
         ("user_credential_id", True),
     ],
 )
-def test_an_unusable_install_request_is_refused_by_field(admin: Client, field: str, value: object) -> None:
+def test_an_unusable_install_request_is_refused_by_field(admin, field, value):
     body = {"name": "edge-1", "is_change_hostname": False, "manage_ip": UNUSED, "user_credential_id": 1}
     answer = admin.call("POST", "/system/add_slb_engine/", json=body | {field: value})
 
@@ -83,7 +77,7 @@ def test_an_unusable_install_request_is_refused_by_field(admin: Client, field: s
     assert admin.engines() == {}
 
 
-def test_an_unknown_credential_is_refused(admin: Client) -> None:
+def test_an_unknown_credential_is_refused(admin):
     answer = admin.install("edge-1", UNUSED, credential=7)
 
     assert answer.status_code == 400
