@@ -2,169 +2,148 @@
 
 import hashlib
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from fake_node import INSTALL, LICENSE, LICENSE_TEXT, LOGIN, PASSWORD, answer, message, raw
+from proxy import Proxy
 from scenarios import ENGINE_LIST, LIST
 
-ROOT = Path(__file__).resolve().parents[2]
-ENGINES = {
-    "items": [{"n": "edge-1", "ip": "192.0.2.1/24", "st": "up"}, {"n": "edge-2", "ip": "192.0.2.2", "st": "odd"}]
-}
-Play = "Callable[..., subprocess.CompletedProcess[str]]"
+from playbooks import engine_task, fleet, of, play
+
+HERE = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+PLUGINS = {"ANSIBLE_CONNECTION_PLUGINS": str(Path(__file__).with_name("connection_plugins"))}
 
 
 @pytest.fixture
-def play(tmp_path):
-    """Run tasks on hosts that cannot be reached, and return the process."""
+def run(controller):
+    """Run tasks on hosts that cannot be reached."""
 
-    def run(tasks, variables, *options, hosts=1):
-        names = {f"edge-{number}": {} for number in range(1, hosts + 1)} if isinstance(hosts, int) else hosts
-        unreachable = {"ansible_connection": "ssh", "ansible_host": "192.0.2.1"}
-        inventory = {"all": {"hosts": names, "vars": {**unreachable, **variables}}}
-        (tmp_path / "hosts.json").write_text(json.dumps(inventory))
-        (tmp_path / "play.json").write_text(json.dumps([{"hosts": "all", "gather_facts": False, "tasks": tasks}]))
-        return command(tmp_path, "ansible.cli.playbook", "-i", "hosts.json", "play.json", *options)
+    def run_tasks(tasks, variables, *options, hosts=1, **environment):
+        return controller.run([play(*tasks)], fleet(hosts, **variables), *options, **environment)
 
-    return run
+    return run_tasks
 
 
-def command(folder, module, *arguments, **environment):
-    home = {"HOME": str(folder), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1"}
-    collections = {"ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "dev"), "ANSIBLE_LOCAL_TEMP": f"{folder}/tmp"}
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        cwd=folder,
-        env={**home, **collections, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+def download(dest, **options):
+    return {"slb.fleet.license": {"dest": str(dest), **options}}
 
 
-def of(node, **more):
-    pin = node.certificate.fingerprint
-    connection = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
-    return {**{f"slb_{option}": value for option, value in connection.items()}, **more}
-
-
-ENGINE = {"slb.fleet.engine": {"name": "{{ inventory_hostname }}", "manage_ip": "192.0.2.1"}}
-
-
-def test_hosts_share_one_login(start, play):
+def test_hosts_share_one_login(start, run):
     node = start()
-    run = play([ENGINE], of(node), "--forks", "10", "-vvvv", hosts=40)
-    assert run.returncode == 0, run.stdout
+    done = run([engine_task()], of(node, PASSWORD), "--forks", "10", "-vvvv", hosts=40)
+    done.assert_ok()
     assert node.seen == {LOGIN: 1, INSTALL: 40}
-    assert PASSWORD not in run.stdout
-    assert f"of{node.port}" not in run.stdout
+    assert PASSWORD not in done.output
+    assert f"of{node.port}" not in done.output
 
 
-def test_check_mode_sends_no_install(start, play, tmp_path):
-    node = start({LIST: [answer(200, json.dumps(ENGINES))]})
+def test_check_mode_sends_no_install(start, run, tmp_path):
+    node = start({LIST: [answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1/24","st":"odd"}]}')]})
     tasks = [
-        ENGINE,
+        engine_task(),
         {"slb.fleet.login": {}},
-        {"slb.fleet.license": {"dest": str(tmp_path / "license")}},
-        {"slb.fleet.engine_info": {"engine_list": ENGINE_LIST}},
+        download(tmp_path / "license"),
+        {"slb.fleet.engine_info": {"engine_list": ENGINE_LIST}, "register": "info"},
+        {"ansible.builtin.assert": {"that": ["info.engines[0].address == '192.0.2.1'", "info.unmapped == ['odd']"]}},
     ]
-    run = play(tasks, of(node), "--check")
-    assert run.returncode == 0, run.stdout
+    run(tasks, of(node, PASSWORD), "--check").assert_ok()
     assert [request.path for request in node.requests if request.method == "POST"] == [LOGIN]
     assert not (tmp_path / "license").exists()
 
 
-def test_value_that_is_no_text_is_rejected(start, play):
+def test_value_that_is_no_text_is_rejected(start, controller):
     node = start()
     reference = {"slb_password": "{{ secret }}", "secret": 1.1}
     wrong = [{"slb_password": 342391}, {"slb_password": True}, {"slb_username": 83}, reference, {"engine_name": 83}]
-    hosts = {f"wrong-{number}": variables for number, variables in enumerate(wrong)}
+    inventory = fleet(len(wrong), **of(node, PASSWORD, engine_name="edge-1"))
+    for host, variables in zip(inventory["all"]["hosts"].values(), wrong, strict=True):
+        host.update(variables)
     task = {"slb.fleet.engine": {"name": "{{ engine_name }}", "manage_ip": "192.0.2.1"}}
-    run = play([task], of(node, engine_name="edge-1"), hosts=hosts)
-    assert run.stdout.count('"code": "invalid_option"') == len(wrong), run.stdout
-    assert "342391" not in run.stdout
+    done = controller.run([play(task)], inventory)
+    assert done.output.count('"code": "invalid_option"') == len(wrong), done.output
+    assert "342391" not in done.output
     assert node.connections == 0
 
 
-def test_empty_variable_is_unset(start, play):
-    node = start()
+def test_empty_variable_is_unset(start, run):
     empty = {"slb_ca_path": "", "slb_timeout": "", "slb_retries": None, "slb_validate_certs": ""}
-    assert play([ENGINE], of(node, **empty)).returncode == 0
+    run([engine_task()], of(start(), PASSWORD, **empty)).assert_ok()
 
 
-def test_fact_is_no_variable(start, play):
+def test_fact_is_no_variable(start, run):
     node = start()
     fact = {"ansible.builtin.set_fact": {"slb_base_url": "https://other.example", "cacheable": True}}
-    run = play([fact, ENGINE], of(node))
-    assert run.returncode == 2
-    assert "slb_base_url rejected" in run.stdout
+    done = run([fact, engine_task()], of(node, PASSWORD))
+    assert '"code": "variable_from_facts"' in done.output
     assert node.connections == 0
 
 
-def test_refused_connection_fails_at_once(play):
-    connection = {"base_url": "https://127.0.0.1:1", "username": "a", "password": "b", "retries": 0}
-    run = play([{"slb.fleet.login": connection}], {})
-    assert '"code": "management_node_unavailable"' in run.stdout
-
-
-def test_delegated_engine_runs_as_a_module(start, play):
+def test_environment_of_the_task_has_options_and_a_proxy(start, run):
     node = start()
-    here = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "ansible_host": "127.0.0.1"}
-    elsewhere = {"ansible.builtin.add_host": {"name": "bastion", **here, "ansible_connection": "elsewhere"}}
-    run = play([elsewhere, {**ENGINE, "delegate_to": "localhost", "vars": here}], of(node))
-    assert run.returncode == 0, run.stdout
+    environment = {name.upper(): value for name, value in of(node, PASSWORD).items()}
+    omitted = {"group/slb.fleet.management_node": dict.fromkeys(("base_url", "password", "timeout"), "{{ omit }}")}
+    with Proxy() as proxy:
+        environment["https_proxy"] = f"http://127.0.0.1:{proxy.port}"
+        run([engine_task(environment=environment, module_defaults=omitted)], {}).assert_ok()
+        assert len(proxy.heads) == 2
     assert node.seen == {LOGIN: 1, INSTALL: 1}
 
 
-def test_license_is_written_on_the_controller(start, play, tmp_path):
-    node, dest = start(), tmp_path / "license"
-    download = {"slb.fleet.license": {"dest": str(dest), "backup": True}}
-    here = {"vars": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}
+@pytest.mark.parametrize("place", ["localhost", "another.example"])
+def test_delegated_tasks_run_there(start, controller, place):
+    """On the controller, all tasks share one login. On another host, each logs in, or uses the session given."""
+    node, dest, there = start(), controller.folder / "license", {"delegate_to": place}
+    given = engine_task(**there)
+    given["slb.fleet.engine"]["sessionid"] = "{{ session.sessionid }}"
+    tasks = [{"slb.fleet.login": {}, "register": "session", **there}, {**download(dest), **there}, given]
+    inventory = fleet(1, **of(node, PASSWORD))
+    inventory["other"] = {"hosts": {"another.example": {**HERE, "ansible_connection": "elsewhere"}}}
+    controller.run([play(*tasks, hosts="edge-1")], inventory, **PLUGINS).assert_ok()
+    assert dest.read_bytes() == LICENSE_TEXT
+    assert node.seen == {LOGIN: 1 if place == "localhost" else 2, LICENSE: 1, INSTALL: 1}
+
+
+def test_license_is_written_on_the_controller(start, run, tmp_path):
+    dest = tmp_path / "license"
     tasks = [
-        {**download, "register": "first"},
-        {**download, "register": "second"},
-        {"ansible.builtin.copy": {"content": "old", "dest": str(dest)}, "diff": False, **here},
-        {**download, "register": "third"},
+        {**download(dest, backup=True), "register": "first"},
+        {**download(dest, backup=True), "register": "second"},
+        {"ansible.builtin.copy": {"content": "old", "dest": str(dest)}, "diff": False, "vars": HERE},
+        {**download(dest, backup=True), "register": "third"},
         {"ansible.builtin.debug": {"msg": "{{ [first, second, third] | to_json }}"}},
     ]
-    run = play(tasks, of(node), "--diff")
-    assert run.returncode == 0, run.stdout
-    first, second, third = json.loads(json.loads(re.search(r'"msg": (".*")', run.stdout)[1]))
+    done = run(tasks, of(start(), PASSWORD), "--diff")
+    done.assert_ok()
+    first, second, third = json.loads(json.loads(re.search(r'"msg": (".*")', done.output)[1]))
     assert (first["changed"], second["changed"], third["changed"]) == (True, False, True)
     assert first["checksum"] == hashlib.sha256(LICENSE_TEXT).hexdigest()
-    assert dest.read_bytes() == LICENSE_TEXT
-    assert dest.stat().st_mode & 0o777 == 0o600
+    assert (dest.read_bytes(), dest.stat().st_mode & 0o777) == (LICENSE_TEXT, 0o600)
     assert Path(third["backup_file"]).read_text() == "old"
-    assert "BEGIN LICENSE" not in run.stdout
+    assert "BEGIN LICENSE" not in done.output
 
 
-def test_unusable_license_changes_no_file(start, play, tmp_path):
+def test_unusable_license_changes_no_file(start, run, tmp_path):
     node, dest = start({LICENSE: [answer(200, '{"code":500,"msg":"no license"}')]}), tmp_path / "license"
     dest.write_text("old")
-    run = play([{"slb.fleet.license": {"dest": str(dest)}}], of(node))
-    assert '"code": "license_unusable"' in run.stdout
+    done = run([download(dest)], of(node, PASSWORD))
+    assert '"code": "license_unusable"' in done.output
     assert dest.read_text() == "old"
 
 
-def test_license_without_length_is_a_warning(start, play, tmp_path):
+def test_license_without_length_is_a_warning(start, run, tmp_path):
     node = start({LICENSE: [raw(message(200, LICENSE_TEXT, length=-1))]})
-    run = play([{"slb.fleet.license": {"dest": str(tmp_path / "license")}}], of(node))
-    assert run.returncode == 0, run.stdout
-    assert "License without length" in run.stdout + run.stderr
+    done = run([download(tmp_path / "license")], of(node, PASSWORD))
+    done.assert_ok()
+    assert "License without length" in done.words
 
 
-def test_playbook_downloads_once_per_management_node(start, play, tmp_path):
-    node = start()
-    play([], of(node, slb_license_dest=str(tmp_path / "license")), hosts=20)
-    run = command(
-        tmp_path, "ansible.cli.playbook", "-i", "hosts.json", "slb.fleet.download_license", "-e", "slb_hosts=all"
-    )
-    assert run.returncode == 0, run.stdout + run.stderr
+def test_playbook_downloads_once_per_management_node(start, controller, tmp_path):
+    node, dest = start(), tmp_path / "license"
+    playbook = {"ansible.builtin.import_playbook": "slb.fleet.download_license"}
+    inventory = fleet(20, **of(node, PASSWORD, slb_license_dest=str(dest)))
+    controller.run([playbook], inventory, "-e", "slb_hosts=all").assert_ok()
     assert node.seen == {LOGIN: 1, LICENSE: 1}
-    assert (tmp_path / "license").read_bytes() == LICENSE_TEXT
+    assert dest.read_bytes() == LICENSE_TEXT

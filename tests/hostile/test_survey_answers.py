@@ -40,13 +40,10 @@ def test_a_template_runs_with_what_its_survey_sends(start, controller, template,
     assert server.seen[INSTALL] == (len(seen.document["hosts"]) if template.startswith("rollout") else 0)
 
 
-def approved_variables(artifacts):
-    return {**artifacts, "slb_approved_plan": APPROVED_PLAN}
-
-
-def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(start, controller):
+def test_plan_of_the_audit_is_done_after_the_approval(start, controller):
     server = start()
-    hosts = inventory(server, controller.folder / "hosts", 2)
+    replace = {"slb_unverified_engine": "replace", "slb_stop_timeout": 1}
+    hosts = inventory(server, controller.folder / "hosts", 2, {"edge-1": "live"}, **replace)
     audit = rollout(controller, hosts, "-e", "awx_job_id=7", playbook="audit", ANSIBLE_SHOW_CUSTOM_STATS="1")
     assert audit.run.status == 2
     found = re.search(r"RUN: (\{.*\})", audit.run.output)
@@ -54,25 +51,29 @@ def test_what_the_audit_has_shown_is_what_is_done_after_the_approval(start, cont
     artifacts = json.loads(found[1])
     assert artifacts["slb_fleet_7"]["plan"].startswith("sha256:")
 
-    options = with_variables(controller.folder, approved_variables(artifacts))
+    options = with_variables(controller.folder, {**artifacts, "slb_approved_plan": APPROVED_PLAN})
     done = rollout(controller, hosts, *options, "-e", "awx_job_id=8")
     assert done.run.status == 0, done.run.output[-3000:]
     assert server.seen[INSTALL] == 2
     assert APPROVED not in SURVEYS
 
 
-@pytest.mark.parametrize("trouble", ["another fleet", "no plan", "no artifact"])
-def test_where_that_differs_nothing_is_done(start, controller, trouble):
-    artifacts = {
-        "another fleet": {"slb_fleet_7": {"playbook": "slb.fleet.audit", "plan": "sha256:" + "0" * 64}},
-        "no plan": {"slb_fleet_7": {"playbook": "slb.fleet.audit", "plan": None}},
-        "no artifact": {"slb_fleet_7": {}},
-    }[trouble]
+@pytest.mark.parametrize(
+    "artifact",
+    [
+        {"playbook": "slb.fleet.audit", "plan": "sha256:" + "0" * 64},
+        {"playbook": "slb.fleet.audit", "plan": None},
+        {},
+    ],
+    ids=["another fleet", "no plan", "no artifact"],
+)
+def test_without_the_approved_plan_nothing_is_done(start, controller, artifact):
     server = start()
-    options = with_variables(controller.folder, approved_variables({**artifacts, "slb_hosts": ""}))
+    variables = {"slb_fleet_7": artifact, "slb_approved_plan": APPROVED_PLAN, "slb_hosts": ""}
+    options = with_variables(controller.folder, variables)
     hosts = inventory(server, controller.folder / "hosts", 2, slb_license_dest=str(controller.folder / "license"))
-    refused = rollout(controller, hosts, *options, "-e", "awx_job_id=8")
-    assert refused.run.status == 2
-    assert {host["code"] for host in refused.document["hosts"]} == {"not_in_approved_plan"}
+    rejected = rollout(controller, hosts, *options, "-e", "awx_job_id=8")
+    assert rejected.run.status == 2
+    assert {host["code"] for host in rejected.document["hosts"]} == {"not_in_approved_plan"}
     assert server.seen[INSTALL] == 0
     assert not (controller.folder / "license").exists()

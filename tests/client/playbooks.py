@@ -1,8 +1,7 @@
-"""Runs real ansible-playbook processes against the hostile server, and keeps everything that they leave behind."""
+"""Real runs of ansible-playbook against fake management nodes. Everything that a run leaves behind is in one folder."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sys
@@ -14,12 +13,12 @@ from typing import Any
 from runs import Run, run
 
 COLLECTIONS = Path(__file__).resolve().parents[2] / ".cache" / "dev"
-# Ansible packs a module once in a run, for all hosts; here for all runs, which is a fifth of what they cost.
-_PACKED = tempfile.TemporaryDirectory(prefix="slb-packed-")
-_PROGRAM = """
+# Ansible packs a module once per run. All runs share the packed modules, which is a fifth of what they cost.
+PACKED_MODULES = tempfile.TemporaryDirectory(prefix="slb-packed-")
+_PROGRAM = f"""
 import os
 from ansible import constants
-os.symlink({packed!r}, os.path.join(constants.DEFAULT_LOCAL_TMP, "ansiballz_cache"))
+os.symlink({PACKED_MODULES.name!r}, os.path.join(constants.DEFAULT_LOCAL_TMP, "ansiballz_cache"))
 from ansible.cli.playbook import main
 main()
 """
@@ -27,17 +26,9 @@ main()
 
 @dataclass(frozen=True)
 class Controller:
-    """``folder`` is home, temporary folder and working folder of the runs. ``python``: of the ansible-core to use."""
+    """``folder`` is home, temporary folder and working folder of the runs."""
 
     folder: Path
-    python: str = sys.executable
-
-    @property
-    def packed_modules(self) -> Path:
-        """Those of one ansible-core are not another's."""
-        folder = Path(_PACKED.name) / hashlib.sha256(self.python.encode()).hexdigest()[:16]
-        folder.mkdir(exist_ok=True)
-        return folder
 
     def environment(self, **more: str) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
@@ -58,8 +49,7 @@ class Controller:
         playbook, hosts = self.folder / "playbook.json", self.folder / "hosts.json"
         playbook.write_text(json.dumps(plays))
         hosts.write_text(json.dumps(inventory))
-        program = _PROGRAM.format(packed=str(self.packed_modules))
-        return [self.python, "-c", program, "-i", str(hosts), str(playbook), *options]
+        return [sys.executable, "-c", _PROGRAM, "-i", str(hosts), str(playbook), *options]
 
     def run(self, plays: list[dict[str, Any]], inventory: dict[str, Any], *options: str, **environment: str) -> Run:
         command = self.command(plays, inventory, *options)
@@ -78,12 +68,11 @@ def fleet(count: int, **variables: Any) -> dict[str, Any]:
     """Return an inventory of unreachable hosts: each connection to one of them fails."""
     hosts = {f"edge-{number}": {} for number in range(1, count + 1)}
     unreachable = {"ansible_connection": "ssh", "ansible_host": "192.0.2.1", "ansible_ssh_timeout": 1}
-    # A node that is down is not waited for, but where a test says so.
     return {"all": {"hosts": hosts, "vars": {**unreachable, **variables}}}
 
 
 def of(server: Any, password: str, **more: Any) -> dict[str, Any]:
-    """The variables of hosts of one server."""
+    """Return the variables of hosts of one server."""
     return {
         "slb_base_url": server.base_url,
         "slb_username": "admin",
@@ -91,9 +80,3 @@ def of(server: Any, password: str, **more: Any) -> dict[str, Any]:
         "slb_tls_fingerprint": server.certificate.fingerprint,
         **more,
     }
-
-
-def defaults(server: Any, **more: Any) -> dict[str, Any]:
-    """``module_defaults`` for one server."""
-    options = {"base_url": server.base_url, "username": "admin", "tls_fingerprint": server.certificate.fingerprint}
-    return {"group/slb.fleet.management_node": {**options, **more}}

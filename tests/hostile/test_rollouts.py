@@ -1,0 +1,34 @@
+"""Failures that end a run: too many failed hosts of a batch, and a controller without requests."""
+
+import json
+
+import pytest
+from fake_node import INSTALL, answer, for_session
+from rollouts import inventory, rollout
+
+
+@pytest.mark.parametrize(("percentage", "started"), [(33, 3), (34, 8)])
+def test_too_many_failed_hosts_end_the_run_after_the_batch(start, controller, percentage, started):
+    def reject_edge_2(exchange):
+        is_rejected = json.loads(exchange.request.body)["name"] == "edge-2"
+        answer(200, '{"code":1,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
+
+    server = start({INSTALL: [for_session(reject_edge_2)]})
+    limits = {"slb_serial": [3, 2, 3], "slb_max_fail_percentage": percentage}
+    seen = rollout(controller, inventory(server, controller.folder / "hosts", 8), "-e", json.dumps(limits))
+    assert seen.run.status != 0
+    assert len({json.loads(request.body)["name"] for request in server.to(INSTALL)}) == started, seen.run.output[-4000:]
+    assert (seen.counts["failed"], seen.counts["healthy"]) == (1, started - 1)
+    assert seen.counts["not_started"] == 8 - started
+
+
+def test_execution_environment_without_requests_changes_nothing(start, controller):
+    (controller.folder / "sitecustomize.py").write_text(
+        "import sys\nsys.modules['requests'] = sys.modules['urllib3'] = None\n"
+    )
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 2)
+    seen = rollout(controller, hosts, PYTHONPATH=str(controller.folder))
+    assert seen.run.status != 0
+    assert "Python package requests missing" in seen.run.words
+    assert (seen.run.changed, server.seen[INSTALL]) == (0, 0)
