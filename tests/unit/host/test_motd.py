@@ -2,18 +2,20 @@
 
 import operator
 import os
-from pathlib import Path
 
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import motd
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
+TEXT, OTHER = "Authorised use only.\n" * 3, "another file"
+LATER = "motd.bak.29991231T000000Z"
+
 
 @pytest.fixture
 def message(tmp_path):
     path = tmp_path / "motd"
-    path.write_text("Authorised use only.\n" * 3)
+    path.write_text(TEXT)
     return path
 
 
@@ -21,116 +23,107 @@ def files(message):
     return {entry.name: entry.read_text() for entry in message.parent.iterdir()}
 
 
-def test_restore_leaves_the_same_file(message):
+def move_aside(message, check_mode=False):
+    return motd.move_aside(str(message), check_mode)
+
+
+def restore(message, backup=None, check_mode=False):
+    return motd.restore(str(message), str(backup) if backup else None, check_mode)
+
+
+def test_moved_banner_is_restored_as_the_same_file(message):
     before = (message.read_text(), message.stat().st_ino, message.stat().st_mode)
-    assert motd.move_aside(str(message), False).values == {"moved": True, "backup_file": f"{message}.bak"}
+    assert move_aside(message).values == {"moved": True, "backup_file": f"{message}.bak"}
     assert not message.exists()
-    assert motd.restore(str(message), None, False).changed
+    assert not move_aside(message).changed
+    assert restore(message).changed
     assert (message.read_text(), message.stat().st_ino, message.stat().st_mode) == before
     assert list(message.parent.iterdir()) == [message]
+    assert not restore(message).changed
 
 
-def test_second_run_changes_nothing(message):
-    motd.move_aside(str(message), False)
-    assert not motd.move_aside(str(message), False).changed
-    motd.restore(str(message), None, False)
-    assert not motd.restore(str(message), None, False).changed
+@pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}], ids=str)
+@pytest.mark.parametrize("after", [{}, {"motd": ""}, {LATER: OTHER}], ids=str)
+def test_restore_takes_the_noted_backup_only(message, before, after):
+    for name, content in before.items():
+        message.with_name(name).write_text(content)
+    backup = move_aside(message).values["backup_file"]
+    for name, content in after.items():
+        message.with_name(name).write_text(content)
+    assert restore(message).values == {"moved": True, "backup_file": backup}
+    assert files(message) == {**before, **after, "motd": TEXT}
 
 
-def test_move_aside_empty_banner_is_kept(message):
+@pytest.mark.parametrize("content", [TEXT, "", None])
+@pytest.mark.parametrize("names", [[], ["motd.bak"], ["motd.bak", "motd.bak.20200101T000000Z", "motd.bak-2024"]])
+def test_restore_without_note_ignores_other_backups(message, names, content):
+    message.unlink()
+    for name in names:
+        message.with_name(name).write_text(OTHER)
+    if content is not None:
+        message.write_text(content)
+    before = files(message)
+    assert restore(message).values == {"moved": False, "backup_file": None}
+    assert files(message) == before
+
+
+def test_empty_banner_is_not_moved(message):
     message.write_text("")
-    assert not motd.move_aside(str(message), False).changed
+    assert not move_aside(message).changed
     assert message.exists()
 
 
-def test_move_aside_keeps_existing_backup(message):
-    older = message.with_name("motd.bak")
-    older.write_text("another file")
-    backup = motd.move_aside(str(message), False).values["backup_file"]
-    assert older.read_text() == "another file"
-    assert Path(backup).read_text() == "Authorised use only.\n" * 3
-    motd.restore(str(message), None, False)
-    assert message.read_text() == "Authorised use only.\n" * 3
-
-
-def test_restore_new_banner_is_kept(message):
-    motd.move_aside(str(message), False)
+def test_restore_keeps_a_new_banner(message):
+    move_aside(message)
     message.write_text("new banner")
-    with pytest.raises(FleetError, match="was written after"):
-        motd.restore(str(message), None, False)
-    assert message.read_text() == "new banner"
-    assert Path(f"{message}.bak").exists()
-
-
-def test_restore_replaces_new_empty_banner(message):
-    motd.move_aside(str(message), False)
-    message.write_text("")
-    motd.restore(str(message), None, False)
-    assert message.read_text() == "Authorised use only.\n" * 3
-
-
-@pytest.mark.parametrize("names", [[], ["motd.bak"], ["motd.bak", "motd.bak.20200101T000000Z", "motd.bak-2024"]])
-@pytest.mark.parametrize("content", ["Authorised use only.\n", "", None])
-def test_restore_ignores_other_backups(message, names, content):
-    for name in names:
-        message.with_name(name).write_text("another file")
-    if content is None:
-        message.unlink()
-    else:
-        message.write_text(content)
     before = files(message)
-    assert motd.restore(str(message), None, False).values == {"moved": False, "backup_file": None}
+    with pytest.raises(FleetError, match="was written after"):
+        restore(message)
     assert files(message) == before
-
-
-def test_restore_takes_the_noted_backup(message):
-    backup = motd.move_aside(str(message), False).values["backup_file"]
-    newer = message.with_name("motd.bak.29991231T000000Z")
-    newer.write_text("another file")
-    assert motd.restore(str(message), None, False).values == {"moved": True, "backup_file": backup}
-    assert files(message) == {"motd": "Authorised use only.\n" * 3, newer.name: "another file"}
 
 
 def test_restore_takes_the_last_banner_only(message):
-    first = motd.move_aside(str(message), False).values["backup_file"]
+    first = move_aside(message).values["backup_file"]
     message.write_text("the next one")
-    motd.move_aside(str(message), False)
-    motd.restore(str(message), None, False)
-    assert message.read_text() == "the next one"
-    assert not motd.restore(str(message), None, False).changed
-    assert Path(first).exists()
+    move_aside(message)
+    restore(message)
+    assert not restore(message).changed
+    assert files(message) == {"motd": "the next one", os.path.basename(first): TEXT}
 
 
 def test_restore_after_manual_restore_changes_nothing(message):
-    Path(motd.move_aside(str(message), False).values["backup_file"]).rename(message)
-    message.with_name("motd.bak").write_text("another file")
-    assert not motd.restore(str(message), None, False).changed
-    assert files(message) == {"motd": "Authorised use only.\n" * 3, "motd.bak": "another file"}
+    os.rename(move_aside(message).values["backup_file"], message)
+    message.with_name("motd.bak").write_text(OTHER)
+    assert not restore(message).changed
+    assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
 
 
 def test_restore_named_backup(message):
-    motd.move_aside(str(message), False)
+    move_aside(message)
     other = message.with_name("motd.bak-2024")
-    other.write_text("another file")
-    motd.restore(str(message), str(other), False)
-    assert message.read_text() == "another file"
-    assert not motd.restore(str(message), None, False).changed
+    other.write_text(OTHER)
+    restore(message, other)
+    assert message.read_text() == OTHER
+    assert not restore(message).changed
 
 
-def test_restore_check_mode_keeps_the_note(message):
-    motd.move_aside(str(message), False)
-    before = files(message)
-    assert motd.restore(str(message), None, True).changed
-    assert files(message) == before
-    assert motd.restore(str(message), None, False).changed
-
-
-def test_restore_invalid_note_is_named(message):
-    motd.move_aside(str(message), False)
-    note = message.with_name(".motd.slb_fleet")
-    note.write_text("{")
+def test_restore_names_what_it_cannot_use(message):
+    with pytest.raises(FleetError, match=r"nothing\.bak not found\. Set backup_file to: \(there is no backup\)"):
+        restore(message, message.with_name("nothing.bak"))
+    move_aside(message)
+    message.with_name(".motd.slb_fleet").write_text("{")
     with pytest.raises(FleetError, match=r"\.motd\.slb_fleet.*motd\.bak"):
-        motd.restore(str(message), None, False)
+        restore(message)
+
+
+def test_check_mode_changes_nothing(message):
+    planned = move_aside(message, check_mode=True)
+    assert (planned.changed, planned.diff["before"], files(message)) == (True, TEXT, {"motd": TEXT})
+    move_aside(message)
+    before = files(message)
+    assert restore(message, check_mode=True).changed
+    assert files(message) == before
+    assert restore(message).changed
 
 
 class Kill(BaseException):
@@ -167,65 +160,43 @@ def killed_at(number, monkeypatch, step):
 
 
 @pytest.mark.parametrize("number", range(1, 10))
-@pytest.mark.parametrize("others", [[], ["motd.bak"]])
-@pytest.mark.parametrize("goes_on", ["aside", "restored"])
-def test_killed_run_is_finished_by_the_next(message, monkeypatch, number, others, goes_on):
-    path, text = str(message), message.read_text()
-    before = dict.fromkeys(others, "another file")
-    for name in others:
-        message.with_name(name).write_text(before[name])
-
-    def there_and_back():
-        motd.move_aside(path, False)
-        motd.restore(path, None, False)
-
-    assert killed_at(number, monkeypatch, there_and_back)
-    if goes_on == "aside":
-        motd.move_aside(path, False)
+@pytest.mark.parametrize("others", [{}, {"motd.bak": OTHER}], ids=str)
+@pytest.mark.parametrize("next_step", ["aside", "restored"])
+def test_killed_run_is_finished_by_the_next(message, monkeypatch, number, others, next_step):
+    for name, content in others.items():
+        message.with_name(name).write_text(content)
+    assert killed_at(number, monkeypatch, lambda: (move_aside(message), restore(message)))
+    if next_step == "aside":
+        move_aside(message)
         assert not message.exists()
-    motd.restore(path, None, False)
-    assert not motd.restore(path, None, False).changed
-    assert files(message) == {"motd": text, **before}
+    restore(message)
+    assert not restore(message).changed
+    assert files(message) == {"motd": TEXT, **others}
 
 
 def test_restore_after_kill_ignores_new_backup(message, monkeypatch):
-    assert killed_at(2, monkeypatch, lambda: motd.move_aside(str(message), False))
-    message.with_name("motd.bak").write_text("another file")
-    assert not motd.restore(str(message), None, False).changed
-    assert files(message) == {"motd": "Authorised use only.\n" * 3, "motd.bak": "another file"}
+    assert killed_at(2, monkeypatch, lambda: move_aside(message))
+    message.with_name("motd.bak").write_text(OTHER)
+    assert not restore(message).changed
+    assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
 
 
-def test_restore_ignores_hard_link(message):
+def test_hard_link_of_the_user_stays(message):
     own = message.with_name("motd.bak-2024")
     os.link(message, own)
-    motd.move_aside(str(message), False)
-    motd.restore(str(message), None, False)
+    move_aside(message)
+    restore(message)
     assert own.samefile(message)
 
 
-def test_symbolic_link_is_moved_and_restored(tmp_path):
-    target = tmp_path / "dynamic"
-    target.write_text("made at boot\n")
-    link = tmp_path / "motd"
-    link.symlink_to(target)
-    motd.move_aside(str(link), False)
-    assert not link.is_symlink()
-    assert target.read_text() == "made at boot\n"
-    motd.restore(str(link), None, False)
-    assert link.readlink() == target
-
-
-def test_move_aside_check_mode_moves_nothing(message):
-    result = motd.move_aside(str(message), True)
-    assert result.changed
-    assert result.diff is not None
-    assert result.diff["before"].startswith("Authorised")
-    assert [entry.name for entry in message.parent.iterdir()] == ["motd"]
-
-
-def test_restore_missing_backup_is_named(message):
-    with pytest.raises(FleetError, match=r"nothing\.bak not found\. Set backup_file to: \(there is no backup\)"):
-        motd.restore(str(message), str(message.with_name("nothing.bak")), False)
+def test_symbolic_link_is_moved_and_restored(message, tmp_path):
+    target = message.rename(tmp_path / "dynamic")
+    message.symlink_to(target)
+    move_aside(message)
+    assert not message.is_symlink()
+    assert target.read_text() == TEXT
+    restore(message)
+    assert message.readlink() == target
 
 
 def test_gather_banner_names_each_source(tmp_path, monkeypatch):
