@@ -2,6 +2,7 @@
 
 import operator
 import os
+from pathlib import Path
 
 import pytest
 
@@ -88,11 +89,11 @@ def test_restore_takes_the_last_banner_only(message):
     move_aside(message)
     restore(message)
     assert not restore(message).changed
-    assert files(message) == {"motd": "the next one", os.path.basename(first): TEXT}
+    assert files(message) == {"motd": "the next one", Path(first).name: TEXT}
 
 
 def test_restore_after_manual_restore_changes_nothing(message):
-    os.rename(move_aside(message).values["backup_file"], message)
+    Path(move_aside(message).values["backup_file"]).rename(message)
     message.with_name("motd.bak").write_text(OTHER)
     assert not restore(message).changed
     assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
