@@ -1,7 +1,5 @@
 """The configuration of the engine list, its pages and its states."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import math
@@ -23,48 +21,24 @@ OPTION = {
     "failed": "down",
 }
 PAGED = {**OPTION, "page_parameter": "page"}
+NOT_TEXT = [True, 83, 1.5, datetime.date(2026, 1, 1), {"a": 1}]
 
 
 def item(number, state="up"):
     return {"n": f"edge-{number}", "net": {"ip": f"192.0.2.{number}"}, "st": state}
 
 
-def code_of(option):
+def error_of(read, *arguments):
     with pytest.raises(FleetError) as error:
-        EngineList.from_option(option)
+        read(*arguments)
     assert len(str(error.value)) <= 220
-    return error.value.code
+    return error.value
 
 
 def test_option_may_be_json():
-    assert EngineList.from_option(json.dumps(OPTION)) == EngineList.from_option(OPTION)
-
-
-def test_word_may_stand_without_list():
-    assert EngineList.from_option(OPTION).words == {"up": "running", "down": "failed"}
-
-
-@pytest.mark.parametrize("key", ["path", "items", "name", "address", "state", "running", "page_parameter"])
-@pytest.mark.parametrize("value", [True, 83, 1.5, datetime.date(2026, 1, 1), {"a": 1}])
-def test_value_that_is_no_text_is_invalid(key, value):
-    assert code_of({**OPTION, key: value}) == "invalid_option"
-
-
-@pytest.mark.parametrize("word", [True, 1, None])
-def test_word_that_is_no_text_is_to_be_quoted(word):
-    with pytest.raises(FleetError) as error:
-        EngineList.from_option({**OPTION, "running": [word]})
-    assert "Quote" in error.value.fix
-
-
-@pytest.mark.parametrize("key", ["path", "name", "address", "state", "running"])
-def test_missing_key_is_an_error(key):
-    assert code_of({**OPTION, key: None}) == "missing_option"
-
-
-@pytest.mark.parametrize("value", [None, "", " "])
-def test_empty_option_is_missing(value):
-    assert code_of(value) == "missing_option"
+    engine_list = EngineList.from_option(json.dumps(OPTION))
+    assert engine_list == EngineList.from_option(OPTION)
+    assert engine_list.words == {"up": "running", "down": "failed"}
 
 
 @pytest.mark.parametrize(
@@ -72,18 +46,31 @@ def test_empty_option_is_missing(value):
     [
         "up",
         ["up"],
-        {**OPTION, "nmae": "n"},
-        {**OPTION, "path": "engines"},
-        {**OPTION, "path": "//other.example/engines"},
-        {**OPTION, "path": "/#/engines"},
-        {**OPTION, "deploying": ["up"]},
-        {**OPTION, "first_page": -1},
-        {**OPTION, "first_page": True},
-        {**OPTION, "page_step": 0},
+        *(
+            {key: value}
+            for key in ("path", "items", "name", "address", "state", "running", "page_parameter")
+            for value in NOT_TEXT
+        ),
+        *({"running": [word]} for word in (True, 1, None)),
+        {"nmae": "n"},
+        *({"path": path} for path in ("engines", "//other.example/engines", "/#/engines")),
+        {"deploying": ["up"]},
+        *({"first_page": value} for value in (-1, True)),
+        {"page_step": 0},
     ],
+    ids=str,
 )
 def test_unusable_option_is_invalid(option):
-    assert code_of(option) == "invalid_option"
+    error = error_of(EngineList.from_option, {**OPTION, **option} if isinstance(option, dict) else option)
+    assert error.code == "invalid_option"
+    assert "running" not in option or not isinstance(option["running"], list) or "Quote" in error.fix
+
+
+@pytest.mark.parametrize(
+    "option", [None, "", " ", *({**OPTION, key: None} for key in ("path", "name", "address", "state", "running"))]
+)
+def test_empty_option_is_missing(option):
+    assert error_of(EngineList.from_option, option).code == "missing_option"
 
 
 def test_engines_have_states():
@@ -112,64 +99,57 @@ def test_shown_values_are_printable():
     assert len(engine["name"]) == 500
 
 
-@pytest.mark.parametrize(
-    "document",
-    [[], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}],
-)
-def test_other_document_is_not_as_configured(document):
-    engine_list = EngineList.from_option(OPTION)
-    with pytest.raises(FleetError) as error:
-        engine_list.read_engines(engine_list.find_items(document))
-    assert error.value.code == "engine_list_not_as_configured"
-
-
-@pytest.mark.parametrize(
-    "beside",
-    [
-        {"total": 3}, {"total": "3"}, {"count": 9}, {"pages": 2}, {"hasMore": True}, {"next": "/x"}, {"last": False},
-        {"pagination": {"total_count": 3}},
-    ],
-)  # fmt: skip
-def test_one_page_of_several_is_unreliable(beside):
-    document = {"data": {"items": [item(1), item(2)], **beside}}
-    with pytest.raises(FleetError) as error:
-        module._require_all(EngineList.from_option(OPTION), document, 2)
-    assert error.value.code == "engine_list_unreliable"
-
-
-@pytest.mark.parametrize("beside", [{"total": 2}, {"next": None}, {"last": True}, {"size": 50}, {"total": "many"}])
-def test_whole_list_is_accepted(beside):
-    module._require_all(EngineList.from_option(OPTION), {"data": {"items": [item(1), item(2)], **beside}}, 2)
-
-
 class Console:
-    """A list of ``count`` engines in pages of two."""
+    """A list of ``count`` engines in pages of two; ``others`` are further fields of the answer."""
 
-    def __init__(self, count, **beside):
+    def __init__(self, count, **others):
         self.items = [item(number) for number in range(1, count + 1)]
-        self.beside = beside
-        self.paths: list[str] = []
+        self.others, self.paths = others, []
 
     def get(self, path):
         self.paths.append(path)
-        page = int(parse_qs(urlsplit(path).query)["page"][0])
-        return {"data": {"items": self.items[2 * page - 2 : 2 * page], **self.beside}}
+        page = int(parse_qs(urlsplit(path).query).get("page", [1])[0])
+        return {"data": {"items": self.items[2 * page - 2 : 2 * page], **self.others}}
 
 
 def read(console, option=PAGED, deadline=math.inf):
     return [engine["name"] for engine in read_pages(EngineList.from_option(option), console.get, deadline)]
 
 
-def code_of_pages(console, **more):
-    with pytest.raises(FleetError) as error:
-        read(console, **more)
-    assert len(str(error.value)) <= 220
-    return error.value.code
+@pytest.mark.parametrize(
+    "document",
+    [[], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}],
+)
+def test_other_document_is_not_as_configured(document):
+    console = Console(0)
+    console.get = lambda _path: document
+    assert error_of(read, console, OPTION).code == "engine_list_not_as_configured"
 
 
-@pytest.mark.parametrize(("count", "beside", "requests"), [(5, {}, 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2)])
-def test_pages_are_read_to_the_end(count, beside, requests):
-    console = Console(count, **beside)
+def require_all(others):
+    document = {"data": {"items": [item(1), item(2)], **others}}
+    module._require_all(EngineList.from_option(OPTION), document, 2)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"total": 3}, {"total": "3"}, {"count": 9}, {"pages": 2}, {"hasMore": True}, {"next": "/x"}, {"last": False},
+        {"pagination": {"total_count": 3}},
+    ],
+)  # fmt: skip
+def test_one_page_of_several_is_unreliable(others):
+    assert error_of(require_all, others).code == "engine_list_unreliable"
+
+
+@pytest.mark.parametrize("others", [{"total": 2}, {"next": None}, {"last": True}, {"size": 50}, {"total": "many"}])
+def test_whole_list_is_accepted(others):
+    require_all(others)
+
+
+@pytest.mark.parametrize(("count", "others", "requests"), [(5, {}, 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2)])
+def test_pages_are_read_to_the_end(count, others, requests):
+    console = Console(count, **others)
     assert read(console) == [f"edge-{number}" for number in range(1, count + 1)]
     assert len(console.paths) == requests
     assert console.paths[0] == "/api/engines?size=2&page=1"
@@ -182,36 +162,23 @@ def test_page_parameter_replaces_the_one_in_the_path():
     assert [engine_list.page_path(index) for index in (0, 2)] == ["/e?x=1&offset=0", "/e?x=1&offset=100"]
 
 
-def test_same_page_twice_is_unreliable():
-    console = Console(2)
-    console.get = lambda path: {"data": {"items": [item(1), item(2)]}}
-    assert code_of_pages(console) == "engine_list_unreliable"
-
-
-def test_engine_on_two_pages_is_unreliable():
-    console = Console(4)
-    console.items[2] = item(1)
-    assert code_of_pages(console) == "engine_list_unreliable"
-
-
-def test_total_that_differs_is_unreliable():
-    assert code_of_pages(Console(4, total=5)) == "engine_list_unreliable"
-
-
-def test_total_that_changes_is_unreliable():
-    console = Console(6)
-    totals = iter((6, 7, 7))
-    original = console.get
-    console.get = lambda path: {"data": {**original(path)["data"], "total": next(totals)}}
-    assert code_of_pages(console) == "engine_list_unreliable"
-
-
-def test_pages_without_end_are_unreliable(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_PAGES", 3)
-    assert code_of_pages(Console(100)) == "engine_list_unreliable"
+@pytest.mark.parametrize("case", ["same page", "engine on two pages", "other total", "total changes", "without end"])
+def test_inconsistent_pages_are_unreliable(monkeypatch, case):
+    monkeypatch.setattr(module, "_MOST_PAGES", 5)
+    console = Console(100 if case == "without end" else 6)
+    get, totals = console.get, iter((6, 7, 7))
+    if case == "same page":
+        console.get = lambda _path: get("?page=1")
+    elif case == "engine on two pages":
+        console.items[2] = item(1)
+    elif case == "other total":
+        console.others = {"total": 7}
+    elif case == "total changes":
+        console.get = lambda path: {"data": {**get(path)["data"], "total": next(totals)}}
+    assert error_of(read, console).code == "engine_list_unreliable"
 
 
 def test_pages_end_at_the_deadline():
     console = Console(100)
-    assert code_of_pages(console, deadline=0.0) == "engine_list_unreliable"
+    assert error_of(read, console, PAGED, 0.0).code == "engine_list_unreliable"
     assert len(console.paths) == 1

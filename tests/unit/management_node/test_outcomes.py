@@ -117,16 +117,20 @@ def test_outcome_of_answer(expected, status, body, kind):
     assert outcome(status, body, kind) == expected
 
 
-@pytest.mark.parametrize("name", ["port 8000 in use", "already exists"])
-def test_name_in_answer_is_no_verdict(name):
-    assert outcome(200, json.dumps({"code": 0, "msg": f"{name}: started"}), own_words=(name,)) == "requested"
-    assert outcome(200, json.dumps({"code": 0, "data": {"name": name}}), own_words=(name,)) == "requested"
-
-
-@pytest.mark.parametrize("name", ["e", "Port"])
-def test_short_name_hides_no_verdict(name):
-    assert outcome(400, '{"msg":"Engine already exists"}', own_words=(name,)) == "exists"
-    assert outcome(400, '{"msg":"Port 8000 is in use"}', own_words=(name,)) == "port_in_use"
+@pytest.mark.parametrize(
+    ("expected", "name", "status", "body"),
+    [
+        *(
+            ("requested", name, 200, {"code": 0, **answer})
+            for name in ("port 8000 in use", "already exists")
+            for answer in ({"msg": f"{name}: started"}, {"data": {"name": name}})
+        ),
+        *(("exists", name, 400, {"msg": "Engine already exists"}) for name in ("e", "Port")),
+        *(("port_in_use", name, 400, {"msg": "Port 8000 is in use"}) for name in ("e", "Port")),
+    ],
+)
+def test_engine_name_in_the_answer_decides_nothing(expected, name, status, body):
+    assert outcome(status, json.dumps(body), own_words=(name,)) == expected
 
 
 def test_incomplete_answer_is_unknown():
@@ -134,10 +138,12 @@ def test_incomplete_answer_is_unknown():
     assert outcome(200, "Engine already exists, see", TEXT, defect="the body is incomplete") == "exists"
 
 
-def test_missing_length_and_body_is_unknown():
-    assert find_outcome(Answer(200, {}, b""), COMPILED) == "unknown"
-    assert find_outcome(Answer(204, {}, b""), COMPILED) == "requested"
-    assert find_outcome(Answer(200, {"Transfer-Encoding": "chunked"}, b""), COMPILED) == "requested"
+@pytest.mark.parametrize(
+    ("expected", "status", "headers"),
+    [("unknown", 200, {}), ("requested", 204, {}), ("requested", 200, {"Transfer-Encoding": "chunked"})],
+)
+def test_outcome_of_empty_body(expected, status, headers):
+    assert find_outcome(Answer(status, headers, b""), COMPILED) == expected
 
 
 def test_shown_text_has_no_secret_and_no_control_character():
