@@ -12,8 +12,6 @@ from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import (
-    DEFAULTS,
-    HOST_VARIABLES,
     read_variables,
     refuse_in_inventory,
     trust_as_template,
@@ -21,10 +19,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.variables import (
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-_SPECS = {}
-for _file in ROOT.glob("roles/*/meta/argument_specs.yml"):
-    if _file.parents[1].name != "awx_content":
-        _SPECS.update(yaml.safe_load(_file.read_text())["argument_specs"]["main"]["options"])
 
 
 def _trusted(value):
@@ -76,16 +70,6 @@ def test_wrong_value_is_refused_by_name(name, value):
         read(**{"manage_ip_translated": True, name: value})
     assert caught.value.code == "invalid_variable"
     assert f"slb_{name}" in str(caught.value)
-
-
-@pytest.mark.parametrize("name", sorted(_SPECS))
-def test_argument_spec_and_defaults_agree(name):
-    """Defaults have one place, and the documentation repeats them."""
-    documented = _SPECS[name].get("default")
-    if documented is not None:
-        assert DEFAULTS[name] == documented
-    if name.removeprefix("slb_") in HOST_VARIABLES:
-        assert name in DEFAULTS or name == "slb_approved_plan"
 
 
 def test_misspelled_variable_is_found():
