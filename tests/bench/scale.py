@@ -28,38 +28,7 @@ import yaml
 
 HERE = Path(__file__).resolve().parent
 BIN = Path(sys.executable).parent
-NODE = "https://console.example"
-CONTAINER = {
-    "state": "running",
-    "name": "slb",
-    "runtime": "docker",
-    "id": "c0ffee",
-    "image": "slb:1",
-    "restart_policy": "always",
-    "restart_count": 0,
-    "uptime": 1000.0,
-    "exit_code": 0,
-    "auto_remove": False,
-    "manager": None,
-    "connections": 0,
-    "peers": [],
-    "outbound": 0,
-    "why": None,
-}
-RECORD = {
-    "state": "verified",
-    "name": "ENGINE",
-    "manage_ip": "ADDRESS",
-    "base_url": NODE,
-    "request_id": "1",
-    "container_before": None,
-    "last_verified": "c0ffee",
-    "verified_by": "host",
-    "set_aside": None,
-    "age": 5000.0,
-}
-PENDING = {**RECORD, "state": "requested", "last_verified": None, "verified_by": None}
-PORTS = [{"port": port, "process": "httpd", "pid": 100} for port in (22, 80, 443, 8000)]
+TROUBLED = ("pending", "live", "unreachable")
 
 
 class Run(NamedTuple):
@@ -68,48 +37,23 @@ class Run(NamedTuple):
     memory_mb: float
 
 
-def look(record: dict[str, Any]) -> str:
-    seen = {"engine_container": CONTAINER, "record": record, "ports": PORTS, "running_leftovers": [], "root": True}
-    motd = {"path": "/etc/motd", "bytes": 0, "sources": []}
-    return json.dumps(
-        {"changed": False, "slb_host": {**seen, "motd": motd, "addresses": ["ADDRESS"], "machine": "ADDRESS"}}
-    )
-
-
-def answers(record: dict[str, Any]) -> dict[str, str]:
-    """By a part of the module's name in what Ansible sends."""
-    confirmed = {"changed": True, "record": RECORD}
-    return {
-        "slb.fleet.plugins.modules.host_info": look(record),
-        "slb.fleet.plugins.modules.engine_record": json.dumps(confirmed),
-        "slb.fleet.plugins.modules.engine_container": json.dumps({"changed": False, "after": CONTAINER}),
-        "ansible.modules.ping": json.dumps({"ping": "pong"}),
-    }
-
-
-STATES = {"healthy": answers(RECORD), "work": answers(PENDING), "fails": answers({"state": "none"}), "unreachable": {}}
-TROUBLED = ("work", "fails", "unreachable")
-
-
 def state_of(number: int, troubled: bool) -> str:
-    return TROUBLED[number // 10 % 3] if troubled and number % 10 == 0 else "healthy"
+    return TROUBLED[number // 10 % 3] if troubled and number % 10 == 0 else "verified"
 
 
-def fleet(size: int, answers_file: Path, troubled: bool) -> dict[str, Any]:
+def fleet(size: int, troubled: bool) -> dict[str, Any]:
     hosts = {}
     for number in range(size):
-        state = state_of(number, troubled)
         address = f"10.{number // 62500}.{number // 250 % 250}.{number % 250 + 1}"
-        hosts[f"edge-{number}"] = {"slb_manage_ip": address, "canned_state": state}
-    connection = {
-        "ansible_connection": "canned",
+        hosts[f"edge-{number}"] = {"slb_manage_ip": address, "stateful_state": state_of(number, troubled)}
+    variables = {
+        "ansible_connection": "stateful",
         "ansible_python_interpreter": "/usr/bin/python3",
-        "canned_answers": str(answers_file),
-        "slb_base_url": NODE,
+        "slb_base_url": "https://console.example",
         "slb_username": "admin",
         "slb_password": "not used",
     }
-    return {"engines": {"hosts": hosts, "vars": connection}}
+    return {"engines": {"hosts": hosts, "vars": variables}}
 
 
 def measured(command: list[Any], output: Path, is_good: Callable[[int, str], bool], **how: Any) -> Run:
@@ -126,9 +70,8 @@ def measured(command: list[Any], output: Path, is_good: Callable[[int, str], boo
 
 
 def measure(size: int, troubled: bool, folder: Path) -> dict[str, Run]:
-    answers_file, inventory, ping = (folder / name for name in ("answers.json", "inventory.yml", "ping.yml"))
-    answers_file.write_text(json.dumps(STATES))
-    inventory.write_text(yaml.dump(fleet(size, answers_file, troubled), Dumper=yaml.CSafeDumper))
+    inventory, ping = folder / "inventory.yml", folder / "ping.yml"
+    inventory.write_text(yaml.dump(fleet(size, troubled), Dumper=yaml.CSafeDumper))
     ping.write_text(json.dumps([{"hosts": "engines", "gather_facts": False, "tasks": [{"ansible.builtin.ping": {}}]}]))
     environment = {
         **os.environ,
@@ -139,8 +82,8 @@ def measure(size: int, troubled: bool, folder: Path) -> dict[str, Run]:
         "ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet",
         "ANSIBLE_LOCAL_TEMP": str(folder),
     }
-    # Hosts that need work are healthy at the end.
-    healthy = sum(state_of(number, troubled) in ("healthy", "work") for number in range(size))
+    # A pending host is healthy at the end.
+    healthy = sum(state_of(number, troubled) in ("verified", "pending") for number in range(size))
     runs = {}
     for name, playbook, text in (("rollout", "slb.fleet.rollout", f"{healthy} healthy"), ("ping", ping, "edge-0")):
         runs[name] = measured(

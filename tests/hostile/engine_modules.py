@@ -16,24 +16,13 @@ _MODULE = re.compile(
 )
 _ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 _CONTAINER = {
-    "name": "slb",
-    "runtime": "docker",
-    "image": "slb:1",
-    "uptime": 100.0,
-    "exit_code": 0,
-    "restart_policy": "always",
-    "restart_count": 0,
-    "auto_remove": False,
-    "manager": None,
-    "connections": 0,
-    "peers": [],
-    "outbound": 0,
-    "why": None,
+    **dict.fromkeys(("id", "image", "uptime", "exit_code", "restart_policy", "manager", "why")),
+    **{"name": "slb", "runtime": "docker", "restart_count": 0, "auto_remove": False},
+    **{"connections": 0, "peers": [], "outbound": 0, "state": "absent"},
 }
-_GONE = {"id": None, "image": None, "uptime": None, "exit_code": None, "restart_policy": None}
+_RUNNING = {"state": "running", "image": "slb:1", "uptime": 1000.0, "exit_code": 0, "restart_policy": "always"}
 _NO_RECORD = {"state": "none", "unwritable": None}
 _LEFTOVER, _INSTALLED = "1ef70e" * 10, "c0ffee" * 10
-_PORTS = [{"port": 22, "addresses": ["0.0.0.0", "::"], "process": "sshd", "pid": 101, "engine": False}]
 _INTERFACE = {
     "name": "ens9",
     "mac": "52:54:00:12:34:56",
@@ -43,61 +32,44 @@ _INTERFACE = {
 }
 
 
-def address_of(host: str) -> str:
-    """That of a host whose name ends in its number."""
-    number = int(host.rpartition("-")[2])
-    return f"192.0.2.{number}" if number < 256 else f"198.18.{number // 256}.{number % 256}"
-
-
 class Engine:
-    """One host, by a name that ends in its number. Nothing that it returns differs from run to run.
+    """One host. Nothing that it returns differs from run to run. ``seconds``: duration of a deployment."""
 
-    ``verified_at``: the management node for which its engine was verified before; empty for none. ``seconds``: duration
-    of a deployment, which begins when the host is prepared.
-    """
-
-    def __init__(self, host: str, verified_at: str = "") -> None:
-        self.host, self.address = host, address_of(host)
-        self.container = ""
-        self.seconds = self.requested_at = 0.0
+    def __init__(self, host: str, address: str, seconds: float = 0) -> None:
+        self.host, self.address, self.seconds = host, address, seconds
+        self.container, self.requested_at = "", 0.0
         self._record: dict[str, Any] = dict(_NO_RECORD)
         self._before: tuple[str, dict[str, Any]] = ("", self._record)
-        if verified_at:
-            self.verify(verified_at)
 
-    def verify(self, base_url: str) -> None:
-        self.container = _INSTALLED
+    def start(self, state: str, base_url: str) -> None:
+        """Begin with a ``verified`` engine, one that is ``pending``, a ``live`` leftover, or nothing."""
         engine = {"name": self.host, "manage_ip": self.address, "base_url": base_url}
-        self._noted({**engine, "state": "verified", "container_id": _INSTALLED, "verified_by": "host"})
-
-    def run_leftover(self) -> None:
-        self.container = _LEFTOVER
+        if state == "verified":
+            self._note({**engine, "state": "verified", "container_id": _INSTALLED, "verified_by": "host"})
+        if state == "pending":
+            self._record.update(engine, state="requested", request_id="1", age=5000.0, container_before=None)
+        self.container = {"verified": _INSTALLED, "pending": _INSTALLED, "live": _LEFTOVER}.get(state, "")
 
     def answer(self, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         answers = {
-            "host_info": self._facts_of_host,
-            "engine_install": self._installed,
-            "engine_record": self._noted,
+            "host_info": self._gather,
+            "engine_install": self._install,
+            "engine_record": self._note,
             "engine_container": self._set_aside,
-            "motd": self._message,
-            "interface": self._adopted,
-            "setup": self._facts,
+            "interface": self._adopt,
             "ping": lambda _arguments: {"ping": "pong"},
-            "command": lambda _arguments: {"rc": 0, "stdout": "said", "stderr": "", "cmd": ["true"], "changed": True},
         }
-        said = answers[module](arguments) if module in answers else {"msg": "done"}
-        return {"changed": False, **said, "invocation": {"module_args": {}}}
+        answer = answers[module](arguments) if module in answers else {"msg": "done"}
+        return {"changed": False, **answer, "invocation": {"module_args": {}}}
 
     @property
     def _seen(self) -> dict[str, Any]:
         is_due = self._record["state"] == "requested" and time.monotonic() >= self.requested_at + self.seconds
         if is_due and not self.container:
             self.container = _INSTALLED
-        if not self.container:
-            return {**_CONTAINER, **_GONE, "state": "absent"}
-        return {**_CONTAINER, "id": self.container, "state": "running"}
+        return {**_CONTAINER, **_RUNNING, "id": self.container} if self.container else dict(_CONTAINER)
 
-    def _facts_of_host(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _gather(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         facts = {
             "root": True,
             "machine": f"machine of {self.host}",
@@ -105,18 +77,12 @@ class Engine:
             "engine_container": self._seen,
             "record": dict(self._record),
             "running_leftovers": [],
-            "ports": _PORTS,
-            "motd": {
-                "path": "/etc/motd",
-                "target": None,
-                "bytes": 900,
-                "sources": [{"source": "/etc/motd", "bytes": 900}],
-                "backups": [],
-            },
+            "ports": [{"port": 22, "addresses": ["0.0.0.0", "::"], "process": "sshd", "pid": 101, "engine": False}],
+            "motd": {"path": "/etc/motd", "target": None, "bytes": 0, "sources": [], "backups": []},
         }
         return {"slb_host": facts}
 
-    def _installed(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _install(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments["step"] == "restore":
             self.container, self._record = self._before
             return {"changed": True, "restored": bool(self.container), "record": dict(self._record)}
@@ -126,10 +92,10 @@ class Engine:
             self.container, self.requested_at = "", time.monotonic()
             engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url", "request_id")}
             self._record = {**_NO_RECORD, **engine, "state": "requested", "age": 0.0, "container_before": before["id"]}
-        after = {**_CONTAINER, **_GONE, "state": "absent"}
-        return {"changed": True, "record": dict(self._record), "set_aside_as": aside, "before": before, "after": after}
+        record, after = dict(self._record), dict(_CONTAINER)
+        return {"changed": True, "record": record, "set_aside_as": aside, "before": before, "after": after}
 
-    def _noted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _note(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self._record = dict(_NO_RECORD)
         if arguments["state"] == "verified":
             engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url", "verified_by")}
@@ -143,16 +109,10 @@ class Engine:
         self.container = ""
         return {"changed": True, "before": before, "after": self._seen, "set_aside_as": "slb-leftover-1"}
 
-    def _message(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return {"changed": True, "moved": True, "backup_file": "/etc/motd.bak"}
-
-    def _adopted(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def _adopt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         left_alone = [{"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": ""}]
         pending = [] if arguments.get("state") == "confirmed" else ["ens9"]
         return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "undone": [], "pending": pending}
-
-    def _facts(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        return {"ansible_facts": {"ansible_hostname": self.host, "ansible_local": {"slb_engine": {"state": "none"}}}}
 
 
 def module_in(payload: bytes) -> str:
@@ -161,7 +121,7 @@ def module_in(payload: bytes) -> str:
 
 
 def arguments_in(payload: bytes) -> dict[str, Any]:
-    """The payload is a program that holds them as JSON, in a literal of Python."""
+    """Return the arguments, which the payload holds as JSON in a literal of Python."""
     begin = _ARGUMENTS.search(payload)
     if not begin:
         return {}

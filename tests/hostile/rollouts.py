@@ -35,14 +35,14 @@ class Rollout:
 
 
 def inventory(
-    server: FakeNode, folder: Path, hosts: int, trouble: dict[str, str] | None = None, **variables: Any
+    server: FakeNode, folder: Path, hosts: int, states: dict[str, str] | None = None, **variables: Any
 ) -> dict[str, Any]:
-    """``trouble``: of those hosts that have some, as the connection plugin ``stateful`` knows it."""
+    """``states``: as the connection plugin ``stateful`` knows them, of hosts that have an engine or a trouble."""
     folder.mkdir(exist_ok=True)
     own = {
         f"edge-{number}": {
             "slb_manage_ip": f"10.9.{number // 250}.{number % 250 + 1}",
-            "stateful_trouble": (trouble or {}).get(f"edge-{number}", ""),
+            "stateful_state": (states or {}).get(f"edge-{number}", ""),
         }
         for number in range(1, hosts + 1)
     }
@@ -52,7 +52,6 @@ def inventory(
         "stateful_folder": str(folder),
         **of(server, PASSWORD),
         "slb_settle": 0,
-        "slb_motd": "keep",
         **variables,
     }
     return {"engines": {"hosts": own, "vars": common}}

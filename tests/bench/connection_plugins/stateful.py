@@ -4,25 +4,35 @@ from __future__ import annotations
 
 DOCUMENTATION = """
 name: stateful
-short_description: Answers modules at once, as a host that remembers does
+short_description: Answers modules at once, as a host that keeps its state
 description: Each host is an engine host that is kept in a file of its own.
 author: slb.fleet contributors
 options:
   folder:
-    description: Where the hosts are kept.
+    description: Where the hosts are kept. By default, in a folder that Ansible deletes after the run.
+    default: ''
     vars: [{name: stateful_folder}]
   seconds:
     description: How long a deployment takes.
     type: float
     default: 0
     vars: [{name: stateful_seconds}]
-  trouble:
-    description: V(verified) for a host whose engine is healthy, V(unreachable) for one that is not there, V(live) for
-      one on which something unknown runs, V(late) for one whose engine another run deploys between the first look and
-      the second, V(lost) for one that is not there any more at the second, V(brief) for one whose engine is seen at the
-      second look alone.
+  state:
+    description: V(verified) for a host whose engine is healthy, V(pending) for one whose engine runs since an earlier
+      request, V(live) for one on which something unknown runs, V(unreachable) for one that does not answer, V(late) for
+      one whose engine another run deploys between the first check and the second, V(lost) for one that does not answer
+      the second check, V(brief) for one whose engine is seen at the second check only. By default, it has no engine.
     default: ''
-    vars: [{name: stateful_trouble}]
+    vars: [{name: stateful_state}]
+  delay:
+    description: Number of seconds before each answer.
+    type: float
+    default: 0
+    vars: [{name: stateful_delay}]
+  once:
+    description: The host answers as soon as a file of this name exists.
+    default: ''
+    vars: [{name: stateful_once}]
   lie:
     description: A JSON file by which the host's answers to the module in C(module), or to all, are changed. C(merge) is
       merged into them; C(before) and C(after) are printed around them, or C(instead) in their place.
@@ -33,10 +43,10 @@ options:
     default: ''
     vars: [{name: ansible_ssh_args}]
   host:
-    description: The host, whose name ends in its number.
+    description: The host.
     vars: [{name: inventory_hostname}]
   node:
-    description: The management node that another run would have asked.
+    description: The management node of the engine that runs at first.
     vars: [{name: slb_base_url}]
   address:
     description: The host's address.
@@ -45,9 +55,11 @@ options:
 
 import json
 import pickle
+import time
 from pathlib import Path
 from typing import Any
 
+from ansible import constants
 from ansible.errors import AnsibleConnectionFailure
 from ansible.plugins.connection import ConnectionBase
 
@@ -62,19 +74,22 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         return self
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
-        trouble = self.get_option("trouble")
-        kept = Path(self.get_option("folder")) / self.get_option("host")
-        if trouble == "unreachable" or (trouble == "lost" and kept.exists()):
+        state, once = self.get_option("state"), self.get_option("once")
+        time.sleep(self.get_option("delay"))
+        while once and not Path(once).exists():
+            time.sleep(0.05)
+        kept = Path(self.get_option("folder") or constants.DEFAULT_LOCAL_TMP) / f"{self.get_option('host')}.host"
+        is_first = not kept.exists()
+        if state == "unreachable" or (state == "lost" and not is_first):
             raise AnsibleConnectionFailure("Connection timed out")
-        first = self._verified() if trouble == "verified" else self._new(trouble)
-        engine = pickle.loads(kept.read_bytes()) if kept.exists() else first
+        engine = self._engine(state) if is_first else pickle.loads(kept.read_bytes())
         seen = kept.with_suffix(".seen")
-        if kept.exists() and (trouble == "late" or (trouble == "brief" and not seen.exists())):
-            engine = self._verified()
+        if not is_first and (state == "late" or (state == "brief" and not seen.exists())):
+            engine = self._engine("verified")
             seen.touch()
         module = module_in(in_data or b"")
         answer = engine.answer(module, arguments_in(in_data or b""))
-        kept.write_bytes(pickle.dumps(self._new("") if trouble == "brief" else engine))
+        kept.write_bytes(pickle.dumps(self._engine("") if state == "brief" else engine))
         file = self.get_option("lie")
         lie = json.loads(Path(file).read_text()) if file else {}
         if lie.get("module", module) != module:
@@ -83,16 +98,9 @@ class Connection(ConnectionBase):  # type: ignore[misc]
         text = lie.get("instead", lie.get("before", "") + text + lie.get("after", ""))
         return lie.get("status", 0), text.encode(errors="surrogatepass"), b""
 
-    def _new(self, trouble: str) -> Engine:
-        engine = Engine(self.get_option("host"))
-        engine.address, engine.seconds = self.get_option("address"), self.get_option("seconds")
-        if trouble == "live":
-            engine.run_leftover()
-        return engine
-
-    def _verified(self) -> Engine:
-        engine = self._new("")
-        engine.verify(self.get_option("node"))
+    def _engine(self, state: str) -> Engine:
+        engine = Engine(self.get_option("host"), self.get_option("address"), self.get_option("seconds"))
+        engine.start(state, self.get_option("node"))
         return engine
 
     def put_file(self, in_path: str, out_path: str) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -134,10 +135,8 @@ class Host:
         self.runtime = runtime
         self.path = folder / "facts.d" / "slb_engine.fact"
         self._left: int | None = None
-        self.steps = 0
-        units = folder / "units"
-        units.mkdir()
-        self.units = units
+        self.units = folder / "units"
+        self.units.mkdir()
         write = record.files.replace
 
         def replace(path: str, content: bytes, mode: int) -> None:
@@ -150,7 +149,7 @@ class Host:
         monkeypatch.setattr(container.commands, "find", lambda name: name if name == self.runtime.program else None)
         monkeypatch.setattr(container.processes, "pids", list)
         monkeypatch.setattr(container, "_is_here", lambda seen: True)
-        monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(units),))
+        monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(self.units),))
         monkeypatch.setattr(container, "_DOCKER_SOCKET", str(folder / "docker.sock"))
         monkeypatch.setattr(container, "_WANTS", (str(folder / "wants"),))
         for name in ("_CHECK_SECONDS", "_INTERVAL", "_DOWN_SECONDS"):
@@ -161,7 +160,6 @@ class Host:
         return self.runtime.attempt(argv, timeout)
 
     def _step(self, _name: str) -> None:
-        self.steps += 1
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
@@ -178,10 +176,23 @@ class Host:
             self._left = None
         return False
 
+    def kills(self, act: Callable[[], object]) -> Iterator[int]:
+        """Run ``act`` from the present state, killed before each of its changes, and at last to its end."""
+        containers, content = self.state()
+        for number in itertools.count():
+            self.runtime.containers = copy.deepcopy(containers)
+            self.path.unlink(missing_ok=True)
+            if content is not None:
+                self.path.write_bytes(content)
+            was_killed = self.kill_before(number, act)
+            yield number
+            if not was_killed:
+                return
+
     def file(self) -> dict[str, Any] | None:
         return json.loads(self.path.read_text()) if self.path.exists() else None
 
-    def state(self) -> tuple[object, object]:
+    def state(self) -> tuple[dict[str, Any], bytes | None]:
         """Return everything that lasts: the containers and the bytes of the record."""
         content = self.path.read_bytes() if self.path.exists() else None
         return copy.deepcopy(self.runtime.containers), content

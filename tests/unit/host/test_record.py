@@ -140,21 +140,14 @@ def test_restore_returns_to_the_state_before(host, status):
 
 
 def test_prepare_killed_at_each_step_is_finished(host):
-    number = 0
-    while True:
-        host.runtime.containers.clear()
-        host.path.unlink(missing_ok=True)
-        host.runtime.add()
-        given = options(host)
-        was_killed = host.kill_before(number, lambda given=given: record.prepare(given, False))
+    host.runtime.add()
+    given = options(host)
+    for number in host.kills(lambda: record.prepare(given, False)):
         result = record.prepare(given, False)
-        assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no")
+        assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no"), number
         noted = record.read()
         assert (noted["state"], noted["set_aside"]["state"]) == ("requested", "running")
         assert noted["set_aside"]["restart_policy"] == "on-failure:3"
-        if not was_killed:
-            break
-        number += 1
     assert number == 5, "record, policy, stop, rename, record"
 
 
@@ -164,56 +157,31 @@ def test_restore_after_a_kill_at_each_step(host, status):
     host.runtime.add(status=status)
     verify("c1", base_url="https://other.example")
     before = host.state()
-    number = second = 0
     kills = 0
-    while True:
-        was_killed = host.kill_before(number, lambda: prepare(host))
-        again = host.kill_before(second, restore)
-        kills += again
-        if again:
+    for _number in host.kills(lambda: prepare(host)):
+        for _second in host.kills(restore):
+            kills += 1
             restore()
-        assert host.state() == before
-        assert record.read()["state"] == "verified"
-        if again:
-            second += 1
-        elif was_killed:
-            number, second = number + 1, 0
-        else:
-            break
-    assert kills >= 12
-
-
-def test_set_aside_killed_at_each_step_is_finished(host):
-    number = 0
-    was_killed = True
-    while was_killed:
-        host.runtime.containers.clear()
-        host.path.unlink(missing_ok=True)
-        host.runtime.add(status="running", policy="always", max=0)
-        verify("c1")
-        before = host.state()
-        was_killed = host.kill_before(number, set_aside)
-        if was_killed:
-            set_aside(container_id="c1")
-        noted = record.read()
-        assert noted["state"] == "none"
-        assert (noted["set_aside"]["purpose"], noted["set_aside"]["state"]) == ("remediate", "running")
-        assert not set_aside().changed, "no container is a good state"
-        if number % 2:
-            assert record.restore_set_aside(1, False).values["restored"]
             assert host.state() == before
-        number += 1
-    assert number == 6
+            assert record.read()["state"] == "verified"
+    assert kills >= 15
 
 
-def test_restore_set_aside_finishes_a_killed_set_aside(host):
-    host.runtime.add()
+def test_set_aside_killed_at_each_step_is_finished_or_restored(host):
+    host.runtime.add(status="running", policy="always", max=0)
+    verify("c1")
     before = host.state()
-    for number in range(5):
-        assert host.kill_before(number, set_aside)
-        record.restore_set_aside(1, False)
+    for number in host.kills(set_aside):
+        if number % 2:
+            set_aside(container_id="c1")
+            noted = record.read()
+            assert noted["state"] == "none"
+            assert (noted["set_aside"]["purpose"], noted["set_aside"]["state"]) == ("remediate", "running")
+            assert not set_aside().changed, "no container is a good state"
+        assert record.restore_set_aside(1, False).changed is (number > 0)
         assert host.state() == before
-    assert not record.restore_set_aside(1, False).changed
+        assert not record.restore_set_aside(1, False).changed
+    assert number == 5
 
 
 @pytest.mark.parametrize(
@@ -399,11 +367,13 @@ def test_restore_container_that_does_not_start(host, how):
     assert host.state() == before
 
 
-def test_restore_name_taken_changes_nothing(host):
+def test_restore_of_another_request_or_with_the_name_taken_changes_nothing(host):
     host.runtime.add()
     prepare(host)
     host.runtime.add("c2")
     before = host.state()
+    result = restore("bb22")
+    assert (result.changed, result.values["restored"]) == (False, False)
     assert code_of(restore) == "name_taken"
     assert code_of(lambda: record.restore_set_aside(1, False)) == "name_taken"
     assert host.state() == before
@@ -421,15 +391,6 @@ def test_restore_removed_container_restores_the_record(host, is_taken):
     result = record.restore_set_aside(1, False)
     assert (result.changed, result.values["restored"]) == (True, False)
     assert host.state()[1] == before
-
-
-def test_restore_of_another_request_changes_nothing(host):
-    host.runtime.add()
-    prepare(host)
-    before = host.state()
-    result = restore("bb22")
-    assert (result.changed, result.values["restored"]) == (False, False)
-    assert host.state() == before
 
 
 def test_install_after_remediate_keeps_the_leftover(host):
@@ -562,25 +523,20 @@ def test_read_damaged_file_is_invalid(host, content):
     assert verify("c1").changed
 
 
-@pytest.mark.parametrize("kind", ["fifo", "folder", "link"])
-def test_read_no_regular_file_is_invalid(host, kind):
-    host.path.parent.mkdir()
-    make = {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}
-    make[kind](host.path)
-    assert record.read()["state"] == "invalid"
-    assert "not a regular file" in str(record.find_obstacle())
-    assert code_of(lambda: prepare(host)) == "record_not_writable"
-
-
-def test_find_obstacle_writes_nothing(host, monkeypatch):
+@pytest.mark.parametrize("obstacle", ["fifo", "folder", "link", "immutable", "open to others"])
+def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle):
     assert record.find_obstacle() is None
-    assert not host.path.parent.exists()
-    with monkeypatch.context() as patch:
-        patch.setattr(record, "_flags", lambda path: 0x10)
-        assert "immutable" in str(record.find_obstacle())
-    host.path.parent.mkdir(mode=0o777)
-    host.path.parent.chmod(0o777)
-    assert "others may write" in str(record.find_obstacle())
+    assert not host.path.parent.exists(), "the check writes nothing"
+    host.path.parent.mkdir()
+    if obstacle == "immutable":
+        host.path.touch()
+        monkeypatch.setattr(record, "_flags", lambda path: 0x10)
+    elif obstacle == "open to others":
+        host.path.parent.chmod(0o777)
+    else:
+        {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}[obstacle](host.path)
+        assert record.read()["state"] == "invalid"
+    assert record.find_obstacle()
     assert code_of(lambda: prepare(host)) == "record_not_writable"
 
 

@@ -11,36 +11,36 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.slb.fleet.tests.bench.scale import STATES, fleet
+from ansible_collections.slb.fleet.tests.bench.scale import fleet
 from ansible_collections.slb.fleet.tests.tools.runs import run
 
 ROOT = Path(__file__).resolve().parents[3]
 BENCH = ROOT / "tests" / "bench"
 
-# It needs work, and the work fails.
-_BREAKS = {
-    **STATES["work"],
-    "slb.fleet.plugins.modules.engine_record": json.dumps({"failed": True, "msg": "no space left"}),
-}
+STATES = {"healthy": "verified", "work": "pending", "breaks": "pending", "fails": "live", "unreachable": "unreachable"}
+_BREAKS = {"module": "engine_record", "merge": {"failed": True, "msg": "no space left"}}
 
 
 def _as(state: str, folder: Path) -> dict[str, Any]:
     kind, _once, file = state.partition(" once ")
     kind, _after, seconds = kind.partition(" after ")
-    once = {"canned_once": str(folder / file)} if file else {}
-    return {"canned_state": kind, "canned_seconds": float(seconds or 0), **once}
+    variables = {"stateful_state": STATES[kind], "stateful_delay": float(seconds or 0)}
+    if file:
+        variables["stateful_once"] = str(folder / file)
+    if kind == "breaks":
+        variables["stateful_lie"] = str(folder / "breaks.json")
+    return variables
 
 
 class Canned:
-    """A fleet in ``folder``. ``states``: what each host answers, as tests/bench/scale.py has it, such as healthy, or
-    breaks; and after how many seconds: healthy after 3; or once there is which file in ``folder``: healthy once asked.
+    """A fleet in ``folder``. ``states``: that of each host in ``STATES``, where ``breaks`` needs work that fails; and
+    after how many seconds it answers: healthy after 3; or once which file exists in ``folder``: healthy once asked.
     """
 
     def __init__(self, folder: Path, **states: str) -> None:
         self.folder, self.reports = folder, folder / "reports"
-        answers = folder / "answers.json"
-        answers.write_text(json.dumps({**STATES, "breaks": _BREAKS}))
-        inventory = fleet(len(states), answers, troubled=False)
+        (folder / "breaks.json").write_text(json.dumps(_BREAKS))
+        inventory = fleet(len(states), troubled=False)
         hosts = inventory["engines"]["hosts"]
         some = zip(states.items(), list(hosts.values()), strict=True)
         inventory["engines"]["hosts"] = {
