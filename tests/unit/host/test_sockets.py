@@ -1,5 +1,6 @@
 """Sockets and addresses, read from the kernel of the test machine."""
 
+import contextlib
 import multiprocessing
 import os
 import socket
@@ -9,101 +10,101 @@ from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import processes
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import sockets
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.container import Container
+
+ABSENT = Container("absent")
 
 
 def inbound(engine):
     return sockets.find_connections(engine).inbound
 
 
-@pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
-def test_find_listening_returns_the_process(family, address):
-    with socket.create_server((address, 0), family=family) as server:
-        port = server.getsockname()[1]
-        (seen,) = [entry for entry in sockets.find_listening(Container("absent")) if entry["port"] == port]
-    assert seen["addresses"] == [address]
-    assert seen["pid"] == os.getpid()
-    assert seen["process"]
-    assert not seen["engine"]
+def running(pid=None, network_mode="host"):
+    return Container("running", id="f00d", pid=pid or os.getpid(), network_mode=network_mode)
 
 
-NAMELESS = """
-import ctypes, socket, sys
-ctypes.CDLL(None).prctl(15, b"x\\xff", 0, 0, 0)
-servers = [socket.create_server(("127.0.0.1", 0)) for _ in range(int(sys.argv[1]))]
-print(servers[0].getsockname()[1], flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.mark.parametrize("number", [1, 900])
-def test_find_listening_odd_names_and_many_ports(number):
-    command = [sys.executable, "-c", NAMELESS, str(number)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout
-        port = int(other.stdout.readline())
-        ports = sockets.find_listening(Container("absent"))
-        assert processes.look(other.pid)
-        other.communicate()
-    assert len(ports) <= 500
-    assert "x\\xff" in {seen["process"] for seen in ports}
-    assert number > 1 or port in {seen["port"] for seen in ports}
-
-
-def test_find_connections_tells_inbound_from_outbound():
-    engine = Container("running", pid=os.getpid(), network_mode="bridge")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-        assert not [peer for peer in inbound(engine) if peer.endswith(f":{port}")]
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            connection, _ = server.accept()
-            with connection:
-                peers = inbound(engine)
-                assert "{}:{}".format(*client.getsockname()) in peers
-                assert f"127.0.0.1:{port}" not in peers
-
-
-def test_find_connections_half_closed_counts():
-    engine = Container("running", pid=os.getpid(), network_mode="host")
+@contextlib.contextmanager
+def connected():
+    """Connect this process with itself; yield the server, the client and both ends as they are reported."""
     with (
         socket.create_server(("127.0.0.1", 0)) as server,
         socket.create_connection(server.getsockname()) as client,
         server.accept()[0],
     ):
-        client.shutdown(socket.SHUT_WR)
-        assert "{}:{}".format(*client.getsockname()) in (inbound(engine) or [])
+        yield server, client, *("{}:{}".format(*each.getsockname()) for each in (server, client))
 
 
-def test_find_connections_without_listener_counts(monkeypatch, tmp_path):
+@pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
+def test_find_listening_returns_the_process(family, address):
+    with socket.create_server((address, 0), family=family) as server:
+        port = server.getsockname()[1]
+        (seen,) = [entry for entry in sockets.find_listening(ABSENT) if entry["port"] == port]
+    assert (seen["addresses"], seen["pid"], seen["engine"]) == ([address], os.getpid(), False)
+    assert seen["process"]
+
+
+@pytest.mark.parametrize("number", [1, 900])
+def test_find_listening_odd_names_and_many_ports(number):
+    program = f"""
+import ctypes, socket, sys
+ctypes.CDLL(None).prctl(15, b"x) R 1 (\\xff", 0, 0, 0)
+servers = [socket.create_server(("127.0.0.1", 0)) for _ in range({number})]
+print(servers[0].getsockname()[1], flush=True)
+sys.stdin.read()
+"""
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        port = int(other.stdout.readline())
+        ports = sockets.find_listening(ABSENT)
+        other.communicate()
+    assert len(ports) <= 500
+    assert "x) R 1 (\\xff" in {seen["process"] for seen in ports}
+    assert number > 1 or port in {seen["port"] for seen in ports}
+
+
+def test_find_connections_tells_inbound_from_outbound():
+    with connected() as (_server, _client, server_end, client_end):
+        peers = inbound(running(network_mode="bridge"))
+        assert client_end in peers
+        assert server_end not in peers
+
+
+@pytest.mark.parametrize("case", ["half closed", "without listener", "closed descriptor"])
+def test_find_connections_counts_each_connection(monkeypatch, tmp_path, case):
     (tmp_path / "range").write_text("61000\t61001\n")
     monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
-    engine = Container("running", pid=os.getpid(), network_mode="host")
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        client = socket.create_connection(server.getsockname())
-        connection = server.accept()[0]
-    with client, connection:
-        assert "{}:{}".format(*client.getsockname()) in (inbound(engine) or [])
+    readlink, first = os.readlink, f"/proc/{os.getpid()}/fd/0"
+
+    def close_the_first(path):
+        if path == first:
+            raise FileNotFoundError(path)
+        return readlink(path)
+
+    with connected() as (server, client, _server_end, client_end):
+        if case == "half closed":
+            client.shutdown(socket.SHUT_WR)
+        elif case == "without listener":
+            server.close()
+        else:
+            monkeypatch.setattr("os.readlink", close_the_first)
+        assert client_end in inbound(running())
 
 
 def connections_of_another_user(engine):
     """Return what a user sees who is neither root nor the owner of the processes."""
-    is_root = os.geteuid() == 0
-    fork = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(1, fork, os.setuid, (65534 if is_root else os.getuid(),)) as processes:
+    user = 65534 if os.geteuid() == 0 else os.getuid()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), os.setuid, (user,)) as processes:
         return processes.submit(inbound, engine).result()
 
 
 def test_find_connections_other_user_is_unknown():
-    init = Container("running", id="f00d", pid=1, network_mode="host")
-    assert connections_of_another_user(init) is None
+    assert connections_of_another_user(running(1)) is None
 
 
 @pytest.mark.parametrize("network_mode", ["host", "bridge"])
-@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError])
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError], ids=["hidepid=1", "hidepid=2"])
 def test_find_connections_hidden_process_is_unknown(monkeypatch, network_mode, error):
-    """As with hidepid=1 and hidepid=2."""
     stat = os.stat
 
     def hide(path, **options):
@@ -112,44 +113,23 @@ def test_find_connections_hidden_process_is_unknown(monkeypatch, network_mode, e
         return stat(path, **options)
 
     monkeypatch.setattr("os.stat", hide)
-    engine = Container("running", id="f00d", pid=1, network_mode=network_mode)
-    assert connections_of_another_user(engine) is None
+    assert connections_of_another_user(running(1, network_mode)) is None
 
 
 @pytest.mark.parametrize("network_mode", ["host", "bridge"])
 def test_find_connections_ended_process_has_none(network_mode):
     ended = os.posix_spawn("/bin/true", ["true"], {})
     os.waitpid(ended, 0)
-    assert inbound(Container("running", id="f00d", pid=ended, network_mode=network_mode)) == []
+    assert inbound(running(ended, network_mode)) == []
 
 
-def test_find_connections_exited_container_has_none():
+def test_find_connections_of_a_container_that_does_not_run():
     assert inbound(Container("exited")) == []
     assert inbound(Container("unknown")) is None
 
 
-def test_find_connections_closed_descriptor_hides_none(monkeypatch):
-    readlink = os.readlink
-    first = f"/proc/{os.getpid()}/fd/0"
-
-    def close_the_first(path):
-        if path == first:
-            raise FileNotFoundError(path)
-        return readlink(path)
-
-    monkeypatch.setattr("os.readlink", close_the_first)
-    engine = Container("running", id="f00d", pid=os.getpid(), network_mode="host")
-    with (
-        socket.create_server(("127.0.0.1", 0)) as server,
-        socket.create_connection(server.getsockname()) as client,
-        server.accept()[0],
-    ):
-        assert "{}:{}".format(*client.getsockname()) in (inbound(engine) or [])
-
-
 def test_find_addresses_has_no_loopback():
     found = sockets.find_addresses()
-    assert found is not None
     assert not {"127.0.0.1", "::1"} & set(found)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))

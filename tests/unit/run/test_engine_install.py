@@ -13,7 +13,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Install
 from ansible_collections.slb.fleet.tests.unit.run.test_fleet_host import facts, host
 
-ABSENT = {"state": "absent", "id": None}
+GONE = AnsibleConnectionFailure("gone")
 
 
 class Action(engine_install.ActionModule):
@@ -21,7 +21,7 @@ class Action(engine_install.ActionModule):
 
     def __init__(self, *answers, check=False):
         slb_host = facts(1)
-        slb_host["engine_container"] = {**slb_host["engine_container"], **ABSENT}
+        slb_host["engine_container"] = {**slb_host["engine_container"], "state": "absent", "id": None}
         planned = {"plan": {"action": "install", "by_list": False}, "slb_host": slb_host, "requests": 0}
         self._task = SimpleNamespace(args={"plan": planned}, check_mode=check)
         self._templar = None
@@ -34,46 +34,44 @@ class Action(engine_install.ActionModule):
             raise answer
         return answer(arguments) if callable(answer) else answer
 
+    @property
+    def steps(self):
+        return [call["step"] for call in self.calls]
+
 
 def written(arguments):
     return {"changed": True, "record": {"state": "requested", "request_id": arguments["request_id"]}}
-
-
-RESTORED = {"changed": True, "restored": True}
-
-
-@pytest.fixture
-def sent(tmp_path, monkeypatch):
-    """The requests that were sent."""
-    requests = []
-    monkeypatch.setattr(engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=lambda: None))
-    made = host(tmp_path, 1)
-    monkeypatch.setattr(engine_install.FleetHost, "from_variables", lambda *_unused: made)
-    return requests
-
-
-def answer_with(monkeypatch, sent, answer):
-    def request(*arguments):
-        sent.append(arguments)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-    monkeypatch.setattr(engine_install, "request_install", request)
 
 
 def failure(outcome, **values):
     return FleetError("x", "Rejected.", "Fix it.", outcome=outcome, **values)
 
 
+@pytest.fixture
+def node(tmp_path, monkeypatch):
+    """A management node: its ``answer`` to an install request, and the ``requests`` that were sent."""
+    node = SimpleNamespace(answer=Install("requested"), requests=[])
+
+    def request(*arguments):
+        node.requests.append(arguments)
+        if isinstance(node.answer, Exception):
+            raise node.answer
+        return node.answer
+
+    monkeypatch.setattr(engine_install, "request_install", request)
+    monkeypatch.setattr(engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=lambda: None))
+    made = host(tmp_path, 1)
+    monkeypatch.setattr(engine_install.FleetHost, "from_variables", lambda *_unused: made)
+    return node
+
+
 @pytest.mark.parametrize(("answer", "outcome"), [(Install("requested"), "requested"), (failure("unknown"), "unknown")])
-def test_request_after_a_written_record(monkeypatch, sent, answer, outcome):
-    answer_with(monkeypatch, sent, answer)
+def test_request_after_a_written_record(node, answer, outcome):
+    node.answer = answer
     action = Action(written)
     result = action.act({})
     assert (result["outcome"], result["requests"], result["changed"]) == (outcome, 1, True)
-    assert [call["step"] for call in action.calls] == ["prepare"]
-    assert len(sent) == 1
+    assert (action.steps, len(node.requests)) == (["prepare"], 1)
 
 
 @pytest.mark.parametrize(
@@ -85,22 +83,19 @@ def test_request_after_a_written_record(monkeypatch, sent, answer, outcome):
         {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""},
     ],
 )
-def test_no_request_without_a_written_record(monkeypatch, sent, answer):
-    answer_with(monkeypatch, sent, Install("requested"))
+def test_no_request_without_a_written_record(node, answer):
     with pytest.raises(FleetError):
         Action(answer).act({})
-    assert sent == []
+    assert node.requests == []
 
 
-def test_lost_answer_runs_the_step_once_more(monkeypatch, sent):
-    answer_with(monkeypatch, sent, Install("requested"))
-    action = Action(AnsibleConnectionFailure("gone"), written)
+def test_lost_answer_runs_the_step_once_more(node):
+    action = Action(GONE, written)
     assert action.act({})["outcome"] == "requested"
     assert action.calls[0] == action.calls[1]
-    lost = Action(AnsibleConnectionFailure("gone"), AnsibleConnectionFailure("gone"))
     with pytest.raises(FleetError) as caught:
-        lost.act({})
-    assert (caught.value.code, len(sent)) == ("host_unreachable", 1)
+        Action(GONE, GONE).act({})
+    assert (caught.value.code, len(node.requests)) == ("host_unreachable", 1)
 
 
 @pytest.mark.parametrize(
@@ -112,19 +107,16 @@ def test_lost_answer_runs_the_step_once_more(monkeypatch, sent):
         (failure("rejected"), "x"),
     ],
 )
-def test_negative_answer_restores(monkeypatch, sent, answer, code):
-    answer_with(monkeypatch, sent, answer)
-    action = Action(written, RESTORED)
+def test_negative_answer_restores(node, answer, code):
+    node.answer = answer
+    action = Action(written, {"changed": True, "restored": True})
     with pytest.raises(FleetError) as caught:
         action.act({})
-    assert caught.value.code == code
-    assert [call["step"] for call in action.calls] == ["prepare", "restore"]
+    assert (caught.value.code, caught.value.values["restored"]) == (code, True)
+    assert (action.steps, len(node.requests)) == (["prepare", "restore"], 1)
     assert action.calls[0]["request_id"] == action.calls[1]["request_id"]
-    assert (caught.value.values["restored"], len(sent)) == (True, 1)
 
 
-def test_check_mode_sends_nothing(monkeypatch, sent):
-    answer_with(monkeypatch, sent, Install("requested"))
+def test_check_mode_sends_nothing(node):
     result = Action({"changed": True}, check=True).act({})
-    assert (result["changed"], sent) == (True, [])
-    assert "outcome" not in result
+    assert (result["changed"], "outcome" in result, node.requests) == (True, False, [])
