@@ -37,57 +37,38 @@ class Authority:
     """A CA; ``path`` is its certificate, for ``ca_path``."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = _name("Test CA")
+        self._folder, self._key = folder, ec.generate_private_key(ec.SECP256R1())
         usage = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
-        certificate = (
-            _builder(self._name, self._name, self._key, _NOW + _DAY)
-            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-            .add_extension(usage, critical=True)
-            .sign(self._key, hashes.SHA256())
-        )
         self.path = folder / "ca.pem"
-        self.path.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        self._write(self.path, "Test CA", self._key, 1, usage)
 
     def certificate(self, label: str, names: str = "localhost 127.0.0.1 ::1", expired: bool = False) -> Certificate:
         key = ec.generate_private_key(ec.SECP256R1())
+        found = Certificate(self._folder / f"{label}.pem", self._folder / f"{label}.key")
         alternatives = x509.SubjectAlternativeName([_general_name(name) for name in names.split()])
-        authority_key = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
-        certificate = (
-            _builder(_name(label), self._name, key, _NOW - _DAY if expired else _NOW + _DAY)
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(authority_key, critical=False)
-            .add_extension(alternatives, critical=False)
-            .sign(self._key, hashes.SHA256())
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        self._write(found.chain, label, key, -1 if expired else 1, alternatives, issuer)
+        encoding, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+        found.key.write_bytes(key.private_bytes(encoding, form, serialization.NoEncryption()))
+        return found
+
+    def _write(
+        self, path: Path, name: str, key: ec.EllipticCurvePrivateKey, days: int, *extensions: x509.ExtensionType
+    ) -> None:
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]))
+            .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test CA")]))
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(_NOW - 10 * _DAY)
+            .not_valid_after(_NOW + days * _DAY)
+            .add_extension(x509.BasicConstraints(ca=key is self._key, path_length=None), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         )
-        files = Certificate(self._folder / f"{label}.pem", self._folder / f"{label}.key")
-        files.chain.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        files.key.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-        )
-        return files
-
-
-def _builder(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, end: datetime.datetime
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(_NOW - 10 * _DAY)
-        .not_valid_after(end)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _name(common: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
+        for extension in extensions:
+            builder = builder.add_extension(extension, critical=isinstance(extension, x509.KeyUsage))
+        path.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
 
 def _general_name(name: str) -> x509.GeneralName:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import socket
 import ssl
@@ -11,7 +12,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -190,110 +191,100 @@ def message(
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
+def reply(send: Callable[..., None]) -> Callable[..., Reply]:
+    """Turn a function that sends a reply into one that returns it, to be sent later."""
+
+    @functools.wraps(send)
+    def make(*arguments: Any, **options: Any) -> Reply:
+        return lambda exchange: send(exchange, *arguments, **options)
+
+    return make
+
+
+@reply
 def answer(
-    status: int, body: str | bytes = b"", *headers: str, kind: str = "application/json", length: int | None = None
-) -> Reply:
+    exchange: Exchange,
+    status: int,
+    body: str | bytes = b"",
+    *headers: str,
+    kind: str = "application/json",
+    length: int | None = None,
+) -> None:
     content = body.encode() if isinstance(body, str) else body
-
-    def behave(exchange: Exchange) -> None:
-        exchange.send(message(status, content, headers, kind, length))
-        _end_politely(exchange.connection)
-
-    return behave
+    exchange.send(message(status, content, headers, kind, length))
+    _end_politely(exchange.connection)
 
 
-def raw(data: bytes) -> Reply:
-    def behave(exchange: Exchange) -> None:
-        exchange.send(data)
-        _end_politely(exchange.connection)
-
-    return behave
+@reply
+def raw(exchange: Exchange, data: bytes) -> None:
+    exchange.send(data)
+    _end_politely(exchange.connection)
 
 
-def cut(data: bytes = b"") -> Reply:
+@reply
+def cut(exchange: Exchange, data: bytes = b"") -> None:
     """Send ``data`` and cut the connection without the end of TLS."""
-
-    def behave(exchange: Exchange) -> None:
-        if data:
-            exchange.send(data)
-        exchange.connection.shutdown(socket.SHUT_RDWR)
-
-    return behave
+    if data:
+        exchange.send(data)
+    exchange.connection.shutdown(socket.SHUT_RDWR)
 
 
-def reset() -> Reply:
-    def behave(exchange: Exchange) -> None:
-        exchange.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        exchange.connection.close()
-
-    return behave
+@reply
+def reset(exchange: Exchange) -> None:
+    exchange.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    exchange.connection.close()
 
 
-def silence() -> Reply:
-    def behave(exchange: Exchange) -> None:
-        exchange.server.wait_for_the_end(WITHOUT_END)
-
-    return behave
+@reply
+def silence(exchange: Exchange) -> None:
+    exchange.server.wait_for_the_end(WITHOUT_END)
 
 
-def drip(data: bytes, pause: float = 0.1, endless: bytes = b"", head: bytes = b"") -> Reply:
+@reply
+def drip(exchange: Exchange, data: bytes, pause: float = 0.1, endless: bytes = b"", head: bytes = b"") -> None:
     """Send ``head`` at once, ``data`` byte by byte, then ``endless`` repeatedly."""
-
-    def behave(exchange: Exchange) -> None:
-        exchange.send(head)
-        end = time.monotonic() + WITHOUT_END
-        for byte in itertools.chain(data, itertools.cycle(endless)):
-            if time.monotonic() > end:
-                return
-            exchange.send(bytes([byte]))
-            exchange.server.wait_for_the_end(pause)
-
-    return behave
+    exchange.send(head)
+    end = time.monotonic() + WITHOUT_END
+    for byte in itertools.chain(data, itertools.cycle(endless)):
+        if time.monotonic() > end:
+            return
+        exchange.send(bytes([byte]))
+        exchange.server.wait_for_the_end(pause)
 
 
-def flood(head: bytes, block: bytes) -> Reply:
+@reply
+def flood(exchange: Exchange, head: bytes, block: bytes) -> None:
     """Send ``head``, then ``block`` until the client ends."""
+    exchange.send(head)
+    end = time.monotonic() + WITHOUT_END
+    while time.monotonic() < end:
+        exchange.send(block)
 
-    def behave(exchange: Exchange) -> None:
-        exchange.send(head)
-        end = time.monotonic() + WITHOUT_END
-        while time.monotonic() < end:
-            exchange.send(block)
 
-    return behave
+@reply
+def new_session(
+    exchange: Exchange, *headers: str, status: int = 200, body: str = '{"code":0,"msg":"ok"}', extra: str = ""
+) -> None:
+    cookie = f"Set-Cookie: sessionid={exchange.server.new_session()}; Path=/; HttpOnly; Secure{extra}"
+    answer(status, body, cookie, *headers)(exchange)
+
+
+@reply
+def for_session(exchange: Exchange, then: Reply, otherwise: Reply | None = None) -> None:
+    """Use ``then`` for a request with a valid session, else ``otherwise``, by default 401."""
+    is_alive = exchange.cookie("sessionid") in exchange.server.sessions
+    (then if is_alive else otherwise or answer(401, '{"msg":"log in"}'))(exchange)
+
+
+@reply
+def expiring(exchange: Exchange, then: Reply) -> None:
+    """End all sessions with this request, and use ``then``."""
+    exchange.server.sessions.clear()
+    then(exchange)
 
 
 def chunked(*chunks: bytes, end: bool = True) -> bytes:
     return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + (b"0\r\n\r\n" if end else b"")
-
-
-def new_session(*headers: str, status: int = 200, body: str = '{"code":0,"msg":"ok"}', extra: str = "") -> Reply:
-    def behave(exchange: Exchange) -> None:
-        cookie = f"Set-Cookie: sessionid={exchange.server.new_session()}; Path=/; HttpOnly; Secure{extra}"
-        exchange.send(message(status, body.encode(), [cookie, *headers]))
-        _end_politely(exchange.connection)
-
-    return behave
-
-
-def for_session(reply: Reply, otherwise: Reply | None = None) -> Reply:
-    """Use ``reply`` for a request with a valid session, else ``otherwise``, by default 401."""
-
-    def behave(exchange: Exchange) -> None:
-        is_alive = exchange.cookie("sessionid") in exchange.server.sessions
-        (reply if is_alive else otherwise or answer(401, '{"msg":"log in"}'))(exchange)
-
-    return behave
-
-
-def expiring(otherwise: Reply) -> Reply:
-    """End all sessions with this request, and use ``otherwise``."""
-
-    def behave(exchange: Exchange) -> None:
-        exchange.server.sessions.clear()
-        otherwise(exchange)
-
-    return behave
 
 
 def _end_politely(connection: ssl.SSLSocket) -> None:

@@ -42,12 +42,6 @@ def test_refused_connection_is_retried_with_growing_pauses(start, pauses):
     assert all(0.5 * second <= pause <= 1.5 * second for pause, second in zip(pauses, (1, 2, 4), strict=True))
 
 
-def test_wrong_pin_is_not_retried(start, pauses):
-    node = start()
-    result = run("login", options(node, tls_fingerprint="0" * 64, retries=3))
-    assert (result["code"], node.connections, pauses) == ("tls_pin_mismatch", 1, [])
-
-
 def test_retry_after_is_waited_for(start, pauses):
     node = start({LICENSE: [answer(503, "", "Retry-After: 17"), answer(200, "license")]})
     assert "license" in run("license", options(node, timeout=30, retries=1))

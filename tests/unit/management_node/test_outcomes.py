@@ -83,6 +83,7 @@ ANSWERS = [
     ("rejected", 200, '{"code":-1.0,"msg":"no license"}', JSON),
     # Whether the installation was started is unknown.
     ("unknown", 200, "null", JSON),
+    ("unknown", 200, "[" * 100_000, JSON),
     ("unknown", 200, "false", JSON),
     ("unknown", 200, "42", JSON),
     ("unknown", 200, '{"code":"E1001","msg":"no license"}', JSON),
