@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import decision_table
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,6 +75,14 @@ default."""
 _SCHEMA = """\
 Lists the fields of `report.json`, from [report.schema.json](../report.schema.json). Times are in UTC. A later version
 may add fields; removed or changed fields get another `version`."""
+
+
+_ACTIONS = {
+    "running_in_engine_list": "record; `remediate`: none",
+    "container_changed": "`slb_unverified_engine`: fail, or record for `adopt`",
+    "deployment_failed": "replace, or install without a container",
+    "unverified_container": "`slb_unverified_engine`: fail, record or replace",
+}
 
 
 def read_options() -> dict[str, dict[str, Any]]:
@@ -168,6 +176,29 @@ def _type(field: Mapping[str, Any]) -> str:
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
+def decision_table() -> str:
+    """Return the page about the rules and safety checks."""
+    lines = [
+        *(
+            "# Decision table",
+            "",
+            "Lists the rules of `plugins/plugin_utils/decision.py`, from which this page is generated.",
+        ),
+        *("The plan of a host is the first rule that applies, from top to bottom.", ""),
+        *("| # | observed | action | code |", "|---|---|---|---|"),
+    ]
+    for number, rule in enumerate(RULES, 1):
+        action = rule.action if isinstance(rule.action, str) else _ACTIONS[rule.code]
+        lines.append(f"| {number} | {rule.when} | {action} | `{rule.code}` |")
+    lines += [
+        *("", "## Safety checks", ""),
+        *("If one applies to the action of the rule, the plan is to fail, with the code of the check.", ""),
+        *("| condition | before | code |", "|---|---|---|"),
+        *(f"| {check.when} | {', '.join(check.actions)} | `{check.code}` |" for check in SAFETY_CHECKS),
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def with_examples(text: str) -> str:
     """Return the text of a page with the present content of each example in it."""
 
@@ -183,7 +214,7 @@ def pages() -> dict[Path, str]:
     made = {
         reference / "variables.md": variables_page(),
         reference / "report-schema.md": schema_page(),
-        decision_table.PAGE: decision_table.table(),
+        ROOT / "docs" / "dev" / "decision-table.md": decision_table(),
     }
     written = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     examples = {page: with_examples(page.read_text()) for page in written if page not in made}

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.tests.tools.signing import signer
-
 ROOT = Path(__file__).resolve().parents[2]
 STAND_INS = {
     "tests/tools/environment": "",
@@ -79,20 +77,6 @@ def test_release_is_tagged_and_has_checksums(tree):
         assert release(tree, version, HOME).returncode != 0, "not later than the last release"
     assert release(tree, "1.10.0", HOME).returncode == 0
     assert git(tree, "tag").split() == ["v1.10.0", "v1.9.0"]
-
-
-@pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
-def test_key_signs_the_tag(tree, tmp_path, monkeypatch):
-    with signer(tmp_path) as (key, where):
-        for variable, value in where.items():
-            monkeypatch.setenv(variable, value)
-        done = release(tree, "1.0.0", HOME, key)
-        assert done.returncode == 0, done.stderr
-        verify = ["git", "tag", "--verify"]
-        seen = subprocess.run([*verify, "v1.0.0"], cwd=tree, capture_output=True, text=True, check=True)
-        assert f'Good signature from "{key}"' in seen.stderr
-        assert release(tree, "1.0.1", HOME).returncode == 0
-        assert subprocess.run([*verify, "v1.0.1"], cwd=tree, capture_output=True, check=False).returncode != 0
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.state import (
 ENGINE = Engine("edge-1", "192.0.2.1", "https://console.example")
 OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
 NEW, OLD = "new" * 21, "old" * 21
+IDS = (None, NEW, OLD)
 LISTED = ("undescribed", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown")
 
 
@@ -49,6 +50,7 @@ def host(box=None, note=None, listed="undescribed", **rest):
 OWN = record("requested", age=1000, container_before=OLD)
 YOUNG = replace(OWN, age=20)
 SET_ASIDE = SetAside(OLD, "slb-leftover-1")
+PREPARING, RESTORING = (record(state, set_aside=SET_ASIDE) for state in ("preparing", "restoring"))
 
 # (state, policy, action, code)
 ROWS = [
@@ -80,31 +82,11 @@ ROWS = [
     (host(container("absent"), record()), Policy(), "install", "container_gone"),
     (host(container("absent"), record(verified_name="edge")), Policy(), "fail", "container_renamed"),
     # Interrupted
-    (
-        host(container("absent"), record("preparing", set_aside=SET_ASIDE)),
-        Policy(),
-        "restore",
-        "replacement_interrupted",
-    ),
-    (
-        host(container("exited", OLD), record("restoring", set_aside=SET_ASIDE)),
-        Policy(),
-        "restore",
-        "replacement_interrupted",
-    ),
-    (host(container(), record("restoring", set_aside=SET_ASIDE)), Policy(), "fail", "name_taken"),
-    (
-        host(container("absent"), record("preparing", set_aside=SET_ASIDE), "deploying"),
-        Policy(),
-        "wait",
-        "deploying_in_engine_list",
-    ),
-    (
-        host(container(), record("preparing", set_aside=SET_ASIDE), "running"),
-        Policy(),
-        "record",
-        "running_in_engine_list",
-    ),
+    (host(container("absent"), PREPARING), Policy(), "restore", "replacement_interrupted"),
+    (host(container("exited", OLD), RESTORING), Policy(), "restore", "replacement_interrupted"),
+    (host(container(), RESTORING), Policy(), "fail", "name_taken"),
+    (host(container("absent"), PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
+    (host(container(), PREPARING, "running"), Policy(), "record", "running_in_engine_list"),
     # Our own request
     (host(container("absent"), YOUNG), Policy(), "wait", "deployment_in_progress"),
     (host(container("exited"), replace(YOUNG, engine=OTHER)), Policy(), "wait", "deployment_in_progress"),
@@ -174,35 +156,25 @@ def test_decide_all_codes_have_a_row():
     assert codes == {code for _state, _policy, _action, code in ROWS}
 
 
-def _policies():
-    for unverified in ("fail", "adopt", "replace"):
-        yield Policy(unverified_engine=unverified)
-    yield Policy(remediates=True)
+POLICIES = [*(Policy(unverified_engine=each) for each in ("fail", "adopt", "replace")), Policy(remediates=True)]
 
 
 def _records():
     yield Record()
     yield Record("invalid", "damaged")
-    for state in ("preparing", "requested", "restoring", "verified"):
-        for engine, last, age, before, aside in itertools.product(
-            (ENGINE, OTHER), (None, NEW, OLD), (10, 1000), (None, NEW, OLD), (None, SET_ASIDE, SetAside(NEW, "slb"))
-        ):
-            yield Record(
-                state,
-                engine=engine,
-                last_verified=last,
-                age=age,
-                container_before=before,
-                set_aside=aside,
-                request_id="1",
-            )
+    sides = (None, SET_ASIDE, SetAside(NEW, "slb"))
+    for state, engine, last, age, before, aside in itertools.product(
+        ("preparing", "requested", "restoring", "verified"), (ENGINE, OTHER), IDS, (10, 1000), IDS, sides
+    ):
+        rest = {"age": age, "container_before": before, "set_aside": aside, "request_id": "1"}
+        yield Record(state, engine=engine, last_verified=last, **rest)
 
 
 def _all_states():
     boxes = [container(state) for state in get_args(ContainerState)]
     boxes += [container(uptime=1), container(uptime=1, restart_count=2), container(connections=1)]
     boxes += [container(connections=None), container(auto_remove=True), container(manager="compose project x")]
-    for box, note, listed, policy in itertools.product(boxes, _records(), LISTED, _policies()):
+    for box, note, listed, policy in itertools.product(boxes, _records(), LISTED, POLICIES):
         state = host(box, note, listed)
         yield state, policy, decide(state, policy)
 
