@@ -1,4 +1,4 @@
-"""Each job template with answers as AWX sends them: texts that are no templates, and what is left open."""
+"""Each job template with survey answers as AWX sends them: unsafe texts, and questions left open."""
 
 import json
 import re
@@ -28,7 +28,7 @@ def launches():
 
 
 @pytest.mark.parametrize(("template", "answers"), launches())
-def test_a_template_runs_with_what_its_survey_sends(start, controller, template, answers):
+def test_template_runs_with_the_answers_of_its_survey(start, controller, template, answers):
     server, playbook = start(), playbook_of(template)
     states = dict.fromkeys(HOSTS, "verified" if playbook == "audit" else "")
     hosts = inventory(server, controller.folder / "hosts", 2, states)

@@ -1,4 +1,4 @@
-"""The page that says what holds names tests that are there."""
+"""The tests that SECURITY.md names exist."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ ROWS = [line for line in (ROOT / "SECURITY.md").read_text().splitlines() if line
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.split("|")[1].strip())
-def test_each_claim_is_shown_by_tests_that_are_there(row):
+def test_protection_names_existing_tests(row):
     *_, shown_by, end = row.split("|")
     assert end == ""
     files = re.findall(r"`([^`]+)`", shown_by)

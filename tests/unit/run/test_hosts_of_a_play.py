@@ -1,4 +1,4 @@
-"""An unknown host is reported in our words, also where Ansible is set to fail itself."""
+"""Hosts of a play: unknown hosts and limits without hosts are rejected, whatever Ansible is set to."""
 
 import pytest
 from ansible import constants
@@ -20,7 +20,7 @@ GROUPS = {"all": ["edge-1"], "ungrouped": [], "engines": ["edge-1"]}
 
 
 @pytest.mark.parametrize("mismatch", ["ignore", "warning", "error"])
-def test_what_matches_nothing_is_told_with_the_groups_that_there_are(monkeypatch, lookup, mismatch):
+def test_unknown_host_fails_with_the_groups(monkeypatch, lookup, mismatch):
     monkeypatch.setattr(constants, "HOST_PATTERN_MISMATCH", mismatch)
     assert lookup.run(["engines"], {"groups": GROUPS}) == ["engines"]
     with pytest.raises(AnsibleError, match=r"No host matches 'nosuch'.* Groups: engines\. "):
@@ -28,14 +28,14 @@ def test_what_matches_nothing_is_told_with_the_groups_that_there_are(monkeypatch
 
 
 @pytest.mark.parametrize("limit", [",", " , ", "@FILE", "@FILE,edge-1", "!edge-2,@FILE"])
-def test_a_limit_to_nothing_is_refused(lookup, tmp_path, limit):
+def test_limit_without_hosts_is_rejected(lookup, tmp_path, limit):
     (tmp_path / "hosts").write_text("\n# no host\n")
     with pytest.raises(AnsibleError, match=r"--limit .*names no host, which Ansible takes for all hosts"):
         lookup.run(["engines"], {"groups": GROUPS, "ansible_limit": limit.replace("FILE", f"{tmp_path}/hosts")})
 
 
 @pytest.mark.parametrize("text", ["all", "*", "engines", "edge*", "!edge-2", "&engines", "edge-1\nengines", "~edge"])
-def test_a_file_of_patterns_names_no_hosts(lookup, monkeypatch, tmp_path, text):
+def test_limit_file_with_patterns_is_rejected(lookup, monkeypatch, tmp_path, text):
     monkeypatch.setattr(lookup, "get_option", lambda name: name == "named")
     known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
     for name, lines in ("patterns", text), ("names", " edge-1 \n\n# edge-2\n"):
@@ -45,7 +45,7 @@ def test_a_file_of_patterns_names_no_hosts(lookup, monkeypatch, tmp_path, text):
     assert lookup.run(["engines"], {**known, "ansible_limit": f"@{tmp_path}/names"}) == ["engines"]
 
 
-def test_a_limit_is_what_it_was_at_the_begin_of_the_run(lookup, tmp_path):
+def test_limit_file_is_read_at_the_begin_of_the_run(lookup, tmp_path):
     known = {"groups": GROUPS, "ansible_limit": f"@{tmp_path}/hosts", "ansible_play_hosts_all": ["edge-1"]}
     (tmp_path / "hosts").write_text("edge-1\n")
     for text in ("", "edge-2\n", "!all\n"):

@@ -29,19 +29,19 @@ CASES = [
 
 
 @pytest.mark.parametrize(("engines", "state", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_case(engines, state, words):
+def test_state_of_an_engine(engines, state, words):
     found = listed(excerpt(engines, "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11")
     assert (found.state, words in found.words) == (state, True), found
 
 
-def test_a_name_instead_of_an_address_cannot_be_compared():
+def test_name_instead_of_an_address_is_unknown():
     found = listed(excerpt([OTHER], "edge-1", "edge-1.lan"), "edge-1", "edge-1.lan")
     assert (found.state, found.is_about_it) == ("unknown", False)
     assert "'edge-1.lan' is no IP address" in found.words
 
 
 @pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan"])
-def test_listed_text_that_is_no_address_is_not_compared(address):
+def test_listed_name_instead_of_an_address_is_unknown(address):
     assert not is_another_machine(address, ["192.0.2.11"])
     assert (
         listed(excerpt([entry("edge-2", address)], "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == "unknown"

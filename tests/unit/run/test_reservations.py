@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What worker processes tell each other."""
+"""Worker processes share names, addresses and machines of their hosts."""
 
 from concurrent.futures import ProcessPoolExecutor
 

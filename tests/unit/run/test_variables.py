@@ -95,7 +95,7 @@ class _HostVars:
 
 
 @pytest.mark.parametrize("name", ["slb_serial", "slb_max_fail_percentage", "slb_approved_plan"])
-def test_a_variable_that_plays_read_before_their_hosts_is_refused_in_the_inventory(name):
+def test_variable_of_the_run_is_rejected_in_the_inventory(name):
     def refuse(value, **of_host):
         known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
         refuse_in_inventory(known, DataLoader())
