@@ -19,6 +19,11 @@ WORKERS = 8
 GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))
 
 
+def options_of(node):
+    pin = node.certificate.fingerprint
+    return {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
+
+
 @pytest.fixture(scope="module")
 def workers():
     """A process that forks workers: not this one, whose threads may hold locks of OpenSSL at that moment."""
@@ -35,9 +40,13 @@ def work(tmp_path, workers):
     """Make a call in several processes at once, and return their results."""
 
     def all_at_once(node, call="engine", max_age=None, **more):
-        pin = node.certificate.fingerprint
-        options = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin, **more}
-        job = {"options": options, "call": call, "folder": str(tmp_path), "max_age": max_age, "workers": WORKERS}
+        job = {
+            "options": {**options_of(node), **more},
+            "call": call,
+            "folder": str(tmp_path),
+            "max_age": max_age,
+            "workers": WORKERS,
+        }
         print(json.dumps(job), file=workers.stdin, flush=True)
         return json.loads(workers.stdout.readline())
 
@@ -119,12 +128,8 @@ def test_older_fetch_than_max_age_is_repeated(start, work):
     assert node.seen[LIST] >= 2
 
 
-def test_lock_that_is_held_too_long_means_no_sharing(start, tmp_path, monkeypatch):
-    node = start()
-    pin = node.certificate.fingerprint
-    connection = Connection(node.base_url, "admin", PASSWORD, tls_fingerprint=pin, timeout=1, retries=0)
-    cache = RunCache(connection, tmp_path)
-    with cache._locked(cache._session_file):
-        options = {"base_url": node.base_url, "username": "admin", "password": PASSWORD, "tls_fingerprint": pin}
-        result = run("engine", {**options, "timeout": 1, "retries": 0}, RunCache(connection, tmp_path))
-    assert result["outcome"] == "requested"
+def test_lock_that_is_held_too_long_means_no_sharing(start, tmp_path):
+    options = {**options_of(start()), "timeout": 1, "retries": 0}
+    caches = [RunCache(Connection.from_options(options), tmp_path) for _number in range(2)]
+    with caches[0]._locked(caches[0]._session_file):
+        assert run("engine", options, caches[1])["outcome"] == "requested"
