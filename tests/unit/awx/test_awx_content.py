@@ -10,14 +10,7 @@ import sys
 
 import pytest
 import yaml
-from jinja2 import (
-    ChainableUndefined,
-    StrictUndefined,
-    TemplateSyntaxError,
-    Undefined,
-    UndefinedError,
-    sandbox,
-)
+from jinja2 import ChainableUndefined, StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, sandbox
 from jinja2.exceptions import SecurityError
 
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
@@ -31,14 +24,8 @@ EMAIL, WEBHOOK = (CONTENT[f"__slb_awx_{kind}"][0]["messages"] for kind in ("emai
 OF_A_JOB = (EMAIL["error"]["message"], EMAIL["error"]["body"], WEBHOOK["error"]["body"])
 OF_AN_APPROVAL = (*EMAIL["workflow_approval"]["running"].values(), *WEBHOOK["workflow_approval"]["running"].values())
 HOSTILE = "ed\"ge'{{ 7*7 }}{% x %}\\</script>\r\nBcc: x@example.com\u202e已存在"
-GROUP = {
-    "code": "leftover",
-    "status": "failed",
-    "count": 12,
-    "hosts": ["e1", HOSTILE],
-    "summary": HOSTILE,
-    "fix": "Set.",
-}
+GROUP = {"code": "leftover", "status": "failed", "count": 12, "hosts": ["e1", HOSTILE], "summary": HOSTILE}
+GROUP["fix"] = "Set."
 OUTCOME = {"counts": {"healthy": 3, "failed": 12}, "groups": [GROUP], "groups_left_out": 2, "complete": False}
 ODD = [None, 7, 1.5, True, "", "text", HOSTILE, [], [None, 7, [], {}], {}, {"a": 1}, {1: []}]
 
