@@ -65,4 +65,6 @@ def matrix(session: nox.Session, core: str, age: str) -> None:
     if "deployment" in stages:
         # The lab and its tests keep their own Python: only Ansible's commands are of this environment.
         test = (".venv/bin/pytest", "--quiet", "-m", "not long", "tests/integration/essentials")
-        session.run(*test, env={"SLB_TEST_BIN": f"{venv}/bin", "PYTHONPATH": None}, external=True)
+        session.run(
+            *test, env={"SLB_TEST_BIN": f"{venv}/bin", "SLB_TEST_LAB": "matrix", "PYTHONPATH": None}, external=True
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,7 +120,7 @@ def lab_of(name: str, hosts: dict[str, Any], folder: Path) -> Iterator[Rollout]:
 
 @pytest.fixture(scope="session")
 def rollout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
-    with lab_of("essentials", HOSTS, tmp_path_factory.mktemp("essentials")) as made:
+    with lab_of(os.environ.get("SLB_TEST_LAB", "essentials"), HOSTS, tmp_path_factory.mktemp("essentials")) as made:
         yield made
 
 
