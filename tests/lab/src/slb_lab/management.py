@@ -71,9 +71,6 @@ class ManagementNode:
         """Switch on exactly these faults; LabError for one that there is not."""
         return self._control("PUT", "faults", faults)
 
-    def expire_sessions(self) -> None:
-        self._control("POST", "expire-sessions")
-
     def reset_counters(self) -> None:
         self._control("POST", "counters/reset")
 

@@ -29,16 +29,12 @@ class NicSpec(_Described):
     """One additional network interface of a host."""
 
     kind: Literal["no_address", "unmanaged", "static", "external", "ifupdown", "auto_profile", "strictly_unmanaged"]
-    dhcp: Literal["none", "answers", "late"] = "none"
-    dhcp_delay: int = Field(default=20, ge=1, le=600, description="seconds; for ``dhcp: late``")
-    link: Literal["up", "down"] = "up"
+    dhcp: Literal["none", "answers"] = "none"
 
     @model_validator(mode="after")
     def _consistent(self) -> "NicSpec":
         if self.dhcp != "none" and self.kind in ("static", "external", "ifupdown", "strictly_unmanaged"):
             raise ValueError(f"an interface of the kind {self.kind!r} never asks a DHCP server; leave 'dhcp' out")
-        if self.link == "down" and self.kind != "unmanaged":
-            raise ValueError("only an interface of the kind 'unmanaged' stays down; leave 'link' out")
         return self
 
 
@@ -47,16 +43,12 @@ class HostSpec(_Described):
 
     release: Release = "bookworm"
     runtime: Runtime = "docker"
-    leftover: Literal["none", "running", "exited"] = "none"
+    leftover: Literal["none", "running"] = "none"
     motd_lines: int = Field(default=0, ge=0, le=100_000)
-    port_holder: bool = False
     nics: dict[InterfaceName, NicSpec] = {}
-    noise_veth: bool = False
 
     @model_validator(mode="after")
     def _consistent(self) -> "HostSpec":
-        if self.port_holder and self.leftover == "running":
-            raise ValueError("port_holder and 'leftover: running' would hold the same port; choose one")
         if self.runtime == "podman" and self.release == "bullseye":
             raise ValueError("the lab has Podman on bookworm and trixie only; choose one of these releases")
         taken = TAKEN_INTERFACES.intersection(self.nics)
@@ -69,7 +61,6 @@ class ManagementNodeSpec(_Described):
     """How the management node behaves; all times in seconds. ``port`` 0: any that is free."""
 
     deploy_seconds: Seconds = 6
-    session_seconds: Seconds = 900
     language: Language = "en"
     engine: EngineImage = EngineImage()
     port: int = Field(default=0, ge=0, lt=65536)

@@ -21,9 +21,7 @@ def files(host: HostSpec, *, engine_image: str, engine_port: int, authorized_key
         File("etc/slb-lab/engine", f"RUNTIME={host.runtime}\nIMAGE={engine_image}\nPORT={engine_port}\n"),
     ]
     if host.leftover != "none":
-        chosen.append(File("etc/slb-lab/leftover", f"LEFTOVER={host.leftover}\n"))
-    if host.port_holder:
-        chosen.append(File("etc/slb-lab/port-holder", ""))
+        chosen.append(File("etc/slb-lab/leftover", ""))
     if host.motd_lines:
         chosen.append(File("etc/motd", noisy_motd(host.motd_lines)))
     return chosen

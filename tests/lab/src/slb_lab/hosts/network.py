@@ -12,18 +12,15 @@ from slb_lab.hosts.file import File
 from slb_lab.topology import HostSpec, NicSpec
 
 _WITH_KERNEL_ADDRESSES = ("static", "external")
-_NOISE = ("veth5d0c2f1", "vethb81e6a9")
 
 
 def network_files(host: HostSpec) -> list[File]:
-    """The files for a HOST's NICs and noise; none if it has neither."""
-    if not host.nics and not host.noise_veth:
+    """The files for a HOST's NICs; none if it has none."""
+    if not host.nics:
         return []
     numbered = [(number, name, nic) for number, (name, nic) in enumerate(host.nics.items(), start=1)]
     here = [line for number, name, nic in numbered for line in _host_end(number, name, nic)]
     there = [line for number, name, _ in numbered for line in _lan_end(number, name)]
-    if host.noise_veth:
-        here += [f"link add {_NOISE[0]} type veth peer name {_NOISE[1]}", *(f"link set {end} up" for end in _NOISE)]
     made = [
         File("etc/slb-lab/nics.batch", _lines(here)),
         File("etc/slb-lab/lan.batch", _lines(["link set lo up", *there])),
@@ -35,10 +32,8 @@ def network_files(host: HostSpec) -> list[File]:
         if nic.kind == "ifupdown"
     ]
     servers = [(number, name, nic) for number, name, nic in numbered if nic.dhcp != "none"]
-    for number, name, nic in servers:
-        delay = nic.dhcp_delay if nic.dhcp == "late" else 0
-        settings = f"RANGE=10.77.{number}.100,10.77.{number}.199\nDELAY={delay}\n"
-        made.append(File(f"etc/slb-lab/dhcp-{name}", settings))
+    for number, name, _nic in servers:
+        made.append(File(f"etc/slb-lab/dhcp-{name}", f"RANGE=10.77.{number}.100,10.77.{number}.199\n"))
     if servers:
         units = " ".join(f"slb-lab-dhcp@{name}.service" for _, name, _ in servers)
         made.append(File("etc/systemd/system/slb-lab-nics.service.d/dhcp.conf", f"[Unit]\nWants={units}\n"))
@@ -48,7 +43,7 @@ def network_files(host: HostSpec) -> list[File]:
 def _host_end(number: int, name: str, nic: NicSpec) -> list[str]:
     lines = [f"link add {name} type veth peer name {name} netns lan"]
     if nic.kind != "ifupdown":
-        lines.append(f"link set {name} {nic.link}")
+        lines.append(f"link set {name} up")
     if nic.kind in _WITH_KERNEL_ADDRESSES:
         lines += [
             f"address add 10.77.{number}.2/24 dev {name}",

@@ -6,8 +6,7 @@
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from slb_lab.management_node import console, control, interface, messages
-from slb_lab.management_node.answers import failure
+from slb_lab.management_node import console, control, interface
 from slb_lab.management_node.config import Config
 from slb_lab.management_node.installer import Installer
 from slb_lab.management_node.node import NODE, Node
@@ -15,7 +14,7 @@ from slb_lab.management_node.store import Store
 
 
 def make_app(config: Config, store: Store, installer: Installer) -> web.Application:
-    app = web.Application(middlewares=[control.loopback_only, _count, _fail_on_request])
+    app = web.Application(middlewares=[control.loopback_only, _count])
     app[NODE] = Node(config, store, installer)
     interface.add_routes(app)
     console.add_routes(app)
@@ -30,16 +29,3 @@ async def _count(request: web.Request, handler: Handler) -> web.StreamResponse:
     if name:
         request.app[NODE].counters[name] += 1
     return await handler(request)
-
-
-@web.middleware
-async def _fail_on_request(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """The fault ``errors_5xx``."""
-    node = request.app[NODE]
-    if not node.faults.errors_5xx or request.path.startswith(control.PREFIX):
-        return await handler(request)
-    node.faults = node.faults.model_copy(update={"errors_5xx": node.faults.errors_5xx - 1})
-    response = failure(503, messages.UNAVAILABLE.say(node.language), status=503)
-    if node.faults.retry_after is not None:
-        response.headers["Retry-After"] = str(node.faults.retry_after)
-    return response

@@ -54,7 +54,6 @@ class Config(_Described):
     username: str
     password: str
     credentials: list[Credential]
-    session_seconds: Seconds = 900
     deploy_seconds: Seconds = 6
     engine: EngineImage = EngineImage()
     language: Language = "en"

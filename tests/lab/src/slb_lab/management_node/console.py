@@ -15,7 +15,6 @@ from slb_lab.management_node.interface import LOGIN_PATH
 from slb_lab.management_node.node import NODE, Node
 
 DEFAULT_CREDENTIAL = 1
-_SECOND = 2
 
 
 def add_routes(app: web.Application) -> None:
@@ -37,16 +36,8 @@ async def _engines(request: web.Request) -> web.Response:
     except ValueError as error:
         return failure(400, messages.BAD_REQUEST.say(node.language, detail=error), status=400)
     items = await _items(node)
-    return success("", {"items": _page_of(node, items, size, page) if size > 0 else items})
-
-
-def _page_of(node: Node, items: list[dict[str, Any]], size: int, page: int) -> list[dict[str, Any]]:
-    """As a console that counts its pages from 1, and does not say how many there are."""
-    begin = max(0, page - 1) * size
-    if page == _SECOND and node.faults.pages_shift:
-        node.faults = node.faults.model_copy(update={"pages_shift": node.faults.pages_shift - 1})
-        begin += 1
-    return items[begin : max(0, page) * size]
+    # As a console that counts its pages from 1, and does not say how many there are.
+    return success("", {"items": items[max(0, page - 1) * size : max(0, page) * size] if size > 0 else items})
 
 
 async def _interfaces(request: web.Request) -> web.Response:

@@ -20,7 +20,6 @@ def add_routes(app: web.Application) -> None:
     app.router.add_get(f"{PREFIX}state", _state)
     app.router.add_get(f"{PREFIX}faults", _faults)
     app.router.add_put(f"{PREFIX}faults", _set_faults)
-    app.router.add_post(f"{PREFIX}expire-sessions", _expire_sessions)
     app.router.add_post(f"{PREFIX}counters/reset", _reset_counters)
     app.router.add_delete(f"{PREFIX}engines/{{name}}", _forget_engine)
 
@@ -38,7 +37,7 @@ async def _state(request: web.Request) -> web.Response:
         {
             "engines": [asdict(engine) for engine in await node.store.engines()],
             "counters": dict(node.counters),
-            "sessions": node.sessions.count(node.session_seconds),
+            "sessions": node.sessions.count(),
         }
     )
 
@@ -56,10 +55,6 @@ async def _set_faults(request: web.Request) -> web.Response:
     if not node.faults.stuck_front_end:
         await node.store.unstick()
     return await _faults(request)
-
-
-async def _expire_sessions(request: web.Request) -> web.Response:
-    return web.json_response({"expired": request.app[NODE].sessions.end_all()})
 
 
 async def _reset_counters(request: web.Request) -> web.Response:

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The documented interface: log in, download the license, install an engine."""
 
-import asyncio
 import hmac
 from typing import Annotated
 
@@ -61,7 +60,7 @@ async def _login(request: web.Request) -> web.Response:
     if not (hmac.compare_digest(login.password.encode(), node.config.password.encode()) and known):
         return failure(WRONG_CREDENTIALS, messages.WRONG_CREDENTIALS.say(node.language), status=401)
     response = success(messages.LOGGED_IN.say(node.language))
-    identifier = node.sessions.begin(node.session_seconds)
+    identifier = node.sessions.begin()
     response.set_cookie(
         "sessionid",
         identifier,
@@ -93,7 +92,6 @@ async def _install(request: web.Request) -> web.Response:
     except ValidationError as error:
         return _bad_request(node, sentences(error).rstrip("."))
     faults = node.faults
-    await asyncio.sleep(faults.slow_accept_seconds)
     response = await _answer_install(node, body, faults)
     if faults.install_answer_lost and request.transport:
         request.transport.abort()

@@ -23,7 +23,6 @@ class Message:
 
 WRONG_CREDENTIALS = Message("The username or the password is wrong.", "用户名或密码错误。")
 SESSION_GONE = Message("Please log in again.", "请重新登录。")
-UNAVAILABLE = Message("The service is temporarily unavailable.", "服务暂时不可用。")
 LOGGED_IN = Message("Logged in.", "登录成功。")
 BAD_REQUEST = Message("The request cannot be used: {detail}.", "请求无效：{detail}。")
 UNKNOWN_CREDENTIAL = Message("No stored credential has the id {credential}.", "凭据 {credential} 不存在。")

@@ -31,13 +31,8 @@ class Node:
     def language(self) -> Language:
         return self.faults.language or self.config.language
 
-    @property
-    def session_seconds(self) -> float:
-        limit = self.faults.session_seconds
-        return self.config.session_seconds if limit is None else limit
-
     def has_session(self, request: web.Request) -> bool:
-        return self.sessions.is_alive(request.cookies.get("sessionid", ""), self.session_seconds)
+        return self.sessions.is_alive(request.cookies.get("sessionid", ""))
 
 
 NODE = web.AppKey("node", Node)

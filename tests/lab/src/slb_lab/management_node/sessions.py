@@ -4,38 +4,25 @@
 """Who is logged in. Sessions live in memory: a restart ends them all."""
 
 import secrets
-import time
 
 MARK = "session-of-the-lab-"
 """Each identifier begins so, for tests that look for one where none may be."""
 
 
 class Sessions:
-    """A session lasts a number of seconds from its login, whatever is done with it."""
+    """A session lasts until the process ends."""
 
     def __init__(self) -> None:
-        self._since: dict[str, float] = {}
+        self._identifiers: set[str] = set()
 
-    def begin(self, seconds: float) -> str:
+    def begin(self) -> str:
         """A new session's identifier."""
-        self._drop_expired(seconds)
         identifier = f"{MARK}{secrets.token_hex(16)}"
-        self._since[identifier] = time.monotonic()
+        self._identifiers.add(identifier)
         return identifier
 
-    def is_alive(self, identifier: str, seconds: float) -> bool:
-        since = self._since.get(identifier)
-        return since is not None and time.monotonic() - since < seconds
+    def is_alive(self, identifier: str) -> bool:
+        return identifier in self._identifiers
 
-    def end_all(self) -> int:
-        """How many were alive."""
-        ended = len(self._since)
-        self._since.clear()
-        return ended
-
-    def count(self, seconds: float) -> int:
-        self._drop_expired(seconds)
-        return len(self._since)
-
-    def _drop_expired(self, seconds: float) -> None:
-        self._since = {i: since for i, since in self._since.items() if self.is_alive(i, seconds)}
+    def count(self) -> int:
+        return len(self._identifiers)
