@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 import pytest
 from fleet import Fleet
 from slb_lab.lab import Lab
@@ -11,11 +9,11 @@ from slb_lab.topology import Topology
 
 
 @pytest.fixture(scope="module")
-def make_fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, dict], Fleet]]:
+def make_fleet(tmp_path_factory):
     """Brings up a lab: its name and its topology."""
     labs: list[Lab] = []
 
-    def make(name: str, topology: dict) -> Fleet:
+    def make(name, topology):
         lab = Lab(name)
         labs.append(lab)
         lab.down()

@@ -10,7 +10,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.name not
 
 
 @pytest.fixture(scope="module")
-def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+def fleet(make_fleet):
     nics = {"ens9": {"kind": "no_address"}, "ens10": {"kind": "no_address"}}
     node = {"deploy_seconds": 1}
     return make_fleet("examples", {"management_node": node, "hosts": {"box": {"release": "trixie", "nics": nics}}})
@@ -65,7 +65,7 @@ def documentation(kind: str, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("kind", "name"), PLUGINS, ids=[name for _, name in PLUGINS])
-def test_the_examples_of_a_plugin_run(fleet: Fleet, tmp_path: Path, kind: str, name: str) -> None:
+def test_the_examples_of_a_plugin_run(fleet, tmp_path, kind, name):
     tasks = yaml.safe_load(documentation(kind, name)["examples"])
     box = fleet.lab.host("box")
     box.exec(["docker", "run", "--detach", "--name", "slb", "slb:1", "/bin/httpd", "-f", "-p", "8000"])
@@ -80,7 +80,7 @@ def blocks(path: Path) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_the_examples_of_a_role_run(fleet: Fleet, tmp_path: Path, role: str) -> None:
+def test_the_examples_of_a_role_run(fleet, tmp_path, role):
     plays = [play for block in blocks(ROOT / "roles" / role / "README.md") if isinstance(block, list) for play in block]
     assert plays
     for play in plays:
@@ -88,13 +88,13 @@ def test_the_examples_of_a_role_run(fleet: Fleet, tmp_path: Path, role: str) -> 
 
 
 @pytest.fixture(params=["ansible.builtin.default", "slb.fleet.fleet"])
-def output_callback(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def output_callback(request, monkeypatch):
     """What a playbook is for is shown with Ansible's own output, and with that which the docs recommend."""
     monkeypatch.setenv("ANSIBLE_STDOUT_CALLBACK", request.param)
 
 
 @pytest.mark.usefixtures("output_callback")
-def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) -> None:
+def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet):
     assert "slb.fleet.adopt_interfaces --check --diff\n" in (ROOT / "docs" / "interfaces.md").read_text()
     done = fleet.play("slb.fleet.adopt_interfaces", "--check", "--diff")
     assert done.status == 0, done.output
@@ -104,21 +104,21 @@ def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet: Fleet) ->
 
 
 @pytest.mark.usefixtures("output_callback")
-def test_the_description_of_the_list_in_the_docs_is_right_for_the_lab(fleet: Fleet, tmp_path: Path) -> None:
+def test_the_description_of_the_list_in_the_docs_is_right_for_the_lab(fleet, tmp_path):
     described = yaml.safe_load((ROOT / "examples" / "group_vars" / "engines.yml").read_text())
     done = fleet.play("slb.fleet.show_engine_list", variables=described)
     assert done.status == 0, done.output
     assert "Engine list empty" in done.output
 
 
-def test_own_play_runs(fleet: Fleet, tmp_path: Path) -> None:
+def test_own_play_runs(fleet, tmp_path):
     (play,) = yaml.safe_load((ROOT / "examples" / "own_play.yml").read_text())
     play.pop("module_defaults")
     run(fleet, tmp_path, play)
 
 
 @pytest.fixture(scope="module")
-def listed_fleet(fleet: Fleet) -> Fleet:
+def listed_fleet(fleet):
     """After the tests above, which want a console that lists no engine."""
     done = fleet.play("slb.fleet.rollout", variables={"slb_settle": 1})
     assert done.status == 0, done.output
@@ -146,7 +146,7 @@ def credentials(fleet: Fleet) -> dict[str, str]:
     }
 
 
-def test_the_example_of_the_inventory_runs(listed_fleet: Fleet, tmp_path: Path) -> None:
+def test_the_example_of_the_inventory_runs(listed_fleet, tmp_path):
     path = source(listed_fleet, tmp_path, documentation("inventory", "engines")["examples"])
     command = [BIN / "ansible-inventory", "-i", path, "--list"]
     environment = {**Fleet.environment(), **credentials(listed_fleet)}
@@ -163,9 +163,7 @@ def test_the_example_of_the_inventory_runs(listed_fleet: Fleet, tmp_path: Path) 
     assert list((tmp_path / "inventory").iterdir())  # its cache
 
 
-def test_a_rollout_takes_its_hosts_from_the_console(
-    listed_fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rollout_takes_its_hosts_from_the_console(listed_fleet, tmp_path, monkeypatch):
     example = (ROOT / "examples" / "dynamic" / "a_slb_engines.yml").read_text()
     for name, value in credentials(listed_fleet).items():
         monkeypatch.setenv(name, value)
@@ -196,12 +194,12 @@ def typed_on_the_controller(fleet: Fleet, line: str) -> subprocess.CompletedProc
 
 
 @pytest.fixture
-def shell(listed_fleet: Fleet) -> Callable[[str], str]:
+def shell(listed_fleet):
     host = listed_fleet.lab.host("box")
     return lambda line: host.exec(["sh", "-c", line]).stdout.strip()
 
 
-def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
+def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet, shell):
     """The user of the line has no rights without it: then the plan names the missing rights."""
     page = (ROOT / "docs" / "operations.md").read_text()
     (line,) = re.findall(r"^\S+ ALL=.*$", page, re.MULTILINE)
@@ -218,7 +216,7 @@ def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet: Fleet, shell: Call
     assert done.status == 0, done.output
 
 
-def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
+def test_the_recipes_bring_a_leftover_back(listed_fleet, shell):
     engine = shell("docker inspect --format '{{.Id}}' slb")
     by_module = next(
         line for line in (ROOT / "docs" / "operations.md").read_text().splitlines() if "engine_container" in line
@@ -240,7 +238,7 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet: Fleet, shell: Callable[
     assert listed_fleet.module("box", "host_info", subset=["record"])["slb_host"]["record"]["state"] == "none"
 
 
-def test_a_host_is_forgotten(listed_fleet: Fleet, shell: Callable[[str], str]) -> None:
+def test_a_host_is_forgotten(listed_fleet, shell):
     forget = next(recipe for recipe in recipes("operations.md") if "rmdir" in recipe)
     left = "/etc/ansible /etc/.motd.slb_fleet /var/lib/slb-fleet /run/slb-fleet"
     shell("mkdir -p /var/lib/slb-fleet")

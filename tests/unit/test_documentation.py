@@ -36,7 +36,7 @@ def commands(program: str) -> Iterator[tuple[str, str]]:
                     yield page.name, typed
 
 
-def test_each_part_of_the_collection_is_named_in_the_readme() -> None:
+def test_each_part_of_the_collection_is_named_in_the_readme():
     readme = (ROOT / "README.md").read_text()
     for module in (ROOT / "plugins" / "modules").glob("*.py"):
         assert f"`{module.stem}`" in readme, module.stem
@@ -47,7 +47,7 @@ def test_each_part_of_the_collection_is_named_in_the_readme() -> None:
 
 
 @pytest.mark.parametrize("section", ["Requirements", "Included content", "Use", "Support", "Release notes", "License"])
-def test_the_readme_has_what_a_certification_asks_for(section: str) -> None:
+def test_the_readme_has_what_a_certification_asks_for(section):
     assert f"\n## {section}\n" in (ROOT / "README.md").read_text()
 
 
@@ -77,7 +77,7 @@ def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedP
 
 
 @pytest.mark.parametrize("typed", PLAYED)
-def test_each_playbook_command_can_be_typed(typed: str, tmp_path: Path) -> None:
+def test_each_playbook_command_can_be_typed(typed, tmp_path):
     """As far as Ansible gets without a host: playbook, options, limit and variables are understood."""
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "retry").write_text("edge-7\n")
@@ -96,7 +96,7 @@ def test_each_playbook_command_can_be_typed(typed: str, tmp_path: Path) -> None:
     "typed",
     sorted({typed for program in ("ansible", "ansible-inventory") for _page, typed in commands(program)}),
 )
-def test_each_command_for_one_host_can_be_typed(typed: str, tmp_path: Path) -> None:
+def test_each_command_for_one_host_can_be_typed(typed, tmp_path):
     """The module, or the inventory, is found: it is the host that is none."""
     program, *words = shlex.split(typed, comments=True)
     (tmp_path / "inventory").mkdir()
@@ -121,7 +121,7 @@ SETTINGS = dict(settings())
 
 
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_run_begins_and_ends_with_each_ansible_cfg(name: str, tmp_path: Path) -> None:
+def test_a_run_begins_and_ends_with_each_ansible_cfg(name, tmp_path):
     """Ansible takes `;` alone for a comment behind a value: what follows a `#` there belongs to the value."""
     read = configparser.ConfigParser(inline_comment_prefixes=(";",), interpolation=None)
     read.read_string(SETTINGS[name])
@@ -156,14 +156,14 @@ PLAYS = dict(plays())
 
 
 @pytest.mark.parametrize("name", PLAYS)
-def test_each_play_can_be_typed(name: str, tmp_path: Path) -> None:
+def test_each_play_can_be_typed(name, tmp_path):
     (tmp_path / "play.yml").write_text(PLAYS[name])
     done = of_ansible(tmp_path, "playbook", "-i", "engines,", "play.yml", "--list-tasks")
     assert done.returncode == 0, done.stderr
     assert "play #1" in done.stdout
 
 
-def test_the_connection_of_a_play_reaches_its_tasks(tmp_path: Path) -> None:
+def test_the_connection_of_a_play_reaches_its_tasks(tmp_path):
     """The management node is the loopback's discard port, where nothing is: each call names what it has tried."""
     play = (EXAMPLES / "own_play.yml").read_text()
     assert play.removeprefix("---\n") in PLAYS.values()
@@ -174,7 +174,7 @@ def test_the_connection_of_a_play_reaches_its_tasks(tmp_path: Path) -> None:
     assert "127.0.0.1:9" in done.stdout
 
 
-def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_node(tmp_path: Path) -> None:
+def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_node(tmp_path):
     """The whole way: what is typed prints a variable, which the group of the page takes for its node's password."""
     ((_page, typed),) = ((page, typed) for page, typed in commands("read") if "ansible-vault" in typed)
     (tmp_path / "vault-password").write_text("of the vault\n")
@@ -217,7 +217,7 @@ def run_audit_service(folder: Path, installed: Path) -> subprocess.CompletedProc
 @pytest.mark.skipif(
     not (Path(sys.prefix) / "bin" / "ansible-playbook").exists(), reason="Ansible is not installed in this environment."
 )
-def test_audit_service_fails_without_a_management_node(tmp_path: Path) -> None:
+def test_audit_service_fails_without_a_management_node(tmp_path):
     listing = yaml.safe_load((EXAMPLES / "group_vars" / "engines.yml").read_text())
     host = {
         "ansible_connection": "local",
@@ -236,7 +236,7 @@ def test_audit_service_fails_without_a_management_node(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed.")
-def test_systemd_accepts_the_units(tmp_path: Path) -> None:
+def test_systemd_accepts_the_units(tmp_path):
     for unit in (EXAMPLES / "systemd").iterdir():
         (tmp_path / unit.name).write_text(unit.read_text().replace("/srv/fleet/venv/bin/ansible-playbook", "/bin/true"))
     names = sorted(str(path) for path in tmp_path.iterdir())
@@ -244,7 +244,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_alerts_use_metrics_that_a_report_has() -> None:
+def test_alerts_use_metrics_that_a_report_has():
     rules = yaml.safe_load((EXAMPLES / "prometheus" / "slb_fleet.yml").read_text())["groups"][0]["rules"]
     text = (PLUGINS / "plugin_utils" / "report" / "metrics.py").read_text()
     known = {f"slb_fleet_{name}" for name in re.findall(r'_gauge\("(\w+)"', text)}
@@ -256,7 +256,7 @@ def test_alerts_use_metrics_that_a_report_has() -> None:
 
 
 @pytest.mark.parametrize("path", ["inventory.yml", "several_nodes/inventory.yml"])
-def test_inventory_of_the_examples_has_an_address_for_each_host(path: str, tmp_path: Path) -> None:
+def test_inventory_of_the_examples_has_an_address_for_each_host(path, tmp_path):
     (tmp_path / "inventory.yml").write_text((EXAMPLES / path).read_text())
     known = ["-e", "vault_north_password=n", "-e", "vault_south_password=s"]
     done = of_ansible(tmp_path, "inventory", "-i", "inventory.yml", "--list", *known)
@@ -266,12 +266,12 @@ def test_inventory_of_the_examples_has_an_address_for_each_host(path: str, tmp_p
     assert all(host["slb_base_url"].startswith("https://") and host["ansible_host"] for host in shown.values())
 
 
-def test_configurations_of_the_engine_list_are_the_same() -> None:
+def test_configurations_of_the_engine_list_are_the_same():
     of_group = yaml.safe_load((EXAMPLES / "group_vars" / "engines.yml").read_text())["slb_engine_list"]
     assert yaml.safe_load((EXAMPLES / "dynamic" / "a_slb_engines.yml").read_text())["engine_list"] == of_group
 
 
-def test_each_target_of_make_is_there() -> None:
+def test_each_target_of_make_is_there():
     targets = {typed.split()[1] for _page, typed in commands("make")}
     assert targets
     for target in targets:
@@ -279,11 +279,11 @@ def test_each_target_of_make_is_there() -> None:
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
-def test_programs_of_the_tests_are_started_by_what_finds_their_modules(page: Path) -> None:
+def test_programs_of_the_tests_are_started_by_what_finds_their_modules(page):
     assert re.findall(r"(?<!tests/tools/)\bpython3? tests/\S*", page.read_text()) == []
 
 
-def test_what_each_stage_proves_is_said() -> None:
+def test_what_each_stage_proves_is_said():
     stages = re.findall(r'Stage\(\s*"([a-z0-9.-]+)"', (ROOT / "tests" / "run.py").read_text())
     assert len(stages) > 20
     table = (ROOT / "CONTRIBUTING.md").read_text().split("| stage | checks | seconds |")[1].split("\n\n")[0]
@@ -291,7 +291,7 @@ def test_what_each_stage_proves_is_said() -> None:
     assert sorted(stages) == sorted(name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1]))
 
 
-def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:
+def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe():
     page = (ROOT / "docs" / "operations.md").read_text()
     table, forget = page.split("## Files on engine hosts")[1].split("## Restoring")[0].split("## Removing a host")
     deleted = re.findall(r"^rm -r?f (.*)$", forget, re.MULTILINE)
@@ -303,7 +303,7 @@ def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe() -> None:
         assert f"`{path}`" in table, path
 
 
-def test_the_first_page_leads_to_every_other() -> None:
+def test_the_first_page_leads_to_every_other():
     first = (ROOT / "docs" / "README.md").read_text()
     not_installed = yaml.safe_load((ROOT / "galaxy.yml").read_text())["build_ignore"]
     assert "docs/dev" in not_installed
@@ -321,14 +321,14 @@ LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", EXAMPLES / "RE
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_each_link_leads_somewhere(page: Path) -> None:
+def test_each_link_leads_somewhere(page):
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text()):
         linked = page.parent / target if target else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
 
 
-def test_each_example_is_shown_in_a_page() -> None:
+def test_each_example_is_shown_in_a_page():
     shown = {path for page in PAGES for path in re.findall(r"<!-- (examples/\S+) -->", page.read_text())}
     files = {path.relative_to(ROOT).as_posix() for path in EXAMPLES.rglob("*") if path.is_file()}
     assert shown == {file for file in files if not file.startswith("examples/awx/")} - {"examples/README.md"}
@@ -337,7 +337,7 @@ def test_each_example_is_shown_in_a_page() -> None:
 @pytest.mark.parametrize(
     ("page", "most"), [("README.md", 900), ("docs/interfaces.md", 1200), ("docs/large-fleets.md", 500)]
 )
-def test_page_is_short(page: str, most: int) -> None:
+def test_page_is_short(page, most):
     assert len((ROOT / page).read_text().split()) <= most
 
 
@@ -345,7 +345,7 @@ USER_PAGES = [page for page in (ROOT / "docs").glob("*.md") if page.name != "awx
 
 
 @pytest.mark.parametrize("page", USER_PAGES, ids=lambda page: page.name)
-def test_page_starts_with_its_purpose_and_a_command(page: Path) -> None:
+def test_page_starts_with_its_purpose_and_a_command(page):
     heading, purpose, *_rest = page.read_text().split("\n\n")
     assert heading.startswith("# ")
     assert re.match(r"[A-Z]\w+s ", purpose), purpose

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from sites import Sites
 from slb_lab.lab import Lab
@@ -13,7 +11,7 @@ RELEASES = ("bullseye", "bookworm", "trixie")
 
 
 @pytest.fixture(scope="session")
-def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sites]:
+def sites(tmp_path_factory):
     lab = Lab("deployment")
     hosts = {f"{release}-{number}": {"release": release} for number in (1, 2) for release in RELEASES}
     lab.up(Topology.model_validate({"management_node": {"deploy_seconds": 2}, "hosts": hosts}))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import Run
-from sites import RECORD, Site, Sites
+from sites import RECORD, Site
 
 DEFAULT = [1, "10%", "100%"]
 HEALTHY, CANARY, UNREACHABLE = "bullseye-1", "bookworm-1", "trixie-2"
@@ -17,7 +16,7 @@ def asked(site: Site) -> int:
 
 
 @pytest.fixture(scope="module")
-def held_up(sites: Sites) -> Run:
+def held_up(sites):
     """The first host is verified already, and the first that has work fails."""
     sites.prepare({CANARY: lambda site: site.hold_the_port()})
     verified = sites.play("slb.fleet.rollout", "--limit", HEALTHY)
@@ -26,7 +25,7 @@ def held_up(sites: Sites) -> Run:
 
 
 @pytest.fixture(scope="module")
-def rollout(sites: Sites, held_up: Run) -> Run:
+def rollout(sites, held_up):
     sites[CANARY].free_the_port()
     # Its engine runs and nothing proves it: that one waits for an operator.
     sites[HEALTHY].host.exec(["rm", RECORD])
@@ -35,14 +34,14 @@ def rollout(sites: Sites, held_up: Run) -> Run:
 
 
 @pytest.fixture(scope="module")
-def second(sites: Sites, rollout: Run) -> Run:
+def second(sites, rollout):
     sites.play("slb.fleet.rollout", variables={HEALTHY: {"slb_unverified_engine": "adopt"}}, slb_serial=DEFAULT)
     for site in sites:
         site.node.reset_counters()
     return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
 
 
-def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites: Sites, held_up: Run) -> None:
+def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites, held_up):
     assert held_up.status != 0
     assert held_up.of("failed") == {name: int(name == CANARY) for name in held_up.recap}, held_up.output
     for name in REST:
@@ -50,20 +49,20 @@ def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites:
         assert (site.containers, site.record, site.requests["install"]) == ({}, {}, 0)
 
 
-def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_started(held_up: Run) -> None:
+def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_started(held_up):
     assert held_up.verified_by.get(HEALTHY) == "host", held_up.output
     assert held_up.report[CANARY].startswith("failed")
     assert [held_up.report[name].startswith("not started") for name in REST] == [True] * len(REST), held_up.output
 
 
-def test_a_host_that_cannot_be_reached_or_needs_a_person_holds_up_no_other(sites: Sites, rollout: Run) -> None:
+def test_a_host_that_cannot_be_reached_or_needs_a_person_holds_up_no_other(sites, rollout):
     assert rollout.report[UNREACHABLE].startswith("unreachable"), rollout.output
     assert rollout.report[HEALTHY].startswith("failed"), rollout.output
     for site in sites:
         assert site.name in (UNREACHABLE, HEALTHY) or site.is_verified(by="host"), rollout.output
 
 
-def test_a_second_run_over_a_healthy_fleet_is_one_look(sites: Sites, second: Run) -> None:
+def test_a_second_run_over_a_healthy_fleet_is_one_look(sites, second):
     assert second.status == 0, second.output
     assert set(second.of("changed").values()) == {0}
     assert set(second.of("ok").values()) == {1}, second.output

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import Run
-from sites import DESCRIBED, Site, Sites
+from sites import DESCRIBED, Site
 
 WITH_AN_ENGINE = ["bullseye-1", "bullseye-2", "bookworm-1", "bookworm-2", "trixie-1"]
 
@@ -15,7 +14,7 @@ def lose_the_container(site: Site) -> None:
 
 
 @pytest.fixture(scope="module")
-def before(sites: Sites) -> dict[str, str]:
+def before(sites):
     """Which container was there when the run began, by host."""
     sites.prepare(
         {
@@ -31,30 +30,26 @@ def before(sites: Sites) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def rollout(sites: Sites, before: dict[str, str]) -> Run:
+def rollout(sites, before):
     waits = {host: {"slb_wait_timeout": 12} for host in ("bookworm-1", "bookworm-2", "trixie-1")}
     return sites.play("slb.fleet.rollout", variables=waits, **DESCRIBED)
 
 
-def test_a_running_container_that_is_not_listed_is_a_leftover(
-    sites: Sites, before: dict[str, str], rollout: Run
-) -> None:
+def test_a_running_container_that_is_not_listed_is_a_leftover(sites, before, rollout):
     site = sites["bullseye-1"]
     assert site.is_verified(by="engine_list"), rollout.output
     assert site.leftovers == ["exited"]
     assert site.engine != before[site.name]
 
 
-def test_an_engine_that_somebody_else_deployed_is_recorded_and_left_alone(
-    sites: Sites, before: dict[str, str], rollout: Run
-) -> None:
+def test_an_engine_that_somebody_else_deployed_is_recorded_and_left_alone(sites, before, rollout):
     site = sites["bullseye-2"]
     assert site.is_verified(by="engine_list"), rollout.output
     assert site.engine == before[site.name]
     assert site.requests["install"] == 1, "that of the person"
 
 
-def test_deployment_that_the_list_calls_failed_is_replaced_once(sites: Sites, rollout: Run) -> None:
+def test_deployment_that_the_list_calls_failed_is_replaced_once(sites, rollout):
     site = sites["trixie-1"]
     assert site.is_verified(by="engine_list"), rollout.output
     assert site.leftovers == ["exited"]
@@ -62,27 +57,25 @@ def test_deployment_that_the_list_calls_failed_is_replaced_once(sites: Sites, ro
     assert site.listed == ["running"]
 
 
-def test_deployment_that_the_list_does_not_show_is_left_alone(sites: Sites, rollout: Run) -> None:
+def test_deployment_that_the_list_does_not_show_is_left_alone(sites, rollout):
     site = sites["bookworm-1"]
     assert rollout.of("failed")[site.name] == 1, rollout.output
     assert (site.containers, site.requests["install"]) == ({"slb": "running"}, 1)
 
 
-def test_engine_list_stuck_at_deploying_fails_after_the_wait(sites: Sites, rollout: Run) -> None:
+def test_engine_list_stuck_at_deploying_fails_after_the_wait(sites, rollout):
     site = sites["bookworm-2"]
     assert rollout.of("failed")[site.name] == 1, rollout.output
     assert (site.containers, site.record["state"]) == ({"slb": "running"}, "requested")
 
 
-def test_drift_is_said_and_not_touched(sites: Sites, rollout: Run) -> None:
+def test_drift_is_said_and_not_touched(sites, rollout):
     site = sites["trixie-2"]
     assert rollout.of("failed")[site.name] == 1, rollout.output
     assert (site.containers, site.requests["install"]) == ({}, 1)
 
 
-def test_a_second_rollout_over_proven_engines_reads_the_list_once_and_changes_nothing(
-    sites: Sites, rollout: Run
-) -> None:
+def test_a_second_rollout_over_proven_engines_reads_the_list_once_and_changes_nothing(sites, rollout):
     listed = [host for host in WITH_AN_ENGINE if not host.startswith("bookworm")]
     for host in listed:
         sites[host].node.reset_counters()

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
-from runs import Run, kill, wait_until
-from sites import DESCRIBED, Site, Sites
+from runs import kill, wait_until
+from sites import DESCRIBED, Site
 
 MOMENTS: dict[str, Callable[[Site], bool]] = {
     "bullseye": lambda site: bool(site.record),
@@ -19,7 +19,7 @@ MOMENTS: dict[str, Callable[[Site], bool]] = {
 
 
 @pytest.fixture(scope="module")
-def leftovers(sites: Sites) -> dict[str, list[str]]:
+def leftovers(sites):
     """Each release's hosts have a run of their own, killed at its moment; what they are left with."""
     sites.prepare({f"trixie-{number}": lambda site: site.run_container() for number in (1, 2)})
     with ExitStack() as runs:
@@ -36,7 +36,7 @@ def leftovers(sites: Sites) -> dict[str, list[str]]:
             for release in MOMENTS
         }
 
-        def kill_at_its_moment(release: str) -> None:
+        def kill_at_its_moment(release):
             site = sites[f"{release}-1"]
             wait_until(lambda: MOMENTS[release](site), f"the moment of {release}", seconds=600)
             assert started[release].poll() is None
@@ -50,23 +50,23 @@ def leftovers(sites: Sites) -> dict[str, list[str]]:
 
 
 @pytest.fixture(scope="module")
-def rollout(sites: Sites, leftovers: dict[str, list[str]]) -> Run:
+def rollout(sites, leftovers):
     return sites.play("slb.fleet.rollout", **DESCRIBED)
 
 
-def test_an_undisturbed_run_converges(sites: Sites, rollout: Run) -> None:
+def test_an_undisturbed_run_converges(sites, rollout):
     assert rollout.status == 0, rollout.output
     for site in sites:
         assert site.is_verified(by="engine_list"), rollout.output
         assert site.listed == ["running"]
 
 
-def test_no_install_was_asked_for_twice_without_need(sites: Sites, rollout: Run) -> None:
+def test_no_install_was_asked_for_twice_without_need(sites, rollout):
     for site in sites:
         assert site.requests["install"] <= 2
     assert [site.requests["install"] for site in sites if site.name.startswith("bookworm")] == [1, 1]
 
 
-def test_nothing_was_deleted(sites: Sites, leftovers: dict[str, list[str]], rollout: Run) -> None:
+def test_nothing_was_deleted(sites, leftovers, rollout):
     for site in sites:
         assert len(site.leftovers) == (1 if site.name.startswith("trixie") else 0), rollout.output

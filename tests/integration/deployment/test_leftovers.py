@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from runs import Run
-from sites import RECORD, Site, Sites, said
+from sites import RECORD, Site, said
 
 
 def leave_exited(site: Site) -> None:
@@ -28,7 +27,7 @@ def answer_in_chinese(site: Site) -> None:
 
 
 @pytest.fixture(scope="module")
-def rollout(sites: Sites) -> Run:
+def rollout(sites):
     sites.prepare(
         {
             "bullseye-1": leave_exited,
@@ -53,28 +52,26 @@ def rollout(sites: Sites) -> Run:
 @pytest.mark.parametrize(
     ("host", "kept"), [("bullseye-1", "exited"), ("bookworm-1", "created"), ("trixie-1", "exited")]
 )
-def test_a_leftover_is_renamed_and_the_engine_deployed(sites: Sites, rollout: Run, host: str, kept: str) -> None:
+def test_a_leftover_is_renamed_and_the_engine_deployed(sites, rollout, host, kept):
     site = sites[host]
     assert site.is_verified(by="host"), rollout.output
     assert site.leftovers == [kept]
 
 
-def test_a_damaged_record_is_not_taken_for_none(sites: Sites, rollout: Run) -> None:
+def test_a_damaged_record_is_not_taken_for_none(sites, rollout):
     site = sites["bullseye-2"]
     assert RECORD in said(rollout, site.name), rollout.output
     assert (site.containers, site.file(RECORD)) == ({}, '{"state": "pend')
     assert not site.requests.get("install")
 
 
-def test_a_deployment_that_fails_afterwards_is_tried_twice_and_the_error_says_what_was_seen(
-    sites: Sites, rollout: Run
-) -> None:
+def test_a_deployment_that_fails_afterwards_is_tried_twice_and_the_error_says_what_was_seen(sites, rollout):
     site = sites["bookworm-2"]
     assert site.requests["install"] == 2
     assert "No further request is sent in this run" in said(rollout, site.name), rollout.output
 
 
-def test_an_occupied_port_is_understood_in_chinese(sites: Sites, rollout: Run) -> None:
+def test_an_occupied_port_is_understood_in_chinese(sites, rollout):
     site = sites["trixie-2"]
     assert "8000 (python3)" in said(rollout, site.name), rollout.output
     assert site.requests["install"] == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from sites import DESCRIBED, Site, Sites
+from sites import DESCRIBED, Site
 
 CALLS = 9
 """SSH calls of a replacement: checks, preparation, verification, record, and some in reserve."""
@@ -30,7 +30,7 @@ def _break_ssh(folder: Path, site: Site, call: int, moment: str) -> str:
 
 
 @pytest.mark.parametrize("faults", [FAULTS[start : start + 6] for start in range(0, len(FAULTS), 6)], ids=str)
-def test_replacement_with_a_lost_connection(sites: Sites, tmp_path: Path, faults: list[tuple[int, str]]) -> None:
+def test_replacement_with_a_lost_connection(sites, tmp_path, faults):
     sites.prepare({site.name: lambda site: site.run_container() for site in sites})
     before = {site.name: site.engine for site in sites}
     broken = {
@@ -50,7 +50,7 @@ def test_replacement_with_a_lost_connection(sites: Sites, tmp_path: Path, faults
         assert site.leftovers == ["exited"]
 
 
-def test_healthy_host_costs_one_connection(sites: Sites, tmp_path: Path) -> None:
+def test_healthy_host_costs_one_connection(sites, tmp_path):
     broken = {site.name: {"ansible_ssh_executable": _break_ssh(tmp_path, site, 99, "before")} for site in sites}
     healthy = sites.play("slb.fleet.rollout", variables=broken, **DESCRIBED)
     assert healthy.status == 0, healthy.output

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from sites import Site, Sites
@@ -27,9 +26,7 @@ CASES: list[tuple[str, Callable[[Site], object], str]] = [
 
 
 @pytest.mark.parametrize(("host", "make_noise", "source"), CASES, ids=[case[2] for case in CASES])
-def test_the_bytes_of_a_login_are_those_that_a_login_prints(
-    sites: Sites, host: str, make_noise: Callable[[Site], object], source: str
-) -> None:
+def test_the_bytes_of_a_login_are_those_that_a_login_prints(sites, host, make_noise, source):
     site = sites[host]
     site.clean()
     make_noise(site)
@@ -42,7 +39,7 @@ def test_the_bytes_of_a_login_are_those_that_a_login_prints(
 
 
 @pytest.mark.parametrize("path", ["/etc/motd", "/etc/issue"], ids=["written here", "from the image"])
-def test_what_was_moved_aside_comes_back_and_a_backup_of_others_stays(sites: Sites, path: str) -> None:
+def test_what_was_moved_aside_comes_back_and_a_backup_of_others_stays(sites, path):
     site = sites["bookworm-2"]
     site.clean()
     if path == "/etc/motd":
@@ -50,7 +47,7 @@ def test_what_was_moved_aside_comes_back_and_a_backup_of_others_stays(sites: Sit
     before = site.file(path)
     site.write(f"{path}.bak", "an administrator's own\n")
 
-    def motd(state: str) -> dict[str, Any]:
+    def motd(state):
         return sites.fleet.module(site.name, "motd", state=state, path=path)
 
     assert not motd("restored")["changed"]

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from runs import Run
 from sites import SERVE, Site, Sites, said
 
 OPERATOR: dict[str, dict[str, Any]] = {
@@ -22,7 +21,7 @@ def serve_a_client(site: Site) -> None:
 
 
 @pytest.fixture(scope="module")
-def prepared(sites: Sites) -> dict[str, str]:
+def prepared(sites):
     """Which container was there when the runs began, by host."""
     sites.prepare(
         {
@@ -42,7 +41,7 @@ def what_is_there(sites: Sites) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def predicted(sites: Sites, prepared: dict[str, str]) -> tuple[Run, Run]:
+def predicted(sites, prepared):
     """What diagnose and the check mode of rollout say; neither may change anything."""
     before = what_is_there(sites)
     with ThreadPoolExecutor() as both:
@@ -55,51 +54,45 @@ def predicted(sites: Sites, prepared: dict[str, str]) -> tuple[Run, Run]:
 
 
 @pytest.fixture(scope="module")
-def rollout(sites: Sites, predicted: tuple[Run, Run]) -> Run:
+def rollout(sites, predicted):
     return sites.play("slb.fleet.rollout", variables=OPERATOR)
 
 
-def test_diagnose_and_check_mode_say_what_rollout_then_decides(
-    sites: Sites, predicted: tuple[Run, Run], rollout: Run
-) -> None:
+def test_diagnose_and_check_mode_say_what_rollout_then_decides(sites, predicted, rollout):
     diagnosed, checked = predicted
     for site in sites:
         assert checked.report[site.name].split()[0] == diagnosed.report[site.name].split()[0], checked.output
     assert [rollout.of("failed")[name] for name in ("bullseye-1", "trixie-1")] == [1, 1], rollout.output
 
 
-def test_an_unrecorded_engine_is_left_alone(sites: Sites, prepared: dict[str, str], rollout: Run) -> None:
+def test_an_unrecorded_engine_is_left_alone(sites, prepared, rollout):
     site = sites["bullseye-1"]
     assert "slb_unverified_engine: adopt" in said(rollout, site.name), rollout.output
     assert (site.engine, site.record) == (prepared[site.name], {})
     assert site.containers == {"slb": "running"}
 
 
-def test_an_unrecorded_engine_is_adopted_on_the_operators_word(
-    sites: Sites, prepared: dict[str, str], rollout: Run
-) -> None:
+def test_an_unrecorded_engine_is_adopted_on_the_operators_word(sites, prepared, rollout):
     site = sites["bookworm-1"]
     assert site.is_verified(by="host"), rollout.output
     assert site.engine == prepared[site.name]
     assert not site.requests.get("install")
 
 
-def test_an_engine_with_connections_is_not_replaced(sites: Sites, prepared: dict[str, str], rollout: Run) -> None:
+def test_an_engine_with_connections_is_not_replaced(sites, prepared, rollout):
     site = sites["trixie-1"]
     assert "slb_allow_established: true" in said(rollout, site.name), rollout.output
     assert (site.engine, site.containers) == (prepared[site.name], {"slb": "running"})
 
 
-def test_an_engine_with_connections_is_replaced_where_this_host_is_said_to_allow_it(
-    sites: Sites, prepared: dict[str, str], rollout: Run
-) -> None:
+def test_an_engine_with_connections_is_replaced_where_this_host_is_said_to_allow_it(sites, prepared, rollout):
     site = sites["bullseye-2"]
     assert site.is_verified(by="host"), rollout.output
     assert (site.engine != prepared[site.name], site.leftovers) == (True, ["exited"])
 
 
 @pytest.mark.parametrize(("host", "process"), [("bookworm-2", "python3"), ("trixie-2", "httpd")])
-def test_who_holds_the_port_is_named_and_left_alone(sites: Sites, rollout: Run, host: str, process: str) -> None:
+def test_who_holds_the_port_is_named_and_left_alone(sites, rollout, host, process):
     site = sites[host]
     assert f"8000 ({process})" in said(rollout, host), rollout.output
     assert site.record == {}, "the rejected request is not recorded any more"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 from runs import wait_until
-from sites import DESCRIBED, Sites
+from sites import DESCRIBED
 
 
-def test_two_rollouts_at_once_request_once(sites: Sites) -> None:
+def test_two_rollouts_at_once_request_once(sites):
     sites.prepare({f"trixie-{number}": lambda site: site.run_container() for number in (1, 2)})
     with ThreadPoolExecutor(2) as both:
         runs = list(both.map(lambda _unused: sites.play("slb.fleet.rollout", **DESCRIBED), range(2)))
@@ -20,7 +20,7 @@ def test_two_rollouts_at_once_request_once(sites: Sites) -> None:
         assert len(site.leftovers) == (1 if site.name.startswith("trixie") else 0)
 
 
-def test_a_rollout_that_finds_another_one_at_work_waits_for_its_request(sites: Sites) -> None:
+def test_a_rollout_that_finds_another_one_at_work_waits_for_its_request(sites):
     """The container takes ten seconds to stop: the second run is planned while the record says preparing."""
     sites.prepare({"bookworm-1": lambda site: site.run_container()})
     site, given = sites["bookworm-1"], {**DESCRIBED, "slb_stop_timeout": 10}

@@ -119,12 +119,12 @@ def lab_of(name: str, hosts: dict[str, Any], folder: Path) -> Iterator[Rollout]:
 
 
 @pytest.fixture(scope="session")
-def rollout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
+def rollout(tmp_path_factory):
     with lab_of(os.environ.get("SLB_TEST_LAB", "essentials"), HOSTS, tmp_path_factory.mktemp("essentials")) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
-def old_podman(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rollout]:
+def old_podman(tmp_path_factory):
     with lab_of("essentials-podman", OLD_PODMAN, tmp_path_factory.mktemp("old")) as made:
         yield made

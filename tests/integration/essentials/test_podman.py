@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -60,7 +59,7 @@ OLD = pytest.param("old_podman", marks=pytest.mark.long)
 
 
 @pytest.fixture(scope="module", params=["rollout", OLD])
-def on_host(request: pytest.FixtureRequest) -> Podman:
+def on_host(request):
     rollout = request.getfixturevalue(request.param)
     version = rollout.shell("podman", "podman --version").split()[-1].split(".")
     assert rollout.shell("podman", "command -v docker dockerd || echo none") == "none"
@@ -69,7 +68,7 @@ def on_host(request: pytest.FixtureRequest) -> Podman:
 
 
 @pytest.fixture
-def podman(on_host: Podman) -> Iterator[Podman]:
+def podman(on_host):
     """The host without a container; afterwards it is as the lab made it."""
     on_host.shell("podman stop --all --time 0; podman rm --all --force")
     yield on_host
@@ -77,7 +76,7 @@ def podman(on_host: Podman) -> Iterator[Podman]:
 
 
 @pytest.mark.parametrize("policy", ["always", pytest.param("on-failure:3", marks=pytest.mark.long)])
-def test_set_aside_and_restored(podman: Podman, policy: str) -> None:
+def test_set_aside_and_restored(podman, policy):
     identity = podman.run(f"--restart {policy} {SERVE}")
     seen = podman.seen()["engine_container"]
     assert [seen[key] for key in ("state", "runtime", "id", "restart_policy")] == [
@@ -101,11 +100,11 @@ def test_set_aside_and_restored(podman: Podman, policy: str) -> None:
     assert podman.shell(NO_RECORD) == "none"
 
 
-def test_crash_loop_set_aside_stays_stopped(podman: Podman) -> None:
+def test_crash_loop_set_aside_stays_stopped(podman):
     podman.run("--restart always slb:1 /bin/false")
     seen: dict[str, Any] = {}
 
-    def is_seen() -> bool:
+    def is_seen():
         seen.update(podman.seen()["engine_container"])
         return bool(seen["state"] == "restarting")
 
@@ -125,7 +124,7 @@ def test_crash_loop_set_aside_stays_stopped(podman: Podman) -> None:
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_container_of_a_unit_is_not_touched(podman: Podman, unit: str) -> None:
+def test_container_of_a_unit_is_not_touched(podman, unit):
     if unit == "slb.service" and not podman.has_quadlet:
         pytest.skip("Podman before 4.4 has no Quadlet")
     podman.shell(f"mkdir -p /etc/containers/systemd && {UNITS[unit]} && systemctl daemon-reload")
@@ -141,7 +140,7 @@ def test_container_of_a_unit_is_not_touched(podman: Podman, unit: str) -> None:
         podman.shell(STOP_UNIT.format(unit=unit))
 
 
-def test_rootless_container_is_reported_and_not_touched(podman: Podman) -> None:
+def test_rootless_container_is_reported_and_not_touched(podman):
     podman.shell(ROOTLESS)
     try:
         seen = podman.seen()["engine_container"]
@@ -154,7 +153,7 @@ def test_rootless_container_is_reported_and_not_touched(podman: Podman) -> None:
 
 
 @pytest.mark.parametrize("on_host", [OLD], indirect=True)
-def test_policy_that_podman_cannot_change_is_refused(podman: Podman) -> None:
+def test_policy_that_podman_cannot_change_is_refused(podman):
     podman.run(f"--restart always {SERVE}")
     podman.shell("systemctl enable podman-restart.service")
     try:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from conftest import RECORD, Rollout
+from conftest import RECORD
 
 # The tests run in this order on the same hosts: each begins where the one before ended.
 
 
-def test_check_mode_plans_and_changes_nothing(rollout: Rollout) -> None:
+def test_check_mode_plans_and_changes_nothing(rollout):
     before = rollout.snapshot()
     planned = rollout.play("slb.fleet.rollout", "--check")
     planned.assert_ok()
@@ -19,7 +19,7 @@ def test_check_mode_plans_and_changes_nothing(rollout: Rollout) -> None:
     assert rollout.snapshot() == before
 
 
-def test_rollout_deploys_replaces_and_adopts(rollout: Rollout) -> None:
+def test_rollout_deploys_replaces_and_adopts(rollout):
     ended = rollout.play("slb.fleet.rollout")
     ended.assert_ok()
     assert rollout.statuses == dict.fromkeys(rollout.hosts, "healthy"), ended.output
@@ -39,7 +39,7 @@ def test_rollout_deploys_replaces_and_adopts(rollout: Rollout) -> None:
     assert (rollout.reports / "retry").read_text() == "!all\n"
 
 
-def test_second_rollout_changes_nothing(rollout: Rollout) -> None:
+def test_second_rollout_changes_nothing(rollout):
     before = rollout.snapshot()
     again = rollout.play("slb.fleet.rollout")
     again.assert_ok()
@@ -47,7 +47,7 @@ def test_second_rollout_changes_nothing(rollout: Rollout) -> None:
     assert rollout.snapshot() == before
 
 
-def test_audit_fails_for_a_stopped_engine_only(rollout: Rollout) -> None:
+def test_audit_fails_for_a_stopped_engine_only(rollout):
     assert rollout.play("slb.fleet.audit").status == 0
     rollout.shell("clean", "docker stop --time 1 slb")
     audited = rollout.play("slb.fleet.audit")

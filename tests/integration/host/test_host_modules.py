@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,16 @@ Shell = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")
-def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+def fleet(make_fleet):
     return make_fleet("containers", {"hosts": {HOST: {"release": "bookworm"}}})
 
 
 @pytest.fixture
-def shell(fleet: Fleet) -> Iterator[Shell]:
+def shell(fleet):
     """Runs a line on the host; its containers and the record are removed afterwards."""
     host = fleet.lab.host(HOST)
 
-    def shell(line: str) -> str:
+    def shell(line):
         return host.exec(["sh", "-c", line]).stdout.strip()
 
     yield shell
@@ -58,14 +58,14 @@ def restore(fleet: Fleet, **options: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("wanted", ["created", "running", "restarting", "paused", "exited"])
-def test_set_aside_and_restored_in_any_state(fleet: Fleet, shell: Shell, wanted: str) -> None:
+def test_set_aside_and_restored_in_any_state(fleet, shell, wanted):
     command = "/bin/false" if wanted == "restarting" else "/bin/httpd -f -p 8000"
     verb = "docker create --name slb --network host" if wanted == "created" else RUN
     identity = shell(f"{verb} --restart always slb:1 {command}")
     shell({"paused": "docker pause slb", "exited": "docker kill slb"}.get(wanted, "true"))
     seen: dict[str, Any] = {}
 
-    def is_seen() -> bool:
+    def is_seen():
         seen.update(facts(fleet)["engine_container"])
         return bool(seen["state"] == wanted)
 
@@ -97,7 +97,7 @@ def kill_at(shell: Shell, verb: str) -> None:
 
 
 @pytest.mark.parametrize("verb", ["update", "stop", "rename", "start"])
-def test_killed_step_is_restored_by_the_next_run(fleet: Fleet, shell: Shell, verb: str) -> None:
+def test_killed_step_is_restored_by_the_next_run(fleet, shell, verb):
     identity = shell(f"{RUN} --restart on-failure:3 {SERVE}")
     if verb == "start":
         set_aside(fleet)
@@ -117,7 +117,7 @@ def test_killed_step_is_restored_by_the_next_run(fleet: Fleet, shell: Shell, ver
 
 
 @pytest.mark.parametrize("network", ["--network host", "--publish 8000:8000"], ids=["host", "bridge"])
-def test_container_with_connections_is_not_stopped(fleet: Fleet, shell: Shell, network: str) -> None:
+def test_container_with_connections_is_not_stopped(fleet, shell, network):
     shell(f"docker run --detach --name slb {network} {SERVE}")
     client = "import socket, time; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); time.sleep(60)"
     unit = f"client-{time.monotonic_ns()}"
@@ -142,9 +142,7 @@ def as_user(fleet: Fleet, folder: Path, name: str, options: str) -> Fleet:
 
 
 @pytest.mark.parametrize(("name", "options", "state"), [("ops", "-G docker", "running"), ("guest", "", "unknown")])
-def test_user_without_root_changes_nothing(
-    fleet: Fleet, shell: Shell, tmp_path: Path, name: str, options: str, state: str
-) -> None:
+def test_user_without_root_changes_nothing(fleet, shell, tmp_path, name, options, state):
     shell(f"{RUN} {SERVE}")
     user = as_user(fleet, tmp_path, name, options)
     seen = facts(user)
@@ -154,7 +152,7 @@ def test_user_without_root_changes_nothing(
     assert names(shell) == {"slb": "running"}
 
 
-def test_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet) -> None:
+def test_stopped_daemon_is_unknown_and_nothing_is_done(fleet):
     host = fleet.lab.host(HOST)
     host.exec(["systemctl", "stop", "docker.socket", "docker.service"])
     try:
@@ -164,7 +162,7 @@ def test_stopped_daemon_is_unknown_and_nothing_is_done(fleet: Fleet) -> None:
         host.exec(["systemctl", "start", "docker.service"])
 
 
-def test_systemd_unit_that_runs_the_container_is_named(fleet: Fleet, shell: Shell) -> None:
+def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
     unit = f"[Service]\\nExecStartPre=-/usr/bin/docker rm -f slb\\nExecStart=/usr/bin/docker run --name slb {SERVE}"
     shell(f"printf '{unit}\\nRestart=always\\n' >/etc/systemd/system/vendor.service; systemctl daemon-reload")
     shell("systemctl start vendor")
@@ -179,7 +177,7 @@ def test_systemd_unit_that_runs_the_container_is_named(fleet: Fleet, shell: Shel
         shell("rm /etc/systemd/system/vendor.service; systemctl daemon-reload")
 
 
-def test_two_runs_at_once_set_aside_once(fleet: Fleet, shell: Shell) -> None:
+def test_two_runs_at_once_set_aside_once(fleet, shell):
     identity = shell(f"{RUN} {SERVE}")
     with ThreadPoolExecutor(2) as both:
         results = list(both.map(lambda _unused: set_aside(fleet), range(2)))
@@ -189,7 +187,7 @@ def test_two_runs_at_once_set_aside_once(fleet: Fleet, shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("trouble", ["full", "read-only"])
-def test_record_that_cannot_be_written_stops_nothing(fleet: Fleet, shell: Shell, trouble: str) -> None:
+def test_record_that_cannot_be_written_stops_nothing(fleet, shell, trouble):
     shell(f"{RUN} {SERVE}; mkdir -p {FACTS}; mount -t tmpfs -o size=64k,mode=0755 none {FACTS}")
     try:
         shell(
@@ -205,7 +203,7 @@ def test_record_that_cannot_be_written_stops_nothing(fleet: Fleet, shell: Shell,
         shell(f"umount {FACTS}")
 
 
-def test_host_is_forgotten_as_the_documentation_says(fleet: Fleet, shell: Shell) -> None:
+def test_host_is_forgotten_as_the_documentation_says(fleet, shell):
     shell(f"{RUN} {SERVE}")
     set_aside(fleet)
     section = (ROOT / "docs" / "operations.md").read_text().split("## Removing a host")[1].split("\n## ")[0]

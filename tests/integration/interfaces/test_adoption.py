@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
@@ -46,7 +45,7 @@ CONNECTED = 'until nmcli -t -f DEVICE,STATE device | grep -q "^ens10:connected";
 
 
 @pytest.fixture(scope="module")
-def fleet(make_fleet: Callable[[str, dict], Fleet]) -> Fleet:
+def fleet(make_fleet):
     return make_fleet("nic", topology(NICS))
 
 
@@ -63,10 +62,10 @@ def reasons(result: dict[str, Any]) -> dict[str, str]:
     return {each["name"]: each["reason"] for each in result["left_alone"]}
 
 
-def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released(fleet: Fleet) -> None:
+def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released(fleet):
     before = {}
 
-    def adopt(host: Host) -> None:
+    def adopt(host):
         before[host.name] = dump(host, SILENT, ANSWERED)
         planned = fleet.module(host.name, "interface", check=True, interfaces=[SILENT, ANSWERED])
         assert [each["name"] for each in planned["adopted"]] == [SILENT, ANSWERED]
@@ -82,7 +81,7 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
         eventually(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), 60, "offered after the adoption")
         assert not module(fleet, host, SILENT, ANSWERED)["changed"]
 
-    def release(host: Host) -> None:
+    def release(host):
         eventually(lambda: {SILENT, ANSWERED} <= set(offered(fleet, host)), 60, "offered after a reboot")
         shell(host, f"ip address add 192.0.2.7/24 dev {ANSWERED}")
         refused = module(fleet, host, ANSWERED, state="absent")
@@ -103,10 +102,10 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
 
 
 @pytest.mark.long
-def test_a_reboot_undoes_what_is_not_confirmed(fleet: Fleet) -> None:
+def test_a_reboot_undoes_what_is_not_confirmed(fleet):
     before = {host.name: dump(host, SILENT) for host in fleet.lab.hosts.values()}
 
-    def adopt(host: Host) -> None:
+    def adopt(host):
         with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
             kill(controller)
             shell(host, CONNECTED)
@@ -116,8 +115,8 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet: Fleet) -> None:
     everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, rebooted=True))
 
 
-def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_everything_else_is_left_alone_with_the_reason(fleet):
+    def scenario(host):
         shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens18 }' >/etc/keepalived/a.conf")
         shell(host, "nmcli connection add type ethernet con-name own ifname ens10 autoconnect no")
         shell(host, "ip link add br9 type bridge; ip -n lan link set ens11 down; ip link set eth0 up")
@@ -149,8 +148,8 @@ def test_everything_else_is_left_alone_with_the_reason(fleet: Fleet) -> None:
     everywhere(fleet, scenario)
 
 
-def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet):
+    def scenario(host):
         before = dump(host, *STILL)
         index = {name: shell(host, f"cat /sys/class/net/{name}/ifindex").strip() for name in NICS}
         udev, networkd = f"/run/udev/data/n{index[SILENT]}", f"/run/systemd/netif/links/{index[ANSWERED]}"
@@ -172,8 +171,8 @@ def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet: Fleet) -> None:
 
 
 @pytest.mark.long
-def test_a_host_without_a_default_route_takes_the_whole_lease(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_a_host_without_a_default_route_takes_the_whole_lease(fleet):
+    def scenario(host):
         route = shell(host, "ip route show default").strip()
         shell(host, f"ip route del {route}")
         try:
@@ -191,8 +190,8 @@ def test_a_host_without_a_default_route_takes_the_whole_lease(fleet: Fleet) -> N
 
 
 @pytest.mark.long
-def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_an_automatic_profile_does_not_prevent_an_adoption(fleet):
+    def scenario(host):
         result = module(fleet, host, "ens17")
         assert result["adopted"], result
         assert "ens17" in offered(fleet, host)
@@ -205,7 +204,7 @@ def test_an_automatic_profile_does_not_prevent_an_adoption(fleet: Fleet) -> None
 @pytest.mark.parametrize(
     "trouble", ["none", *(pytest.param(trouble, marks=pytest.mark.long) for trouble in ("stopped", "frozen"))]
 )
-def test_what_a_killed_controller_left_is_rolled_back(fleet: Fleet, trouble: str) -> None:
+def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     """Nothing of it comes back when NetworkManager returns."""
     begins, ends = {
         "none": ("true", "true"),
@@ -213,7 +212,7 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet: Fleet, trouble: str
         "frozen": ("systemctl kill --signal=STOP NetworkManager", "systemctl kill --signal=CONT NetworkManager"),
     }[trouble]
 
-    def scenario(host: Host) -> None:
+    def scenario(host):
         before = dump(host, SILENT, ANSWERED)
         with adopting(fleet, host, names=[SILENT, ANSWERED]) as controller:
             kill(controller)
@@ -232,8 +231,8 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet: Fleet, trouble: str
     everywhere(fleet, scenario)
 
 
-def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet):
+    def scenario(host):
         before = dump(host, SILENT)
         with adopting(fleet, host, names=[SILENT]) as controller:
             shell(host, "systemctl stop ssh.socket ssh.service 2>/dev/null; true")
@@ -250,10 +249,10 @@ def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet
 
 
 @pytest.mark.long
-def test_a_shared_connection_is_not_used_for_the_confirmation(fleet: Fleet) -> None:
+def test_a_shared_connection_is_not_used_for_the_confirmation(fleet):
     shared = "-o ControlMaster=auto -o ControlPersist=60 -o ControlPath=/tmp/slb-fleet-test-%C"
 
-    def scenario(host: Host) -> None:
+    def scenario(host):
         accepted = "journalctl --unit ssh.service --grep '^Accepted' --quiet | wc -l"
         before = int(shell(host, accepted))
         result = module(fleet, host, SILENT)
@@ -266,7 +265,7 @@ def test_a_shared_connection_is_not_used_for_the_confirmation(fleet: Fleet) -> N
 
 
 @pytest.mark.long
-def test_a_router_that_brings_a_default_route_is_rolled_back(fleet: Fleet) -> None:
+def test_a_router_that_brings_a_default_route_is_rolled_back(fleet):
     """Without a lease the kernel listens to routers itself, unless NetworkManager was restarted before."""
     router = r"""
 import socket, struct, time
@@ -278,7 +277,7 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
         time.sleep(0.2)
 """
 
-    def scenario(host: Host) -> None:
+    def scenario(host):
         before = dump(host, SILENT)
         with adopting(fleet, host, names=[SILENT], confirm_timeout=300) as controller:
             shell(host, "systemctl stop ssh.socket ssh.service 2>/dev/null; true")
@@ -299,8 +298,8 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
 
 
 @pytest.mark.long
-def test_confirmation_and_rollback_at_the_same_time_agree(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_confirmation_and_rollback_at_the_same_time_agree(fleet):
+    def scenario(host):
         for delay in (0, 0.4, 0.8, 1.2):
             before = dump(host, SILENT)
             with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
@@ -327,7 +326,7 @@ def test_confirmation_and_rollback_at_the_same_time_agree(fleet: Fleet) -> None:
     everywhere(fleet, scenario)
 
 
-def test_the_zone_of_firewalld_stays(fleet: Fleet) -> None:
+def test_the_zone_of_firewalld_stays(fleet):
     host = fleet.lab.hosts["nic-t"]
     zone = f"firewall-cmd --get-zone-of-interface={SILENT}"
     shell(host, "systemctl start firewalld && firewall-cmd --zone=internal --change-interface=ens10")
@@ -348,7 +347,7 @@ def test_the_zone_of_firewalld_stays(fleet: Fleet) -> None:
 
 
 @pytest.mark.long
-def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet: Fleet) -> None:
+def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet):
     host = fleet.lab.hosts["nic-t"]
     before = dump(host, SILENT)
     variables = {"ansible_connection": "ansible.builtin.local", "names": [SILENT]}
@@ -359,8 +358,8 @@ def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet: 
     require_restored(host, before, SILENT, seconds=0)
 
 
-def test_a_profile_lies_in_the_file_of_its_interface_and_a_release_leaves_nothing(fleet: Fleet) -> None:
-    def scenario(host: Host) -> None:
+def test_a_profile_lies_in_the_file_of_its_interface_and_a_release_leaves_nothing(fleet):
+    def scenario(host):
         before = dump(host, SILENT, ANSWERED)
         assert module(fleet, host, SILENT, ANSWERED)["changed"]
         assert profiles(host)[ANSWERED] == [f"/etc/NetworkManager/system-connections/{ANSWERED}.nmconnection"]

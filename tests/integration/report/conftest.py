@@ -117,7 +117,7 @@ class Reported:
 
 
 @pytest.fixture(scope="session")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reported]:
+def reported(tmp_path_factory):
     lab = Lab("report1")
     lab.down()
     hosts: dict[str, Any] = {"h1": {}, "h2": {"release": "bullseye"}, "h3": {"release": "trixie"}}

@@ -34,7 +34,7 @@ def see_that_proofs_are_true(reported: Reported) -> None:
         assert f'<tr data-v="{status}"><th scope="row">{name}</th>' in page
 
 
-def test_check_mode_is_a_plan_and_changes_nothing(reported: Reported) -> None:
+def test_check_mode_is_a_plan_and_changes_nothing(reported):
     run = reported.play("slb.fleet.rollout", "--check")
     assert run.status == 0, run.output
     assert "Plan: 3 to install, 0 unchanged" in run.output
@@ -44,7 +44,7 @@ def test_check_mode_is_a_plan_and_changes_nothing(reported: Reported) -> None:
     see_that_proofs_are_true(reported)
 
 
-def test_what_was_approved_is_done_and_nothing_else(reported: Reported, tmp_path: Path) -> None:
+def test_what_was_approved_is_done_and_nothing_else(reported, tmp_path):
     plan = tmp_path / "plan.json"
     for limit in ("h1,h2", "h1,h2,h3"):
         run = reported.play("slb.fleet.rollout", "--limit", limit, *(["--check"] if limit == "h1,h2" else []),
@@ -59,7 +59,7 @@ def test_what_was_approved_is_done_and_nothing_else(reported: Reported, tmp_path
     see_that_proofs_are_true(reported)
 
 
-def test_a_digest_is_of_the_whole_fleet(reported: Reported) -> None:
+def test_a_digest_is_of_the_whole_fleet(reported):
     run = reported.play("slb.fleet.rollout", slb_approved_plan=f"sha256:{'0' * 64}")
     assert reported.host("h3")["code"] == "not_in_approved_plan", run.output
     assert reported.containers("h3") == {}
@@ -69,7 +69,7 @@ def test_a_digest_is_of_the_whole_fleet(reported: Reported) -> None:
     assert reported.runs("h3")
 
 
-def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has(reported: Reported) -> None:
+def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has(reported):
     reported.play("slb.fleet.rollout", slb_serial="100%")
     run = reported.play("slb.fleet.audit")
     assert run.status == 0, run.output
@@ -80,7 +80,7 @@ def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has
     assert "1 in the engine list only: h3" in limited.output
 
 
-def test_batches_of_ansible_runner_are_told_as_they_were(reported: Reported, tmp_path: Path) -> None:
+def test_batches_of_ansible_runner_are_told_as_they_were(reported, tmp_path):
     reported.clean()
     (tmp_path / "inventory").mkdir()
     (tmp_path / "project").mkdir()
@@ -116,7 +116,7 @@ def artifact_of(folder: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("strategy", ["linear", "free"])
-def test_the_failed_and_the_unreachable(reported: Reported, strategy: str) -> None:
+def test_the_failed_and_the_unreachable(reported, strategy):
     reported.play("slb.fleet.rollout", slb_serial="100%")
     reported.clean("h3")
     reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
@@ -134,7 +134,7 @@ def test_the_failed_and_the_unreachable(reported: Reported, strategy: str) -> No
     see_that_proofs_are_true(reported)
 
 
-def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -> None:
+def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported):
     reported.clean()
     with reported.started("slb.fleet.rollout", slb_serial=1) as process:
         reported.wait_for_a_request("h1")
@@ -151,7 +151,7 @@ def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported: Reported) -
     see_that_proofs_are_true(reported)
 
 
-def test_a_frozen_host_fails_and_the_others_are_verified(reported: Reported) -> None:
+def test_a_frozen_host_fails_and_the_others_are_verified(reported):
     reported.clean("h1")
     reported.play("slb.fleet.rollout", slb_serial="100%")
     container = reported.lab.hosts["h2"].container
@@ -169,7 +169,7 @@ def test_a_frozen_host_fails_and_the_others_are_verified(reported: Reported) -> 
     see_that_proofs_are_true(reported)
 
 
-def test_other_playbooks_have_no_report(reported: Reported, tmp_path: Path) -> None:
+def test_other_playbooks_have_no_report(reported, tmp_path):
     before = (reported.folder / "report.json").stat().st_mtime_ns
     other = tmp_path / "other.yml"
     other.write_text("- hosts: engines\n  gather_facts: false\n  tasks: [{ansible.builtin.ping: {}}]\n")
@@ -179,7 +179,7 @@ def test_other_playbooks_have_no_report(reported: Reported, tmp_path: Path) -> N
     assert (reported.folder / "report.json").stat().st_mtime_ns == before
 
 
-def test_at_a_terminal_changes_and_failures_alone_are_told(reported: Reported) -> None:
+def test_at_a_terminal_changes_and_failures_alone_are_told(reported):
     reported.clean("h1")
     quiet = reported.play("slb.fleet.rollout", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})
     assert quiet.status == 0, quiet.output

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,7 +50,7 @@ ROUTES = [{"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}, {"dst": 
 
 
 @pytest.fixture
-def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def host(tmp_path, monkeypatch):
     """Commands that print files: what is in `ip`, `devices` and so on can be replaced."""
     files = {
         "address": json.dumps(LINKS),
@@ -76,7 +75,7 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_choose_only_what_has_no_address(host: Path) -> None:
+def test_choose_only_what_has_no_address(host):
     seen = interfaces.look()
     chosen, reasons, failed = interfaces.choose(seen, ["*"], NOTHING)
     assert [each.name for each in chosen] == ["ens9"]
@@ -100,14 +99,12 @@ def test_choose_only_what_has_no_address(host: Path) -> None:
         ([], [], []),
     ],
 )
-def test_choose_fails_a_host_for_names_alone(
-    host: Path, wanted: list[str], chosen: list[str], failed: list[str]
-) -> None:
+def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
     found, _reasons, troubles = interfaces.choose(interfaces.look(), wanted, NOTHING)
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
 
-def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host: Path) -> None:
+def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host):
     nmcli = host / "bin" / "nmcli"
     nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
     assert "one" in interfaces.choose(interfaces.look(), ["ens*"], NOTHING)[1]["ens9"][0]
@@ -115,7 +112,7 @@ def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host: Path) -> N
     assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"], NOTHING)[0]] == ["ens9"]
 
 
-def test_networkmanager_without_an_answer_is_trouble(host: Path) -> None:
+def test_networkmanager_without_an_answer_is_trouble(host):
     (host / "devices").write_text("")
     trouble = interfaces.look().trouble
     assert isinstance(trouble, FleetError)
@@ -123,7 +120,7 @@ def test_networkmanager_without_an_answer_is_trouble(host: Path) -> None:
     assert interfaces.describe()[2]["why"] == trouble.summary
 
 
-def test_describe_tells_why_an_interface_is_not_offered(host: Path) -> None:
+def test_describe_tells_why_an_interface_is_not_offered(host):
     facts = {each["name"]: each for each in interfaces.describe()}
     assert facts["eth0"]["offered"]
     assert facts["eth0"]["carries_default_route"]
@@ -149,14 +146,14 @@ ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", 1500, True, T
         ("[main]\nplugins=keyfile", False),
     ],
 )
-def test_configuration_that_excludes_an_interface(text: str, is_unmanaged: bool) -> None:
+def test_configuration_that_excludes_an_interface(text, is_unmanaged):
     merged = interfaces._parse(text)
     reason = Configuration(merged, {"/etc/x.conf": text}, {}, {}).unmanaged(ENS9)
     assert (reason is not None) == is_unmanaged
     assert reason is None or "/etc/x.conf" in reason[0]
 
 
-def test_other_programs_that_have_an_interface() -> None:
+def test_other_programs_that_have_an_interface():
     ifupdown = {"/etc/network/interfaces": "auto lo ens9\niface lo inet loopback\n"}
     assert "/etc/network/interfaces" in Configuration(None, {}, ifupdown, {}).unmanaged(ENS9)[0]
     assert (
@@ -169,7 +166,7 @@ def test_other_programs_that_have_an_interface() -> None:
     assert Configuration(None, {}, {}, {"/etc/keepalived/a.conf": "# ens9\ninterface ens90"}).daemon("ens9") is None
 
 
-def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route() -> None:
+def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route():
     assert adoption.make_profile("ens9", "", 10, False) == {"ipv4.dhcp-timeout": "25"}
     settings = adoption.make_profile("ens9", "internal", 10, True)
     assert settings["connection.zone"] == "internal"
@@ -177,7 +174,7 @@ def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route() 
     assert settings["ipv6.ignore-auto-dns"] == "yes"
 
 
-def test_rollback_script_quotes_and_restores(tmp_path: Path) -> None:
+def test_rollback_script_quotes_and_restores(tmp_path):
     changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False, "accept_ra": "0"}}
     script = adoption.make_script(str(tmp_path), changed, [ENS9])
     for words in (
@@ -191,7 +188,7 @@ def test_rollback_script_quotes_and_restores(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("route", "is_compared"), [("fe80::/64", False), ("default", True), ("2001:db8::/64", True)])
-def test_link_local_change_elsewhere_is_no_change(host: Path, route: str, is_compared: bool) -> None:
+def test_link_local_change_elsewhere_is_no_change(host, route, is_compared):
     """An interface that waits for DHCP in vain loses its link-local address again and again."""
     before = interfaces.look().beside({"ens9"})
     links = [{**each, "addr_info": []} if each.get("ifname") == "ens10" else each for each in LINKS]

@@ -9,7 +9,6 @@ import signal
 import textwrap
 import time
 from functools import partial
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -28,7 +27,7 @@ def next_of(output: str) -> str:
     return str(found[0])
 
 
-def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
+def test_a_report_of_another_playbook_is_no_plan(tmp_path):
     fleet = Canned(tmp_path, edge_1="work")
     fleet.run("slb.fleet.audit")
     (tmp_path / "audit.json").write_text((fleet.reports / "report.json").read_text())
@@ -37,7 +36,7 @@ def test_a_report_of_another_playbook_is_no_plan(tmp_path: Path) -> None:
     assert fleet.statuses == {"edge-1": "failed"}
 
 
-def test_check_mode_without_a_report_is_refused(tmp_path: Path) -> None:
+def test_check_mode_without_a_report_is_refused(tmp_path):
     fleet = Canned(tmp_path, edge_1="work")
     status, output = fleet.run("slb.fleet.rollout", "--check", ANSIBLE_CALLBACKS_ENABLED="")
     assert status != 0
@@ -48,7 +47,7 @@ def test_check_mode_without_a_report_is_refused(tmp_path: Path) -> None:
     assert output.count("Callback slb.fleet.report not enabled") == 1
 
 
-def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
+def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path):
     odd = "esc\x1bcred\nNext: rm -rf /"
     fleet = Canned(tmp_path, **{odd: "work", "@file": "unreachable", "-e": "breaks", "edge_1": "unreachable"})
     _status, output = fleet.run("slb.fleet.rollout")
@@ -60,7 +59,7 @@ def test_what_an_inventory_calls_a_host_forges_no_line(tmp_path: Path) -> None:
     assert (fleet.reports / "retry").read_text() == "edge-1\n"
 
 
-def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path: Path) -> None:
+def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
     _status, output = fleet.run("slb.fleet.diagnose")
     planned = [line.split()[:3] for line in output.splitlines() if line.startswith("  ~ ")]
@@ -73,14 +72,14 @@ def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit", "remediate"])
-def test_a_variable_that_does_not_exist_is_told_once(tmp_path: Path, playbook: str) -> None:
+def test_a_variable_that_does_not_exist_is_told_once(tmp_path, playbook):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
     _status, output = fleet.run(f"slb.fleet.{playbook}", "-e", "slb_wait_timout=5", "-e", "slb_hosts=edge-1", "--check")
     words = " ".join(output.split())
     assert words.count("Variable slb_wait_timout unknown (did you mean slb_wait_timeout?)") == 1, output
 
 
-def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(tmp_path: Path) -> None:
+def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     secret = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 20
     (tmp_path / "vaulted.yml").write_text("slb_engine_name: !vault |\n" + textwrap.indent(secret, "  ") + "\n")
@@ -92,7 +91,7 @@ def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(t
     assert "slb.fleet.audit" in next_of(output)
 
 
-def test_an_engine_list_without_a_needed_key_is_an_invalid_option(tmp_path: Path) -> None:
+def test_an_engine_list_without_a_needed_key_is_an_invalid_option(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     _status, output = fleet.run("slb.fleet.audit", "-e", '{"slb_engine_list": {"path": "/engines"}}')
     assert fleet.hosts["edge-1"]["code"] == "missing_option"
@@ -102,7 +101,7 @@ def test_an_engine_list_without_a_needed_key_is_an_invalid_option(tmp_path: Path
     assert "task_failed" not in output
 
 
-def test_with_the_callback_of_ansible_a_message_stands_once_and_the_last_task_names_its_code(tmp_path: Path) -> None:
+def test_with_the_callback_of_ansible_a_message_stands_once_and_the_last_task_names_its_code(tmp_path):
     fleet = Canned(tmp_path, edge_1="breaks", edge_2="healthy")
     _status, output = fleet.run("slb.fleet.rollout", ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
     failures = re.findall("^fatal: .*", output, re.MULTILINE)
@@ -110,14 +109,14 @@ def test_with_the_callback_of_ansible_a_message_stands_once_and_the_last_task_na
     assert "Plan not compared: task_failed." in failures[1], output
 
 
-def test_an_audit_of_a_tag_that_nothing_has_looks_all_the_same(tmp_path: Path) -> None:
+def test_an_audit_of_a_tag_that_nothing_has_looks_all_the_same(tmp_path):
     fleet = Canned(tmp_path, edge_1="work")
     status, output = fleet.run("slb.fleet.audit", "--tags", "nosuch")
     assert status != 0, output
     assert fleet.statuses == {"edge-1": "failed"}
 
 
-def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path) -> None:
+def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path):
     """It may be the very report that it is to merge."""
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
     fleet.run("slb.fleet.audit")
@@ -131,7 +130,7 @@ def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path: Path)
     assert "Result:  FAILED   1 healthy, 1 failed" in output
 
 
-def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:
+def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
     fleet.run("slb.fleet.rollout")
     status, output = fleet.run("slb.fleet.rollout", "--limit", "@reports/retry")
@@ -143,7 +142,7 @@ def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path: Path) -> None:
     "playbook",
     ["rollout", "remediate", "audit", "diagnose", "adopt_interfaces", "download_license", "show_engine_list"],
 )
-def test_a_limit_by_a_file_without_hosts_is_refused(tmp_path: Path, playbook: str) -> None:
+def test_a_limit_by_a_file_without_hosts_is_refused(tmp_path, playbook):
     """Ansible takes it for all hosts. Also where it is the one that the run writes."""
     fleet = Canned(tmp_path, edge_1="work", edge_2="healthy")
     fleet.reports.mkdir()
@@ -158,7 +157,7 @@ def test_a_limit_by_a_file_without_hosts_is_refused(tmp_path: Path, playbook: st
 
 
 @pytest.mark.parametrize("text", ["*", "edge-1\nengines"])
-def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path: Path, text: str) -> None:
+def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path, text):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
     (tmp_path / "hosts").write_text(f"{text}\n")
     status, output = fleet.run("slb.fleet.remediate", "--limit", "@hosts")
@@ -167,7 +166,7 @@ def test_a_file_of_patterns_names_no_hosts_for_remediate(tmp_path: Path, text: s
     assert fleet.statuses == {}
 
 
-def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path: Path) -> None:
+def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path):
     """The list is replaced during the run, and finally has the hosts for a next run."""
     fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="work")
     fleet.reports.mkdir()
@@ -187,7 +186,7 @@ def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path:
     assert (status, list(fleet.statuses)) == (0, ["edge-1", "edge-2"]), output
 
 
-def test_audit_without_its_check_verifies_nothing(tmp_path: Path) -> None:
+def test_audit_without_its_check_verifies_nothing(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     for skipped in (
         ("--skip-tags", "always"),
@@ -197,7 +196,7 @@ def test_audit_without_its_check_verifies_nothing(tmp_path: Path) -> None:
         assert set(fleet.statuses.values()) <= {"not_started", "failed"}
 
 
-def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_this_run(tmp_path: Path) -> None:
+def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_this_run(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     fleet.run("slb.fleet.rollout")
     assert fleet.document["counts"]["healthy"] == 1
@@ -210,7 +209,7 @@ def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_th
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_report_of_a_killed_run_is_whole(tmp_path: Path, number: signal.Signals) -> None:
+def test_report_of_a_killed_run_is_whole(tmp_path, number):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 300")
     so_far = {"edge-1": "healthy", "edge-2": "interrupted"}
     command, how = fleet.command("slb.fleet.rollout"), {"cwd": tmp_path, "env": fleet.environment()}
@@ -224,7 +223,7 @@ def test_report_of_a_killed_run_is_whole(tmp_path: Path, number: signal.Signals)
     assert fleet.statuses == so_far
 
 
-def test_awx_gets_the_summary_of_a_failed_run(tmp_path: Path) -> None:
+def test_awx_gets_the_summary_of_a_failed_run(tmp_path):
     """It takes what a run publishes with set_stats, which Ansible shows here."""
     fleet = Canned(tmp_path, edge_1="breaks", edge_2="work", edge_3="healthy")
     shown = {"ANSIBLE_STDOUT_CALLBACK": "default", "ANSIBLE_SHOW_CUSTOM_STATS": "1"}
@@ -235,7 +234,7 @@ def test_awx_gets_the_summary_of_a_failed_run(tmp_path: Path) -> None:
     assert artifacts["slb_fleet_77"]["again"] == "edge-1"
 
 
-def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path: Path) -> None:
+def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     fleet.reports.mkdir()
     old, new = fleet.reports / ".slb-fleet-0123456789abcdef.part", fleet.reports / ".slb-fleet-fedcba9876543210.part"

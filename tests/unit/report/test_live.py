@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,14 +36,14 @@ class Result(NamedTuple):
     warnings: tuple[Any, ...] = ()
 
 
-def test_playbooks_that_are_about_no_host_are_known_as_such() -> None:
+def test_playbooks_that_are_about_no_host_are_known_as_such():
     """By what they say themselves: they work on the controller alone."""
     playbooks = Path(__file__).resolve().parents[3] / "playbooks"
     first = {path.stem: yaml.safe_load(path.read_text())[0] for path in playbooks.glob("*.yml")}
     assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == set(_WITHOUT_HOSTS)
 
 
-def test_show_engine_list_leaves_the_report_of_the_fleet(tmp_path: Path) -> None:
+def test_show_engine_list_leaves_the_report_of_the_fleet(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     _status, output = fleet.run("slb.fleet.show_engine_list")
     assert not fleet.reports.exists()
@@ -56,7 +55,7 @@ def failed(host: str, module: str, **result: Any) -> Result:
 
 
 @pytest.fixture
-def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[CallbackModule, list[str]]]:
+def live(monkeypatch):
     told: list[str] = []
     monkeypatch.setattr(Display(), "display", lambda words, **_how: told.append(words))
     callback = CallbackModule()
@@ -64,9 +63,7 @@ def live(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[CallbackModule, list
     return callback, told
 
 
-def test_a_shared_cause_is_shown_once_and_only_news_later(
-    live: tuple[CallbackModule, list[str]],
-) -> None:
+def test_a_shared_cause_is_shown_once_and_only_news_later(live):
     callback, shown = live
     trouble, fix = "Install request rejected: port in use.", "Free the port."
     for host in ("edge-1", "edge-2"):
@@ -85,16 +82,14 @@ def test_a_shared_cause_is_shown_once_and_only_news_later(
 
 
 @pytest.mark.parametrize("has_report", [True, False])
-def test_a_failure_in_check_mode_is_shown_if_no_report_shows_it(
-    live: tuple[CallbackModule, list[str]], has_report: bool
-) -> None:
+def test_a_failure_in_check_mode_is_shown_if_no_report_shows_it(live, has_report):
     callback, shown = live
     callback._is_plan, callback._has_report = True, has_report
     callback.v2_runner_on_failed(failed("edge-1", INSTALL, code="port_in_use", msg="Port in use.", fix=""))
     assert any("port_in_use" in line for line in shown) == (not has_report)
 
 
-def test_a_blocked_host_is_shown_with_code_and_observed_state(live: tuple[CallbackModule, list[str]]) -> None:
+def test_a_blocked_host_is_shown_with_code_and_observed_state(live):
     callback, shown = live
     plan = {**RUNNING, "fix": "Set it.", "seen": ["running for 3 d"]}
     callback.v2_runner_on_failed(failed("edge-1", PLAN, plan=plan, msg=f"{RUNNING['summary']} Set it."))
@@ -103,7 +98,7 @@ def test_a_blocked_host_is_shown_with_code_and_observed_state(live: tuple[Callba
     assert "unverified_container" in shown[0]
 
 
-def test_diagnose_shows_each_plan_once(tmp_path: Path) -> None:
+def test_diagnose_shows_each_plan_once(tmp_path):
     fleet = Canned(tmp_path, edge_1="work", edge_2="work")
     _status, output = fleet.run("slb.fleet.diagnose")
     planned = [line.split()[1] for line in output.splitlines() if line.startswith(("  + ", "  ~ "))]

@@ -76,7 +76,7 @@ def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **fa
     return recorded.ended()
 
 
-def test_document_that_is_read_again_is_the_same() -> None:
+def test_document_that_is_read_again_is_the_same():
     for part in (FULL, FULL_RUN, FULL_HOST):
         unset = [
             each.name
@@ -88,7 +88,7 @@ def test_document_that_is_read_again_is_the_same() -> None:
     assert document_from(as_text(FULL)) == FULL
 
 
-def test_slices_become_one_document_with_one_retry_file() -> None:
+def test_slices_become_one_document_with_one_retry_file():
     whole = merge_documents([run(("edge-1", "edge-2"), ("edge-3",)), run(("edge-4",), ("edge-5",))], "whole")
     jsonschema.validate(whole.as_json(), SCHEMA)
     assert (whole.counts["hosts"], whole.counts["healthy"], whole.counts["failed"]) == (5, 3, 2)
@@ -100,21 +100,21 @@ def test_slices_become_one_document_with_one_retry_file() -> None:
     assert " -i " not in merge_documents([run((), ("edge-1",)), other], "whole").run.next
 
 
-def test_latest_run_of_a_host_counts() -> None:
+def test_latest_run_of_a_host_counts():
     first, second = run(("edge-1",), ("edge-2",)), run(("edge-2",), after=600)
     for order in ([first, second], [second, first]):
         assert merge_documents(order, "").counts["healthy"] == 2
 
 
-def test_whole_is_running_while_one_run_is() -> None:
+def test_whole_is_running_while_one_run_is():
     running = RecordedRun()
     running.play("check", "edge-9")
     whole = merge_documents([run(("edge-1",)), running.so_far()], "")
     assert (whole.run.status, whole.run.ended) == ("running", None)
 
 
-def test_engine_of_another_slice_is_not_unknown() -> None:
-    def of(node: str, *engines: str) -> Document:
+def test_engine_of_another_slice_is_not_unknown():
+    def of(node, *engines):
         document = run(("edge-1",))
         unknown = tuple(UnknownEngine(each, node) for each in engines)
         return replace(document, run=replace(document.run, management_nodes=(node,)), unknown_engines=unknown)
@@ -124,14 +124,14 @@ def test_engine_of_another_slice_is_not_unknown() -> None:
 
 
 @pytest.mark.parametrize("documents", [[], [run(("edge-1",)), run(("edge-2",), check=True)]])
-def test_runs_of_different_kinds_are_refused(documents: list[Document]) -> None:
+def test_runs_of_different_kinds_are_refused(documents):
     with pytest.raises(FleetError) as caught:
         merge_documents(documents, "")
     assert caught.value.code == "report_invalid"
 
 
 @pytest.mark.parametrize("name", ["all", "*", "!edge-1", "&edge-1", "~.*", "@/etc/passwd", "a b", "-e", "a\nb", "a:b"])
-def test_pattern_as_the_name_of_a_host_is_no_limit(name: str) -> None:
+def test_pattern_as_the_name_of_a_host_is_no_limit(name):
     values = run((), ("edge-1", "edge-2")).as_json()
     values["hosts"][0]["name"] = name
     whole = merge_documents([document_from(json.dumps(values)), run(("edge-3",))], "whole")
@@ -149,7 +149,7 @@ VALUES = [
 ]
 
 
-def test_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
+def test_file_that_is_no_report_is_refused(tmp_path):
     texts = list(ODD)
     for part, key, value in VALUES:
         values = run((), ("edge-1",)).as_json()
@@ -162,7 +162,7 @@ def test_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
         assert caught.value.code == "report_invalid"
 
 
-def test_text_of_another_run_forges_no_line() -> None:
+def test_text_of_another_run_forges_no_line():
     values = run((), ("edge-1",)).as_json()
     values["hosts"][0]["summary"] = "live\nedge-2  verified in the engine list\x1b[2K"
     assert all(line.isprintable() for line in host_lines(document_from(json.dumps(values))))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -38,7 +37,7 @@ def statuses(document: Document) -> list[str]:
     return [host.status for host in document.hosts]
 
 
-def test_each_host_has_a_status_a_code_and_a_group() -> None:
+def test_each_host_has_a_status_a_code_and_a_group():
     document = troubled()
     assert statuses(document) == ["healthy", "failed", "unreachable", "not_started", "failed"]
     assert [(group.code, group.hosts) for group in document.groups()] == [
@@ -51,7 +50,7 @@ def test_each_host_has_a_status_a_code_and_a_group() -> None:
     assert document.run.management_nodes == (NODE,)
 
 
-def test_group_of_different_causes_has_no_summary() -> None:
+def test_group_of_different_causes_has_no_summary():
     run = RecordedRun()
     run.play("check", "edge-1", "edge-2", "edge-3")
     run.lose("edge-1", "edge-1: timed out")
@@ -61,7 +60,7 @@ def test_group_of_different_causes_has_no_summary() -> None:
     assert found == [("host_unreachable", 2, "", ""), ("unverified_container", 1, RUNNING["summary"], "Set it.")]
 
 
-def test_last_plan_counts_and_changes_are_listed() -> None:
+def test_last_plan_counts_and_changes_are_listed():
     run = RecordedRun()
     run.play("deploy", "edge-1")
     run.plan("edge-1", ABSENT, seconds=2)
@@ -74,7 +73,7 @@ def test_last_plan_counts_and_changes_are_listed() -> None:
     assert "slb-leftover-20261120T120000Z" in host.changes[0].text
 
 
-def test_failed_install_lists_what_it_changed() -> None:
+def test_failed_install_lists_what_it_changed():
     run = RecordedRun()
     run.play("deploy", "edge-1")
     run.plan("edge-1", ABSENT)
@@ -93,7 +92,7 @@ def test_failed_install_lists_what_it_changed() -> None:
     assert [each.code for each in host.changes] == ["container_set_aside", "container_restored"]
 
 
-def test_check_mode_plans_and_counts_no_change() -> None:
+def test_check_mode_plans_and_counts_no_change():
     run = RecordedRun(check=True)
     run.play("check", "edge-1", "edge-2", "edge-3")
     run.plan("edge-1", {**ABSENT, "steps": ["install"]})
@@ -104,7 +103,7 @@ def test_check_mode_plans_and_counts_no_change() -> None:
     assert (of(document).steps, document.counts["changed"]) == (("install",), 0)
 
 
-def test_host_that_no_batch_reached_is_not_started() -> None:
+def test_host_that_no_batch_reached_is_not_started():
     run = RecordedRun()
     run.play("check", "edge-1", "edge-2", "edge-3")
     for host in ("edge-1", "edge-2", "edge-3"):
@@ -120,7 +119,7 @@ def test_host_that_no_batch_reached_is_not_started() -> None:
     assert [host.batch for host in document.hosts] == [1, 2, 0]
 
 
-def test_planned_host_that_was_not_changed_is_not_started() -> None:
+def test_planned_host_that_was_not_changed_is_not_started():
     for playbook in ("slb.fleet.rollout", "slb.fleet.remediate"):
         run = RecordedRun(playbook)
         run.play("deploy", "edge-1", "edge-2")
@@ -131,7 +130,7 @@ def test_planned_host_that_was_not_changed_is_not_started() -> None:
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_host_of_an_interrupted_run_has_a_fix(check: bool) -> None:
+def test_host_of_an_interrupted_run_has_a_fix(check):
     run = RecordedRun(check=check)
     run.play("check", "edge-1", "edge-2", "edge-3")
     run.plan("edge-1", HEALTHY)
@@ -142,7 +141,7 @@ def test_host_of_an_interrupted_run_has_a_fix(check: bool) -> None:
     assert document.run.batches[0].ended is None
 
 
-def test_audit_fails_a_host_that_is_not_healthy() -> None:
+def test_audit_fails_a_host_that_is_not_healthy():
     run = RecordedRun("slb.fleet.audit")
     run.play("audit", "edge-1", "edge-2")
     run.plan("edge-1", ABSENT)
@@ -150,7 +149,7 @@ def test_audit_fails_a_host_that_is_not_healthy() -> None:
     assert statuses(run.so_far()) == ["failed", "healthy"]
 
 
-def test_playbook_without_plans_ends_with_done() -> None:
+def test_playbook_without_plans_ends_with_done():
     run = RecordedRun("slb.fleet.adopt_interfaces")
     run.play("adopt", "edge-1", "edge-2")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
@@ -159,7 +158,7 @@ def test_playbook_without_plans_ends_with_done() -> None:
     assert [each.text for each in of(document).changes] == ["interfaces adopted: ens9"]
 
 
-def test_license_on_a_delegated_host_is_listed_with_the_host() -> None:
+def test_license_on_a_delegated_host_is_listed_with_the_host():
     from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import observe
 
     for on, place in (("", "/license"), ("store", "store:/license")):
@@ -167,7 +166,7 @@ def test_license_on_a_delegated_host_is_listed_with_the_host() -> None:
         assert change.text == f"license downloaded to {place}"
 
 
-def test_same_plans_have_the_same_digest() -> None:
+def test_same_plans_have_the_same_digest():
     digests = set()
     for check in (True, False):
         run = RecordedRun(check=check)
@@ -185,7 +184,7 @@ def test_same_plans_have_the_same_digest() -> None:
 
 
 @pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.audit", "slb.fleet.rollout"])
-def test_next_repeats_the_run_for_hosts_without_a_plan(playbook: str) -> None:
+def test_next_repeats_the_run_for_hosts_without_a_plan(playbook):
     run = RecordedRun(playbook, folder="reports")
     run.play("check", "edge-1", "edge-2")
     run.plan("edge-1", HEALTHY)
@@ -210,9 +209,7 @@ def test_next_repeats_the_run_for_hosts_without_a_plan(playbook: str) -> None:
         ),
     ],
 )
-def test_next_after_a_plan_is_what_changes_the_host(
-    playbook: str, check: bool, plan: dict[str, Any], expected: str
-) -> None:
+def test_next_after_a_plan_is_what_changes_the_host(playbook, check, plan, expected):
     run = RecordedRun(playbook, folder="reports", check=check)
     run.play("check", "edge-1")
     if plan["action"] == "fail":
@@ -222,7 +219,7 @@ def test_next_after_a_plan_is_what_changes_the_host(
     assert run.ended().run.next.endswith(expected)
 
 
-def test_next_in_awx_names_few_hosts_and_a_new_approval() -> None:
+def test_next_in_awx_names_few_hosts_and_a_new_approval():
     names = [f"edge-{each}" for each in range(31)]
     for hosts, limit in ((names, ""), (names[:1], ", with the limit edge-0")):
         run = RecordedRun(awx_job_id=7)
@@ -240,7 +237,7 @@ ODD = ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1"
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
+def test_name_that_ansible_takes_for_a_pattern_is_no_limit(name):
     run = RecordedRun(folder="reports")
     run.play("check", name, "edge-2")
     run.lose(name)
@@ -250,7 +247,7 @@ def test_name_that_ansible_takes_for_a_pattern_is_no_limit(name: str) -> None:
     assert names_for_retry(document) == ["edge-2"]
 
 
-def test_host_that_cannot_be_named_is_not_remediated_with_others() -> None:
+def test_host_that_cannot_be_named_is_not_remediated_with_others():
     run = RecordedRun(limit="west")
     run.play("check", "a b")
     run.fail("a b", MISSING)
@@ -260,7 +257,7 @@ def test_host_that_cannot_be_named_is_not_remediated_with_others() -> None:
 @pytest.mark.parametrize(
     "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["install"], "seen": 3}]
 )
-def test_odd_result_of_a_host_leaves_the_report_whole(odd: Any) -> None:
+def test_odd_result_of_a_host_leaves_the_report_whole(odd):
     run = RecordedRun()
     run.play("check", "edge-1", "edge-2")
     run.task("edge-1", PLAN, {"plan": odd, "engine": odd, "unknown_engines": odd, "msg": odd, "requests": odd})
@@ -273,7 +270,7 @@ def test_odd_result_of_a_host_leaves_the_report_whole(odd: Any) -> None:
     assert len(json.dumps(document.as_json())) < 20_000
 
 
-def test_unknown_engine_is_listed_with_its_management_node() -> None:
+def test_unknown_engine_is_listed_with_its_management_node():
     run = RecordedRun("slb.fleet.audit")
     run.play("check", "edge-1")
     run.task("edge-1", PLAN, planned(HEALTHY, unknown_engines=["edge-9 (192.0.2.9)"]))
@@ -288,7 +285,7 @@ def test_unknown_engine_is_listed_with_its_management_node() -> None:
         ("slb.fleet.rollout", "1/6 healthy · 1 failed · 1 unreachable · longest wait edge-5 20 s · about 2 min left"),
     ],
 )
-def test_progress_counts_waits_and_estimates(playbook: str, expected: str) -> None:
+def test_progress_counts_waits_and_estimates(playbook, expected):
     run = RecordedRun(playbook)
     run.play("check", *(f"edge-{number}" for number in range(1, 7)))
     run.plan("edge-1", HEALTHY, 30)
@@ -306,5 +303,5 @@ def test_progress_counts_waits_and_estimates(playbook: str, expected: str) -> No
 
 
 @pytest.mark.parametrize(("hosts", "settled", "seconds"), [(3, 1, 600), (500, 40, 600), (500, 500, 600), (9, 6, 5)])
-def test_progress_estimates_nothing_from_few_hosts(hosts: int, settled: int, seconds: float) -> None:
+def test_progress_estimates_nothing_from_few_hosts(hosts, settled, seconds):
     assert "left" not in progress_line(Tally(hosts, settled, 0, 0, None, hosts, settled, seconds))

@@ -55,12 +55,12 @@ def hostile() -> Document:
 
 
 @pytest.mark.parametrize("document", [troubled(), healthy(3), hostile(), RecordedRun().ended()])
-def test_the_document_is_as_its_schema_has_it(document: Document) -> None:
+def test_the_document_is_as_its_schema_has_it(document):
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.validate(json.loads(as_text(document)), SCHEMA)
 
 
-def test_no_secret_can_come_in_because_fields_are_taken_by_name() -> None:
+def test_no_secret_can_come_in_because_fields_are_taken_by_name():
     secret = "s3cret-never-shown"
     run = RecordedRun()
     run.play("check", "edge-1")
@@ -74,13 +74,13 @@ def test_no_secret_can_come_in_because_fields_are_taken_by_name() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 20, 5000])
-def test_a_healthy_fleet_of_any_size_has_four_lines(number: int) -> None:
+def test_a_healthy_fleet_of_any_size_has_four_lines(number):
     shown = list(lines(healthy(number), report="reports/report.html"))
     assert len(shown) <= 4
     assert f"OK   {number}/{number} healthy" in shown[0]
 
 
-def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_last() -> None:
+def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_last():
     run = RecordedRun(folder="/reports")
     names = [f"edge-{number}" for number in range(1, 31)]
     run.play("check", *names)
@@ -99,7 +99,7 @@ def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_
     assert shown[-1].strip() == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
 
 
-def test_verified_installation_is_one_change() -> None:
+def test_verified_installation_is_one_change():
     run = RecordedRun()
     run.play("deploy", "edge-1", "edge-2")
     for name in ("edge-1", "edge-2"):
@@ -110,7 +110,7 @@ def test_verified_installation_is_one_change() -> None:
 
 
 @pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
-def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook: str, check: bool) -> None:
+def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
     run = RecordedRun(playbook, check=check, folder="/reports")
     run.play("check", *"abcdefg")
     for name in "abc":
@@ -131,7 +131,7 @@ def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook: str, check
     assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
 
 
-def test_a_plan_shows_a_cause_of_many_hosts_once() -> None:
+def test_a_plan_shows_a_cause_of_many_hosts_once():
     run = RecordedRun(check=True)
     run.play("check", *"abcdefgh")
     for name in "abcdefgh":
@@ -141,7 +141,7 @@ def test_a_plan_shows_a_cause_of_many_hosts_once() -> None:
     assert "  ! a, b, c, d, e, f and 2 more" in shown
 
 
-def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only() -> None:
+def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only():
     run = RecordedRun("slb.fleet.adopt_interfaces", check=True)
     run.play("adopt", "edge-1", "edge-2")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9"}]})
@@ -151,7 +151,7 @@ def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only() -> None:
     assert "Plan: 1 to be changed, 1 unchanged" in shown
 
 
-def test_retry_has_the_failed_the_unreachable_and_the_not_started() -> None:
+def test_retry_has_the_failed_the_unreachable_and_the_not_started():
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
 
 
@@ -167,7 +167,7 @@ def forged() -> Document:
     return run.ended()
 
 
-def test_a_name_forges_no_line_and_moves_no_cursor() -> None:
+def test_a_name_forges_no_line_and_moves_no_cursor():
     document = forged()
     told = [*lines(document), *host_lines(document)]
     assert all(each.isprintable() for each in told), told
@@ -176,19 +176,19 @@ def test_a_name_forges_no_line_and_moves_no_cursor() -> None:
     assert any(each.startswith(r"esc\x1b[31mred Next: rm -rf /\u202e") for each in told)
 
 
-def test_hosts_that_cannot_be_named_for_a_next_run_are_told() -> None:
+def test_hosts_that_cannot_be_named_for_a_next_run_are_told():
     (told,) = [each for each in lines(forged()) if "retry" in each]
     assert told.startswith("  2 not in the file retry")
     assert told.endswith(", -e")
     assert not [each for each in lines(troubled()) if "retry" in each and "Next" not in each]
 
 
-def test_retry_of_no_hosts_is_a_limit_to_none() -> None:
+def test_retry_of_no_hosts_is_a_limit_to_none():
     run = RecordedRun()
     assert retry(run.so_far()) == "!all\n"
 
 
-def test_the_summary_stays_small_however_many_hosts_have_trouble() -> None:
+def test_the_summary_stays_small_however_many_hosts_have_trouble():
     run = RecordedRun()
     names = [f"edge-{number}.{'site' * 60}" for number in range(5000)]
     run.play("check", *names)
@@ -217,7 +217,7 @@ def samples(text: str, reader: ModuleType = openmetrics_parser) -> dict[tuple[st
 
 
 @READERS
-def test_metrics_count_what_the_document_counts(read: ModuleType) -> None:
+def test_metrics_count_what_the_document_counts(read):
     found = samples(metrics(troubled()), read)
     assert found["hosts", "not_started"] == 1
     assert found["troubled_hosts", "failed unverified_container"] == 1
@@ -226,7 +226,7 @@ def test_metrics_count_what_the_document_counts(read: ModuleType) -> None:
 
 
 @READERS
-def test_metrics_can_be_read_whatever_hosts_are_called(read: ModuleType) -> None:
+def test_metrics_can_be_read_whatever_hosts_are_called(read):
     run = RecordedRun('a playbook \\ of "others"\n')
     names = ['edge"1', "edge\\2", "edge\n3", "edge{4}", "örtlich,5=", "edge 6 # EOF"]
     run.play("check", *names)
@@ -234,7 +234,7 @@ def test_metrics_can_be_read_whatever_hosts_are_called(read: ModuleType) -> None
     assert {host for name, host in found if name == "host_healthy"} == set(names)
 
 
-def test_others_words_break_out_of_no_rendering() -> None:
+def test_others_words_break_out_of_no_rendering():
     document = hostile()
     for render in AT_THE_END.values():
         assert "\x1b" not in render(document)
@@ -254,7 +254,7 @@ class Tags(HTMLParser):
         self.links += [str(value) for name, value in attributes if name in ("src", "href", "action", "srcset")]
 
 
-def test_the_page_needs_nothing_from_elsewhere_and_is_small_enough() -> None:
+def test_the_page_needs_nothing_from_elsewhere_and_is_small_enough():
     text = page(healthy(5000))
     tags = Tags()
     tags.feed(text)
@@ -264,7 +264,7 @@ def test_the_page_needs_nothing_from_elsewhere_and_is_small_enough() -> None:
     assert len(text.encode()) < 5_000_000
 
 
-def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too() -> None:
+def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too():
     words = "it could be live, and what to do about it takes many words. " * 5
     run = RecordedRun(folder="/reports")
     names = [f"edge-{number}.site.example" for number in range(5000)]
@@ -276,7 +276,7 @@ def test_the_page_of_a_fleet_that_has_failed_as_a_whole_is_small_enough_too() ->
     assert "--limit @/reports/retry" in text
 
 
-def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_files_are_replaced_as_a_whole(tmp_path):
     folder = tmp_path / "reports"
     write_all(folder, healthy(2), AT_THE_END)
     before = {path.name: path.stat().st_ino for path in folder.iterdir()}
@@ -289,7 +289,7 @@ def test_files_are_replaced_as_a_whole(tmp_path: Path) -> None:
     assert {path.name for path in folder.iterdir()} == set(before)
 
 
-def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
+def test_a_link_in_the_folder_leads_nowhere(tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
     folder = tmp_path / "reports"
@@ -300,7 +300,7 @@ def test_a_link_in_the_folder_leads_nowhere(tmp_path: Path) -> None:
     assert not (folder / "report.json").is_symlink()
 
 
-def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path: Path) -> None:
+def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path):
     folder = tmp_path / "of" / "the" / "night"
     before = os.umask(0)
     try:
@@ -323,7 +323,7 @@ SHOW_NO_CHANGE = {
 
 
 @pytest.mark.parametrize("module", sorted(path.stem for path in (DOCS.parent / "plugins" / "modules").glob("*.py")))
-def test_report_lists_the_changes_of_each_module(module: str) -> None:
+def test_report_lists_the_changes_of_each_module(module):
     result = {"changed": True, "has_recorded": True, "dest": "/license"}
     assert bool(observe(f"slb.fleet.{module}", result, on="edge-1").changes) != (module in SHOW_NO_CHANGE)
 
@@ -340,13 +340,13 @@ def named(schema: Any) -> Iterator[str]:
             yield from named(each)
 
 
-def test_the_docs_name_every_field_and_every_word_of_the_schema() -> None:
+def test_the_docs_name_every_field_and_every_word_of_the_schema():
     text = (DOCS / "reference" / "report-schema.md").read_text()
     unnamed = sorted({name for name in named(SCHEMA) if f"`{name}`" not in text})
     assert not unnamed, f"missing in docs/reference/report-schema.md: {unnamed}"
 
 
-def test_an_audit_says_what_there_is_to_approve() -> None:
+def test_an_audit_says_what_there_is_to_approve():
     run = RecordedRun("slb.fleet.audit")
     run.play("audit", *(f"edge-{number}" for number in range(10)))
     for number in range(8):
