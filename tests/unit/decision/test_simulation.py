@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """Histories of one host in a model: runs that are killed at any step, people, and a management node with faults.
 
 The model follows the design: what a run does for each action, and what each step writes first. The promises at the end

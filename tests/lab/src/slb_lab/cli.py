@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """The command slb-lab."""
 
 import json
@@ -11,10 +8,8 @@ from typing import Any
 
 import click
 import yaml
-from rich.console import Console
-from rich.table import Table
 
-from slb_lab import docker, folder, progress, status
+from slb_lab import docker, folder
 from slb_lab.errors import LabError
 from slb_lab.hosts import containers, images
 from slb_lab.lab import Lab
@@ -31,9 +26,8 @@ class _Commands(click.Group):
             raise click.ClickException(str(error)) from None
 
 
-def _console() -> Console:
-    """Tables and lines keep their width where they are not read on a terminal."""
-    return Console(width=None if sys.stdout.isatty() else 200)
+def _report(subject: str, step: str) -> None:
+    click.echo(f"{subject}: {step}")
 
 
 _name = click.option("--name", default="default", show_default=True, help="Which lab.")
@@ -51,11 +45,7 @@ def main() -> None:
 )
 def up(name: str, file: Path | None) -> None:
     """Make the lab, or make it again what it should be. What is as wanted stays as it is."""
-    lab = Lab(name)
-    console = _console()
-    with progress.shown(console) as report:
-        lab.up(Topology.load(file) if file else None, report)
-    _print_status(lab, console)
+    Lab(name).up(Topology.load(file) if file else None, _report)
 
 
 @main.command()
@@ -65,23 +55,10 @@ def up(name: str, file: Path | None) -> None:
 def down(name: str, every: bool, with_images: bool) -> None:
     """Remove the lab: hosts, network, management node and all that it kept."""
     folders = _all_labs() if every else [folder.Folder(name)]
-    with progress.shown(_console()) as report:
-        for each in folders:
-            Lab(each.name, each).down(report)
-        if with_images:
-            images.remove_all(report)
-
-
-@main.command("status")
-@_name
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
-def show_status(name: str, as_json: bool) -> None:
-    """Show hosts and management node with their state."""
-    lab = Lab.load(name)
-    if as_json:
-        click.echo(json.dumps(status.of(lab), indent=2))
-    else:
-        _print_status(lab, _console())
+    for each in folders:
+        Lab(each.name, each).down(_report)
+    if with_images:
+        images.remove_all(_report)
 
 
 @main.command()
@@ -135,15 +112,3 @@ def _all_labs() -> list[folder.Folder]:
     docker.require_engine()
     known = [folder.Folder(path.name, path.parent) for path in containers.labs().values()]
     return sorted({*folder.existing(), *known}, key=lambda each: each.path)
-
-
-def _print_status(lab: Lab, console: Console) -> None:
-    seen = status.of(lab)
-    table = Table(box=None, pad_edge=False)
-    columns = ("host", "release", "address", "state", "engine container", "made with")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in seen["hosts"]:
-        table.add_row(*(str(row[column.replace(" ", "_")]) for column in columns))
-    node = seen["management_node"]
-    console.print(table, f"management node: {node['state']} {node['base_url']}", sep="\n", highlight=False)

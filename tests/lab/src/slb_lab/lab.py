@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """A lab: engine hosts, a management node, and what is needed to reach them. For the command line and for tests."""
 
 import asyncio
@@ -128,7 +125,7 @@ class Lab:
             self.management_node.stop()
             containers.remove_all(self.name)
             self.folder.remove()
-        report(f"lab {self.name}", "gone", done=True)
+        report(f"lab {self.name}", "gone")
 
     def inventory(self) -> dict[str, Any]:
         """An Ansible inventory of the lab."""
@@ -157,7 +154,7 @@ class Lab:
         }
         containers.remove(self.name, stale)
         for name in stale:
-            report(name, "made again" if name in wanted.hosts else "removed", done=name not in wanted.hosts)
+            report(name, "made again" if name in wanted.hosts else "removed")
         kept = {name: container for name, container in there.items() if name not in stale}
         addresses = containers.free_addresses(self.name, {container.address for container in kept.values()})
         keys = {container.address: container.host_key for container in kept.values()}
@@ -197,7 +194,7 @@ class Lab:
                 report(host.name, f"starting ({host.spec.release}, {host.address})")
                 await asyncio.to_thread(containers.start, self.name, host.name)
                 state = await self._ready(host, report, _READY_SECONDS)
-            report(host.name, f"ready ({host.spec.release}, {host.address}, systemd: {state})", done=True)
+            report(host.name, f"ready ({host.spec.release}, {host.address}, systemd: {state})")
 
         node = asyncio.to_thread(self._start_management_node, report)
         outcomes = await asyncio.gather(node, *map(start, hosts), return_exceptions=True)
@@ -226,7 +223,7 @@ class Lab:
     def _start_management_node(self, report: Report) -> None:
         report("management node", "starting")
         self.management_node.start()
-        report("management node", f"serves at {self.management_node.base_url}", done=True)
+        report("management node", f"serves at {self.management_node.base_url}")
 
 
 def _digest(value: object) -> str:

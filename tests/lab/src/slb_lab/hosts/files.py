@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """What distinguishes one engine host from another: files that are put into its container before it first boots."""
 
 import io

@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """The images of the engine hosts, cached by their content."""
 
 import fcntl
@@ -47,7 +44,7 @@ def ensure_host_image(release: Release, runtime: Runtime, report: Report) -> Non
         variables = (f"BASE={base}", f"RELEASE={release}", f"RUNTIME={runtime}")
         arguments = [*(f"--build-arg={variable}" for variable in variables), "--label", docker.LABEL]
         docker.run(["build", "--network", "host", "--tag", image, *arguments, str(_CONTEXT)], timeout=1200)
-        report(f"image {release}", "built", done=True)
+        report(f"image {release}", "built")
 
 
 def remove_all(report: Report) -> None:
@@ -55,7 +52,7 @@ def remove_all(report: Report) -> None:
     for repository in _REPOSITORIES:
         for image in docker.run(["image", "ls", "--format", "{{.Repository}}:{{.Tag}}", repository]).split():
             outcome = docker.attempt(["image", "rm", image])
-            report(image, "removed" if outcome.returncode == 0 else outcome.stderr.strip(), done=True)
+            report(image, "removed" if outcome.returncode == 0 else outcome.stderr.strip())
 
 
 def ensure_base_image(release: Release, report: Report) -> str:

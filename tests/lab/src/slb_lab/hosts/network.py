@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """A host's additional network interfaces: the files from which the host makes them again at each boot.
 
 Each is a veth whose other end has the same name in the host's network namespace ``lan``. The NIC number K of a host

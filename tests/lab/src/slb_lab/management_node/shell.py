@@ -1,6 +1,3 @@
-# Copyright (c) slb.fleet contributors
-# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
-# SPDX-License-Identifier: GPL-3.0-or-later
 """An interactive shell on a host, driven as a human would: type a command, read up to the prompt.
 
 Before the first prompt comes whatever the host prints at login. The session looks for the prompt in a bounded
