@@ -10,7 +10,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,14 +25,20 @@ EXAMPLES = ROOT / "examples"
 PLUGINS = ROOT / "plugins"
 
 
-def commands(program: str) -> Iterator[tuple[str, str]]:
-    """Every line of a block that begins with it, with its page; one that ends in a backslash goes on."""
-    for page in PAGES:
-        for block in re.findall(r"^ *```[a-z]*\n(.*?)^ *```", page.read_text(), re.DOTALL | re.MULTILINE):
-            for line in re.sub(r"\\\n\s*", "", block).splitlines():
-                typed = line.strip().removeprefix("$ ")
-                if typed.startswith(f"{program} ") and "…" not in typed:
-                    yield page.name, typed
+BLOCK = re.compile(r"^ *```([a-z]*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+
+
+def blocks(language: str = "") -> dict[str, str]:
+    """Every block of the pages, or of this language, by page and number."""
+    found = ((page, number, block) for page in PAGES for number, block in enumerate(BLOCK.findall(page.read_text()), 1))
+    return {f"{page.relative_to(ROOT)}-{number}": text for page, number, (of, text) in found if language in ("", of)}
+
+
+def commands(program: str) -> list[str]:
+    """Every command of a page that begins with it; one that ends in a backslash goes on."""
+    lines = [line for text in blocks().values() for line in re.sub(r"\\\n\s*", "", text).splitlines()]
+    typed = {line.strip().removeprefix("$ ") for line in lines}
+    return sorted(line for line in typed if line.startswith(f"{program} ") and "…" not in line)
 
 
 def test_each_part_of_the_collection_is_named_in_the_readme():
@@ -46,12 +51,11 @@ def test_each_part_of_the_collection_is_named_in_the_readme():
         assert f"[{role.name}]" in readme
 
 
-@pytest.mark.parametrize("section", ["Requirements", "Included content", "Use", "Support", "Release notes", "License"])
-def test_the_readme_has_what_a_certification_asks_for(section):
-    assert f"\n## {section}\n" in (ROOT / "README.md").read_text()
-
-
-PLAYED = sorted({typed for _page, typed in commands("ansible-playbook")})
+AUDIT_SERVICE = (EXAMPLES / "systemd" / "slb-audit.service").read_text()
+PLAYED = [
+    *commands("ansible-playbook"),
+    *re.findall(r"^ExecStart=\S+/(ansible-playbook .*)$", AUDIT_SERVICE, re.MULTILINE),
+]
 
 
 def environment() -> dict[str, str]:
@@ -92,10 +96,7 @@ def test_each_playbook_command_can_be_typed(typed, tmp_path):
     assert "play #1" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "typed",
-    sorted({typed for program in ("ansible", "ansible-inventory") for _page, typed in commands(program)}),
-)
+@pytest.mark.parametrize("typed", [*commands("ansible"), *commands("ansible-inventory")])
 def test_each_command_for_one_host_can_be_typed(typed, tmp_path):
     """The module, or the inventory, is found: it is the host that is none."""
     program, *words = shlex.split(typed, comments=True)
@@ -110,14 +111,7 @@ def test_each_command_for_one_host_can_be_typed(typed, tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-def settings() -> Iterator[tuple[str, str]]:
-    """Every block in INI form, with its page and number."""
-    for page in PAGES:
-        blocks = re.findall(r"^```ini\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
-        yield from ((f"{page.name}-{number}", block) for number, block in enumerate(blocks, 1))
-
-
-SETTINGS = dict(settings())
+SETTINGS = blocks("ini")
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -144,15 +138,7 @@ def test_a_run_begins_and_ends_with_each_ansible_cfg(name, tmp_path):
         assert written == set(re.findall(r"^\| `([a-z_.]+)` \|", said, re.MULTILINE))
 
 
-def plays() -> Iterator[tuple[str, str]]:
-    """Every block of a page that is a playbook, with its page and number."""
-    for page in PAGES:
-        for number, block in enumerate(re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)):
-            if block.startswith(("- hosts:", "- name:")):
-                yield f"{page.name}-{number}", block
-
-
-PLAYS = dict(plays())
+PLAYS = {name: text for name, text in blocks("yaml").items() if text.startswith(("- hosts:", "- name:"))}
 
 
 @pytest.mark.parametrize("name", PLAYS)
@@ -176,7 +162,7 @@ def test_the_connection_of_a_play_reaches_its_tasks(tmp_path):
 
 def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_node(tmp_path):
     """The whole way: what is typed prints a variable, which the group of the page takes for its node's password."""
-    ((_page, typed),) = ((page, typed) for page, typed in commands("read") if "ansible-vault" in typed)
+    (typed,) = (each for each in commands("read") if "ansible-vault" in each)
     (tmp_path / "vault-password").write_text("of the vault\n")
     (tmp_path / "ansible.cfg").write_text("[defaults]\nvault_password_file = vault-password\n")
     (tmp_path / "group_vars").mkdir()
@@ -194,45 +180,6 @@ def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_n
     (tmp_path / "inventory.yml").write_text((EXAMPLES / "several_nodes" / "inventory.yml").read_text())
     shown = of_ansible(tmp_path, "adhoc", "north", "-i", "inventory.yml", "-m", "debug", "-a", "var=slb_password")
     assert '"slb_password": "of the north"' in shown.stdout, shown.stdout + shown.stderr
-
-
-def run_audit_service(folder: Path, installed: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command of the systemd unit in its environment. ``installed``: the virtual environment."""
-    unit = configparser.ConfigParser(interpolation=None)
-    unit.optionxform = str  # type: ignore[assignment,method-assign]
-    unit.read(EXAMPLES / "systemd" / "slb-audit.service")
-    service = unit["Service"]
-    assert service["WorkingDirectory"] == "/srv/fleet"
-    page = (ROOT / "docs" / "operations.md").read_text()
-    (credentials,) = re.findall(r"^```\n((?:SLB_\w+=.*\n)+)```", page, re.MULTILINE)
-    home = folder / "home"
-    (home / ".ansible").mkdir(parents=True)
-    (home / ".ansible" / "collections").symlink_to(COLLECTIONS)
-    (folder / "venv").symlink_to(installed)
-    words = shlex.split(service["ExecStart"].replace("/srv/fleet", str(folder)))
-    surroundings = ["env", "-i", "PATH=/usr/bin:/bin", f"HOME={home}", *credentials.splitlines()]
-    return subprocess.run([*surroundings, *words], cwd=folder, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.skipif(
-    not (Path(sys.prefix) / "bin" / "ansible-playbook").exists(), reason="Ansible is not installed in this environment."
-)
-def test_audit_service_fails_without_a_management_node(tmp_path):
-    listing = yaml.safe_load((EXAMPLES / "group_vars" / "engines.yml").read_text())
-    host = {
-        "ansible_connection": "local",
-        "ansible_python_interpreter": sys.executable,
-        "slb_manage_ip": "192.0.2.11",
-        "slb_manage_ip_translated": True,
-    }
-    node = {"slb_base_url": "https://127.0.0.1:9", "slb_retries": 0}
-    engines = {"hosts": {"edge-1": host}, "vars": {**node, **listing}}
-    (tmp_path / "inventory.yml").write_text(json.dumps({"engines": engines}))
-    done = run_audit_service(tmp_path, Path(sys.prefix))
-    assert done.returncode != 0
-    assert "edge-1" in done.stdout, done.stdout + done.stderr
-    assert "127.0.0.1:9" in done.stdout
-    assert "slb_password" not in done.stdout
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd is not installed.")
@@ -266,31 +213,6 @@ def test_inventory_of_the_examples_has_an_address_for_each_host(path, tmp_path):
     assert all(host["slb_base_url"].startswith("https://") and host["ansible_host"] for host in shown.values())
 
 
-def test_configurations_of_the_engine_list_are_the_same():
-    of_group = yaml.safe_load((EXAMPLES / "group_vars" / "engines.yml").read_text())["slb_engine_list"]
-    assert yaml.safe_load((EXAMPLES / "dynamic" / "a_slb_engines.yml").read_text())["engine_list"] == of_group
-
-
-def test_each_target_of_make_is_there():
-    targets = {typed.split()[1] for _page, typed in commands("make")}
-    assert targets
-    for target in targets:
-        assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), re.MULTILINE), target
-
-
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
-def test_programs_of_the_tests_are_started_by_what_finds_their_modules(page):
-    assert re.findall(r"(?<!tests/tools/)\bpython3? tests/\S*", page.read_text()) == []
-
-
-def test_what_each_stage_proves_is_said():
-    stages = re.findall(r'Stage\(\s*"([a-z0-9.-]+)"', (ROOT / "tests" / "run.py").read_text())
-    assert len(stages) > 20
-    table = (ROOT / "CONTRIBUTING.md").read_text().split("| stage | checks | seconds |")[1].split("\n\n")[0]
-    rows = [line for line in table.splitlines() if line.startswith("| `")]
-    assert sorted(stages) == sorted(name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1]))
-
-
 def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe():
     page = (ROOT / "docs" / "operations.md").read_text()
     table, forget = page.split("## Files on engine hosts")[1].split("## Restoring")[0].split("## Removing a host")
@@ -301,15 +223,6 @@ def test_what_is_left_on_a_host_is_said_and_goes_by_the_recipe():
         assert any(each in parents for line in deleted for each in line.split()), path
     for path in (f"{motd.PATH}.bak", f"{motd.PATH}.bak.<UTC time>"):
         assert f"`{path}`" in table, path
-
-
-def test_the_first_page_leads_to_every_other():
-    first = (ROOT / "docs" / "README.md").read_text()
-    not_installed = yaml.safe_load((ROOT / "galaxy.yml").read_text())["build_ignore"]
-    assert "docs/dev" in not_installed
-    for page in (ROOT / "docs").rglob("[!R]*.md"):
-        path = page.relative_to(ROOT / "docs").as_posix()
-        assert (f"`docs/{path}`" if path.startswith("dev/") else f"]({path})") in first, path
 
 
 def anchors(page: Path) -> set[str]:
@@ -326,27 +239,3 @@ def test_each_link_leads_somewhere(page):
         linked = page.parent / target if target else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
-
-
-def test_each_example_is_shown_in_a_page():
-    shown = {path for page in PAGES for path in re.findall(r"<!-- (examples/\S+) -->", page.read_text())}
-    files = {path.relative_to(ROOT).as_posix() for path in EXAMPLES.rglob("*") if path.is_file()}
-    assert shown == {file for file in files if not file.startswith("examples/awx/")} - {"examples/README.md"}
-
-
-@pytest.mark.parametrize(
-    ("page", "most"), [("README.md", 900), ("docs/interfaces.md", 1200), ("docs/large-fleets.md", 500)]
-)
-def test_page_is_short(page, most):
-    assert len((ROOT / page).read_text().split()) <= most
-
-
-USER_PAGES = [page for page in (ROOT / "docs").glob("*.md") if page.name != "awx.md"]
-
-
-@pytest.mark.parametrize("page", USER_PAGES, ids=lambda page: page.name)
-def test_page_starts_with_its_purpose_and_a_command(page):
-    heading, purpose, *_rest = page.read_text().split("\n\n")
-    assert heading.startswith("# ")
-    assert re.match(r"[A-Z]\w+s ", purpose), purpose
-    assert "```" in page.read_text().split("\n## ")[0]
