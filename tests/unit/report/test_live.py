@@ -11,7 +11,6 @@ from ansible.utils.display import Display
 
 from ansible_collections.slb.fleet.plugins.callback.fleet import CallbackModule
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import _WITHOUT_HOSTS
-from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import INSTALL, PLAN, RUNNING
 
 
@@ -41,13 +40,6 @@ def test_playbooks_that_are_about_no_host_are_known_as_such():
     playbooks = Path(__file__).resolve().parents[3] / "playbooks"
     first = {path.stem: yaml.safe_load(path.read_text())[0] for path in playbooks.glob("*.yml")}
     assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == set(_WITHOUT_HOSTS)
-
-
-def test_show_engine_list_leaves_the_report_of_the_fleet(tmp_path):
-    fleet = Canned(tmp_path, edge_1="healthy")
-    _status, output = fleet.run("slb.fleet.show_engine_list")
-    assert not fleet.reports.exists()
-    assert "Result:" not in output
 
 
 def failed(host: str, module: str, **result: Any) -> Result:
@@ -91,16 +83,10 @@ def test_a_failure_in_check_mode_is_shown_if_no_report_shows_it(live, has_report
 
 def test_a_blocked_host_is_shown_with_code_and_observed_state(live):
     callback, shown = live
-    plan = {**RUNNING, "fix": "Set it.", "seen": ["running for 3 d"]}
-    callback.v2_runner_on_failed(failed("edge-1", PLAN, plan=plan, msg=f"{RUNNING['summary']} Set it."))
-    callback.v2_runner_on_failed(failed("edge-1", "ansible.builtin.fail", msg=f"{RUNNING['summary']} Set it."))
+    plan, name = {**RUNNING, "fix": "Set it.", "seen": ["running for 3 d"]}, "esc\x1bcred\nNext: rm"
+    callback.v2_runner_on_failed(failed(name, PLAN, plan=plan, msg=f"{RUNNING['summary']} Set it."))
+    callback.v2_runner_on_failed(failed(name, "ansible.builtin.fail", msg=f"{RUNNING['summary']} Set it."))
+    assert r"esc\x1bcred Next: rm  FAILED  " in shown[0]
+    assert all(line.isprintable() for line in shown)
     assert [line.split()[-1] for line in shown] == [RUNNING["summary"].split()[-1], "d", "it."]
     assert "unverified_container" in shown[0]
-
-
-def test_diagnose_shows_each_plan_once(tmp_path):
-    fleet = Canned(tmp_path, edge_1="work", edge_2="work")
-    _status, output = fleet.run("slb.fleet.diagnose")
-    planned = [line.split()[1] for line in output.splitlines() if line.startswith(("  + ", "  ~ "))]
-    assert planned == ["edge-1", "edge-2"], output
-    assert output.count("edge-1") == 1 + output.partition("Next:")[2].count("edge-1"), output

@@ -130,14 +130,14 @@ def test_runs_of_different_kinds_are_refused(documents):
     assert caught.value.code == "report_invalid"
 
 
-@pytest.mark.parametrize("name", ["all", "*", "!edge-1", "&edge-1", "~.*", "@/etc/passwd", "a b", "-e", "a\nb", "a:b"])
-def test_pattern_as_the_name_of_a_host_is_no_limit(name):
+def test_text_of_another_run_forges_no_line_and_is_no_limit():
     values = run((), ("edge-1", "edge-2")).as_json()
-    values["hosts"][0]["name"] = name
+    values["hosts"][0] |= {"name": "all", "summary": "live\nedge-2  verified in the engine list\x1b[2K"}
     whole = merge_documents([document_from(json.dumps(values)), run(("edge-3",))], "whole")
     assert retry(whole) == "edge-2\n"
     assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
     assert summary(whole)["again"] == "edge-2"
+    assert all(line.isprintable() for line in host_lines(whole))
 
 
 ODD = ["", "[]", "null", '{"format": "another"}', '{"format": "slb.fleet.report", "version": 1}', "[" * 100_000]
@@ -160,9 +160,3 @@ def test_file_that_is_no_report_is_refused(tmp_path):
         with pytest.raises(FleetError) as caught:
             read_document(tmp_path)
         assert caught.value.code == "report_invalid"
-
-
-def test_text_of_another_run_forges_no_line():
-    values = run((), ("edge-1",)).as_json()
-    values["hosts"][0]["summary"] = "live\nedge-2  verified in the engine list\x1b[2K"
-    assert all(line.isprintable() for line in host_lines(document_from(json.dumps(values))))

@@ -77,15 +77,8 @@ def test_failed_install_lists_what_it_changed():
     run = RecordedRun()
     run.play("deploy", "edge-1")
     run.plan("edge-1", ABSENT)
-    answer = {
-        **REQUESTED,
-        "failed": True,
-        "changed": True,
-        "restored": True,
-        "code": "port_in_use",
-        "msg": "In use.",
-    }
-    run.task("edge-1", INSTALL, {**answer, "outcome": "port_in_use"}, ending="failed")
+    answer = {**REQUESTED, "failed": True, "restored": True, "outcome": "port_in_use"}
+    run.task("edge-1", INSTALL, {**answer, "code": "port_in_use", "msg": "In use."}, ending="failed")
     run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": "In use."}, ending="failed")
     host = of(run.ended())
     assert (host.status, host.code, host.summary) == ("failed", "port_in_use", "In use.")
@@ -183,15 +176,6 @@ def test_same_plans_have_the_same_digest():
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("playbook", ["slb.fleet.diagnose", "slb.fleet.audit", "slb.fleet.rollout"])
-def test_next_repeats_the_run_for_hosts_without_a_plan(playbook):
-    run = RecordedRun(playbook, folder="reports")
-    run.play("check", "edge-1", "edge-2")
-    run.plan("edge-1", HEALTHY)
-    run.lose("edge-2")
-    assert run.ended().run.next == f"ansible-playbook -i inventory.yml {playbook} --limit @reports/retry"
-
-
 @pytest.mark.parametrize(
     ("playbook", "check", "plan", "expected"),
     [
@@ -201,18 +185,19 @@ def test_next_repeats_the_run_for_hosts_without_a_plan(playbook):
         ("slb.fleet.audit", False, ABSENT, "slb.fleet.rollout --limit @reports/retry"),
         ("slb.fleet.rollout", False, MISSING, "slb.fleet.remediate --limit edge-1"),
         ("slb.fleet.audit", False, {**MISSING, "code": "invalid_variable"}, "slb.fleet.audit --limit @reports/retry"),
-        (
-            "slb.fleet.rollout",
-            False,
-            {**MISSING, "code": "not_in_approved_plan"},
-            "rollout --check --limit @reports/retry",
+        ("slb.fleet.rollout", False, {**MISSING, "code": "not_in_approved_plan"}, "--check --limit @reports/retry"),
+        *(
+            (f"slb.fleet.{name}", False, None, f"yml slb.fleet.{name} --limit @reports/retry")
+            for name in ("diagnose", "audit", "rollout")
         ),
     ],
 )
-def test_next_after_a_plan_is_what_changes_the_host(playbook, check, plan, expected):
+def test_next_is_what_changes_or_checks_the_host(playbook, check, plan, expected):
     run = RecordedRun(playbook, folder="reports", check=check)
     run.play("check", "edge-1")
-    if plan["action"] == "fail":
+    if plan is None:
+        run.lose("edge-1")
+    elif plan["action"] == "fail":
         run.fail("edge-1", plan)
     else:
         run.plan("edge-1", plan)
