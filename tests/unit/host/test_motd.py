@@ -1,7 +1,6 @@
 """The login banner is moved and never lost; its sizes are read without a command."""
 
 import operator
-import os
 from pathlib import Path
 
 import pytest
@@ -180,14 +179,6 @@ def test_restore_after_kill_ignores_new_backup(message, monkeypatch):
     message.with_name("motd.bak").write_text(OTHER)
     assert not restore(message).changed
     assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
-
-
-def test_hard_link_of_the_user_stays(message):
-    own = message.with_name("motd.bak-2024")
-    os.link(message, own)
-    move_aside(message)
-    restore(message)
-    assert own.samefile(message)
 
 
 def test_symbolic_link_is_moved_and_restored(message, tmp_path):

@@ -44,13 +44,12 @@ def test_find_listening_returns_the_process(family, address):
     assert seen["process"]
 
 
-@pytest.mark.parametrize("number", [1, 900])
-def test_find_listening_odd_names_and_many_ports(number):
-    program = f"""
+def test_find_listening_odd_process_name():
+    program = """
 import ctypes, socket, sys
 ctypes.CDLL(None).prctl(15, b"x) R 1 (\\xff", 0, 0, 0)
-servers = [socket.create_server(("127.0.0.1", 0)) for _ in range({number})]
-print(servers[0].getsockname()[1], flush=True)
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
 sys.stdin.read()
 """
     command = [sys.executable, "-c", program]
@@ -58,9 +57,7 @@ sys.stdin.read()
         port = int(other.stdout.readline())
         ports = sockets.find_listening(ABSENT)
         other.communicate()
-    assert len(ports) <= 500
-    assert "x) R 1 (\\xff" in {seen["process"] for seen in ports}
-    assert number > 1 or port in {seen["port"] for seen in ports}
+    assert [seen["process"] for seen in ports if seen["port"] == port] == ["x) R 1 (\\xff"]
 
 
 def test_find_connections_tells_inbound_from_outbound():
