@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 LOGIN, LICENSE, INSTALL = "/account/login/", "/system/license/apply/", "/system/add_slb_engine/"
 PASSWORD = 'pa"ss<w>örd &1'
-LONGEST_END = 10
 WITHOUT_END = 150
 """Seconds for which an endless answer lasts; a call must end within a fifth of them."""
 LICENSE_TEXT = b"-----BEGIN LICENSE-----\nc2xiLmZsZWV0\n-----END LICENSE-----\n"
@@ -79,32 +78,25 @@ class FakeNode:
         self._session_numbers = itertools.count(1)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.load_cert_chain(self.certificate.chain, self.certificate.key)
-        self.listen()
+        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+        self._listener = socket.create_server((self.host, self.wanted_port), family=family, backlog=256)
+        self.port = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
         return self
 
     def __exit__(self, *exc_info: object) -> None:
         self._closing.set()
-        self.stop_listening()
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
         for connection in list(self._open):
             # Not close: its descriptor would be reused while a thread still writes to it.
             with contextlib.suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
-        deadline = time.monotonic() + LONGEST_END
+        deadline = time.monotonic() + 10
         for thread in list(self._serving):
             thread.join(max(0.0, deadline - time.monotonic()))
             assert not thread.is_alive(), "a thread of the fake node still runs"
-
-    def listen(self) -> None:
-        family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-        self._listener = socket.create_server((self.host, self.wanted_port), family=family, backlog=256)
-        self.wanted_port = self.port = self._listener.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def stop_listening(self) -> None:
-        """Refuse new connections."""
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
 
     @property
     def base_url(self) -> str:

@@ -1,7 +1,6 @@
 """Each behavior of a management node: the code of the result, and the number of requests that the node sees."""
 
 import contextlib
-import socket
 import time
 
 import pytest
@@ -21,7 +20,6 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
     behavior = {name: list(value) if name == "greetings" else value for name, value in scenario.node.items()}
     node = start(routes, certificate=certificates[scenario.certificate], **behavior)
     pin = node.certificate.fingerprint
-    monkeypatch.setattr(socket, "getaddrinfo", resolve_idna(socket.getaddrinfo))
     with contextlib.ExitStack() as stack:
         values = {"ca": str(authority.path), "url": node.base_url, "port": node.port}
         values["colons"] = ":".join(pin[index : index + 2] for index in range(0, 64, 2)).upper()
@@ -51,11 +49,3 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
     if scenario.code == "login_rejected":
         assert "'admin'" in result["msg"]
         assert "password" in result["fix"]
-
-
-def resolve_idna(original):
-    def resolve(host, *args, **kwargs):
-        name = host.decode() if isinstance(host, bytes) else host
-        return original("127.0.0.1" if name == "xn--bcher-kva.example" else host, *args, **kwargs)
-
-    return resolve
