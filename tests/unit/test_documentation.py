@@ -41,16 +41,6 @@ def commands(program: str) -> list[str]:
     return sorted(line for line in typed if line.startswith(f"{program} ") and "…" not in line)
 
 
-def test_each_part_of_the_collection_is_named_in_the_readme():
-    readme = (ROOT / "README.md").read_text()
-    for module in (ROOT / "plugins" / "modules").glob("*.py"):
-        assert f"`{module.stem}`" in readme, module.stem
-    for playbook in (ROOT / "playbooks").glob("*.yml"):
-        assert f"`slb.fleet.{playbook.stem}`" in readme, playbook.stem
-    for role in (ROOT / "roles").iterdir():
-        assert f"[{role.name}]" in readme
-
-
 AUDIT_SERVICE = (EXAMPLES / "systemd" / "slb-audit.service").read_text()
 PLAYED = [
     *commands("ansible-playbook"),

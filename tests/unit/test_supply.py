@@ -10,11 +10,6 @@ PROGRAMS = [file for file in (ROOT / "tests" / "tools").iterdir() if file.is_fil
 PINNED = re.compile(r"[\w.-]+==\S+( ; .+)?( \\\n    --hash=sha256:[0-9a-f]{64})+\n")
 
 
-def test_requirements_have_five_names():
-    names = {f"{name}.{kind}" for name in ("dev", "docs", "ee", "lab", "release") for kind in ("in", "txt")}
-    assert {file.name for file in (ROOT / "requirements").iterdir()} == names
-
-
 @pytest.mark.parametrize("file", sorted((ROOT / "requirements").glob("*.txt")), ids=lambda file: file.name)
 def test_each_package_has_a_version_and_checksums(file):
     assert PINNED.sub("", file.read_text()) == ""

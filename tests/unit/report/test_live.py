@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import yaml
@@ -14,27 +15,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import _WI
 from ansible_collections.slb.fleet.tests.unit.report.told_runs import INSTALL, PLAN, RUNNING
 
 
-class Host(NamedTuple):
-    name: str
-
-    def get_name(self) -> str:
-        return self.name
-
-
-class Task(NamedTuple):
-    action: str
-    args: dict[str, Any] = {}
-    delegate_to: str | None = None
-    _uuid = "task"
-
-
-class Result(NamedTuple):
-    host: Host
-    task: Task
-    result: dict[str, Any]
-    warnings: tuple[Any, ...] = ()
-
-
 def test_playbooks_that_are_about_no_host_are_known_as_such():
     """By what they say themselves: they work on the controller alone."""
     playbooks = Path(__file__).resolve().parents[3] / "playbooks"
@@ -42,8 +22,10 @@ def test_playbooks_that_are_about_no_host_are_known_as_such():
     assert {name for name, play in first.items() if play.get("hosts") == "localhost"} == set(_WITHOUT_HOSTS)
 
 
-def failed(host: str, module: str, **result: Any) -> Result:
-    return Result(Host(host), Task(module), {"failed": True, **result})
+def failed(host: str, module: str, **result: Any) -> SimpleNamespace:
+    task = SimpleNamespace(action=module, args={}, delegate_to=None, _uuid="task")
+    known = SimpleNamespace(get_name=lambda: host)
+    return SimpleNamespace(_host=known, _task=task, _result={"failed": True, **result})
 
 
 @pytest.fixture

@@ -134,14 +134,6 @@ def test_host_of_an_interrupted_run_has_a_fix(check):
     assert document.run.batches[0].ended is None
 
 
-def test_audit_fails_a_host_that_is_not_healthy():
-    run = RecordedRun("slb.fleet.audit")
-    run.play("audit", "edge-1", "edge-2")
-    run.plan("edge-1", ABSENT)
-    run.plan("edge-2", HEALTHY)
-    assert statuses(run.so_far()) == ["failed", "healthy"]
-
-
 def test_playbook_without_plans_ends_with_done():
     run = RecordedRun("slb.fleet.adopt_interfaces")
     run.play("adopt", "edge-1", "edge-2")

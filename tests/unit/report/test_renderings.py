@@ -255,17 +255,6 @@ def test_files_are_replaced_as_a_whole(tmp_path):
     assert {path.name for path in folder.iterdir()} == set(before)
 
 
-def test_a_link_in_the_folder_leads_nowhere(tmp_path):
-    victim = tmp_path / "victim"
-    victim.write_text("mine")
-    folder = tmp_path / "reports"
-    folder.mkdir()
-    (folder / "report.json").symlink_to(victim)
-    write_all(folder, healthy(1), AT_THE_END)
-    assert victim.read_text() == "mine"
-    assert not (folder / "report.json").is_symlink()
-
-
 def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path):
     folder = tmp_path / "of" / "the" / "night"
     before = os.umask(0)

@@ -7,7 +7,6 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.action import engine_plan
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils import fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Excerpt
@@ -118,9 +117,3 @@ def test_moves_banner_only_if_that_helps(tmp_path, sources, moves):
     motd = {"path": "/etc/motd", "target": None, "sources": named, "bytes": sum(size or 0 for _name, size in sources)}
     assert host(tmp_path, 1).moves_banner({"motd": motd}) is moves
     assert host(tmp_path, 1, motd="keep").moves_banner({"motd": motd}) is False
-
-
-def test_messages_name_variables(tmp_path):
-    with pytest.raises(FleetError) as caught:
-        host(tmp_path, 1, manage_ip="edge-1.lan")
-    assert "slb_manage_ip" in str(caught.value)
