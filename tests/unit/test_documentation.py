@@ -1,4 +1,4 @@
-"""What the pages say can be typed: playbooks, options, targets, variables and files are there."""
+"""What the pages say can be typed: playbooks, options, variables and files are there."""
 
 from __future__ import annotations
 
