@@ -42,10 +42,10 @@ def commands(program: str) -> list[str]:
 
 
 AUDIT_SERVICE = (EXAMPLES / "systemd" / "slb-audit.service").read_text()
-PLAYED = [
+PLAYED = {
     *commands("ansible-playbook"),
     *re.findall(r"^ExecStart=\S+/(ansible-playbook .*)$", AUDIT_SERVICE, re.MULTILINE),
-]
+}
 
 
 def environment() -> dict[str, str]:
@@ -70,7 +70,7 @@ def of_ansible(folder: Path, program: str, *words: str) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.parametrize("typed", PLAYED)
+@pytest.mark.parametrize("typed", sorted(PLAYED))
 def test_each_playbook_command_can_be_typed(typed, tmp_path):
     """As far as Ansible gets without a host: playbook, options, limit and variables are understood."""
     (tmp_path / "reports").mkdir()
