@@ -25,6 +25,7 @@ matrix: environment
 
 bench: environment
 	@tests/tools/docker-engine up
+	@tests/tools/python tests/bench/client.py
 	@tests/tools/python tests/bench/scale.py
 	@tests/tools/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
 	@tests/tools/python tests/bench/deployment.py

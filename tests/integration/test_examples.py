@@ -236,13 +236,3 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet, shell):
     shell("systemctl restart docker")
     assert shell("docker ps --format '{{.Names}}'") == "slb", "what was taken away stays away when the host is booted"
     assert listed_fleet.module("box", "host_info", subset=["record"])["slb_host"]["record"]["state"] == "none"
-
-
-def test_a_host_is_forgotten(listed_fleet, shell):
-    forget = next(recipe for recipe in recipes("operations.md") if "rmdir" in recipe)
-    left = "/etc/ansible /etc/.motd.slb_fleet /var/lib/slb-fleet /run/slb-fleet"
-    shell("mkdir -p /var/lib/slb-fleet")
-    shell("touch /etc/.motd.slb_fleet /var/lib/slb-fleet/set-aside.json.invalid-20270101T000000Z")
-    shell(forget)
-    assert shell(f"ls -d {left} 2>/dev/null || true") == ""
-    assert shell("docker inspect --format '{{.State.Running}}' slb") == "true"
