@@ -40,7 +40,7 @@ CODE = (
     Stage("docs", "tests/tools/docsite"),
     Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
     Stage("client", "pytest --numprocesses 2 tests/client"),
-    Stage("sanity", "tests/tools/sanity"),
+    Stage("sanity", "tests/tools/ansible-test .venv sanity"),
     Stage("licences", "tests/tools/licences", thorough=True),
     Stage("page", "pytest tests/page", thorough=True),
     Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),

@@ -71,9 +71,3 @@ def test_a_noisy_message_of_the_day_is_moved_aside_for_the_deployment_and_brough
     assert site.requests["install"] == 1, "at the first attempt"
     assert site.file("/etc/motd").count("\n") == 400
     assert site.host.exec(["ls", "/etc/motd.bak"], check=False).returncode != 0
-
-
-def test_no_other_host_failed(rollout):
-    failed = rollout.of("failed")
-    assert sorted(host for host, number in failed.items() if number) == ["bookworm-2", "trixie-1"], rollout.output
-    assert rollout.status != 0
