@@ -38,7 +38,7 @@ SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
 # Extra variables, which override those of hosts; plays read them before they know a host.
 _OF_THE_PLAYS = {"slb_serial": "100%"}
 # A node that is down is not waited for, but where a test says so.
-_OF_THE_GROUP = {"slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1}
+_OF_THE_GROUP = {"slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1, "slb_host_timeout": 300}
 _CLEAN = f"""
 docker ps -aq | xargs -r docker rm --force >/dev/null
 systemctl stop 'test-*' 2>/dev/null

@@ -36,6 +36,7 @@ ENGINE_LIST = {
     "failed": ["failed"],
 }
 VARIABLES = {
+    "slb_host_timeout": 300,  # for a busy machine
     "slb_engine_list": ENGINE_LIST,
     "slb_engine_list_may_be_empty": True,
     "slb_max_replaced": "100%",

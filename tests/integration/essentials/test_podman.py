@@ -21,7 +21,7 @@ STOP_UNIT = """systemctl stop {unit}
     rm -f /etc/containers/systemd/slb.container /etc/systemd/system/{unit}; systemctl daemon-reload"""
 # A mount of /proc is denied to a user in a container of Docker: with --pid host, Podman needs none.
 ROOTLESS = f"""id ops || useradd --create-home ops; loginctl enable-linger ops
-    cp /usr/local/lib/slb-lab/engine.tar /home/ops
+    until [ -d /run/user/$(id -u ops)/systemd ]; do sleep 0.2; done; cp /usr/local/lib/slb-lab/engine.tar /home/ops
     as_user() {{ systemd-run --quiet --uid ops --pipe --wait --setenv XDG_RUNTIME_DIR=/run/user/$(id -u ops) \
         --working-directory /home/ops "$@"; }}
     as_user podman import --quiet engine.tar slb:1
