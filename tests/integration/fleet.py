@@ -17,6 +17,16 @@ from slb_lab.lab import Lab
 ROOT = Path(__file__).resolve().parents[2]
 # The matrix names the folder of another ansible-core.
 BIN = Path(os.environ.get("SLB_TEST_BIN", Path(sys.executable).parent))
+LISTING = {
+    "path": "/console/engines",
+    "items": "data.items",
+    "name": "engine_name",
+    "address": "ip",
+    "state": "status",
+    "running": ["running"],
+    "deploying": ["deploying"],
+    "failed": ["failed"],
+}
 
 
 class Fleet:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sites import LISTING, Site, said
+from fleet import LISTING
+from sites import Site, said
 
 
 def crash(site: Site) -> None:

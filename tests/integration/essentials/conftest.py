@@ -11,7 +11,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from fleet import BIN, ROOT, Fleet
+from fleet import BIN, LISTING, ROOT, Fleet
 from runs import Run, run
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
@@ -25,19 +25,9 @@ HOSTS = {
     "podman": {"release": "trixie", "runtime": "podman", "leftover": "running"},
 }
 OLD_PODMAN = {"podman": {"release": "bookworm", "runtime": "podman"}}
-ENGINE_LIST = {
-    "path": "/console/engines",
-    "items": "data.items",
-    "name": "engine_name",
-    "address": "ip",
-    "state": "status",
-    "running": ["running"],
-    "deploying": ["deploying"],
-    "failed": ["failed"],
-}
 VARIABLES = {
     "slb_host_timeout": 300,  # for a busy machine
-    "slb_engine_list": ENGINE_LIST,
+    "slb_engine_list": LISTING,
     "slb_engine_list_may_be_empty": True,
     "slb_max_replaced": "100%",
     "slb_stop_timeout": 1,

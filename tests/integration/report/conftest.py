@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fleet import BIN, Fleet
+from fleet import BIN, LISTING, Fleet
 from runs import Run, output_of, run, started, wait_until
-from sites import LISTING
 from slb_lab.lab import Lab
 from slb_lab.management_node.sessions import MARK
 from slb_lab.topology import Topology

@@ -181,6 +181,14 @@ def test_restore_after_kill_ignores_new_backup(message, monkeypatch):
     assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
 
 
+def test_hard_link_of_the_user_stays(message):
+    own = message.with_name("motd.bak-2024")
+    own.hardlink_to(message)
+    move_aside(message)
+    restore(message)
+    assert own.samefile(message)
+
+
 def test_symbolic_link_is_moved_and_restored(message, tmp_path):
     target = message.rename(tmp_path / "dynamic")
     message.symlink_to(target)

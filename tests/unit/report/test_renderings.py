@@ -246,6 +246,9 @@ def test_files_are_replaced_as_a_whole(tmp_path):
     folder = tmp_path / "reports"
     write_all(folder, healthy(2), AT_THE_END)
     before = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    (tmp_path / "victim").write_text("mine")
+    (folder / "retry").unlink()
+    (folder / "retry").symlink_to(tmp_path / "victim")
     with (folder / "report.json").open() as opened:
         write_all(folder, troubled(), AT_THE_END)
         old = json.load(opened)
@@ -253,6 +256,7 @@ def test_files_are_replaced_as_a_whole(tmp_path):
     assert old["counts"]["hosts"] == 2
     assert json.loads((folder / "report.json").read_text())["counts"]["hosts"] == 5
     assert {path.name for path in folder.iterdir()} == set(before)
+    assert ((tmp_path / "victim").read_text(), (folder / "retry").is_symlink()) == ("mine", False)
 
 
 def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path):
