@@ -64,7 +64,7 @@ def matrix(session: nox.Session, core: str, age: str) -> None:
             session.run("pytest", "--override-ini", "addopts=", "--quiet", *parallel, *tests)
     if "deployment" in stages:
         # The lab and its tests keep their own Python: only Ansible's commands are of this environment.
-        test = (".venv/bin/pytest", "--quiet", "tests/integration/essentials/test_rollout.py")
+        test = (".venv/bin/pytest", "--quiet", "tests/integration/test_rollout.py")
         session.run(
             *test, env={"SLB_TEST_BIN": f"{venv}/bin", "SLB_TEST_LAB": "matrix", "PYTHONPATH": None}, external=True
         )

@@ -48,16 +48,11 @@ CODE = (
     Stage("release", "pytest tests/release", thorough=True),
 )
 LABS = (
-    Stage("integration", "pytest tests/integration/essentials"),
-    Stage("molecule", "tests/tools/molecule"),
-    Stage("interfaces", "pytest tests/integration/interfaces"),
+    Stage("integration", "pytest tests/integration --ignore tests/integration/deployment"),
     Stage("lab", "pytest tests/lab/tests", thorough=True),
-    Stage("host", "pytest tests/integration/host", thorough=True),
-    Stage("examples", "pytest tests/integration/test_examples.py", thorough=True),
 )
 FLEETS = (
     Stage("deployment", "pytest tests/integration/deployment", thorough=True),
-    Stage("report", "pytest tests/integration/report", thorough=True),
     Stage("ee", "pytest tests/ee", thorough=True),
 )
 # One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.

@@ -1,25 +1,52 @@
-"""A lab for a test module, under a name of its own, taken down when the module's tests have ended."""
+"""One lab for all tests of this folder but those of ``deployment``: a host of each release, and one with Podman.
+
+Tests leave a host as they found it: what they do not undo themselves, the fixture ``lab`` undoes after a module.
+"""
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
-from fleet import Fleet
-from slb_lab.lab import Lab
+from fleet import RECORD, TOPOLOGY
+from slb_lab.lab import Host, Lab
 from slb_lab.topology import Topology
+
+RESET = f"""
+runtime=$(command -v docker || command -v podman)
+$runtime stop --time 0 $($runtime ps --quiet) >/dev/null 2>&1
+$runtime ps --all --quiet | xargs --no-run-if-empty $runtime rm --force
+rm -rf {RECORD} /run/slb-fleet /var/lib/slb-fleet
+for banner in /etc/motd.bak*; do [ ! -e "$banner" ] || mv "$banner" /etc/motd; done
+nmcli --terse --fields UUID,FILENAME connection | sed --quiet 's|:/etc/NetworkManager/system-connections/.*||p' |
+    xargs --no-run-if-empty nmcli connection delete
+rm -f /var/lib/slb-lab-leftover-made
+systemctl restart slb-lab-leftover.service
+"""
+
+
+def reset(host: Host) -> None:
+    """Give the host back the state in which the lab made it: no engine, record or profile, its banner, its leftover."""
+    host.exec(["sh", "-c", RESET], check=False)
+
+
+@pytest.fixture(scope="session")
+def shared_lab():
+    lab = Lab(os.environ.get("SLB_TEST_LAB", "integration"))
+    lab.down()
+    lab.up(Topology.load(TOPOLOGY))
+    try:
+        yield lab
+    finally:
+        lab.down()
 
 
 @pytest.fixture(scope="module")
-def make_fleet(tmp_path_factory):
-    """Brings up a lab: its name and its topology."""
-    labs: list[Lab] = []
-
-    def make(name, topology):
-        lab = Lab(name)
-        labs.append(lab)
-        lab.down()
-        lab.up(Topology.model_validate(topology))
-        return Fleet(lab, tmp_path_factory.mktemp(name))
-
-    yield make
-    for lab in labs:
-        lab.down()
+def lab(shared_lab):
+    yield shared_lab
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(reset, shared_lab.hosts.values()))
+    for engine in shared_lab.management_node.state()["engines"]:
+        shared_lab.management_node.forget(engine["name"])
+    shared_lab.management_node.reset_counters()

@@ -15,6 +15,8 @@ from runs import Run, run
 from slb_lab.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
+TOPOLOGY = ROOT / "extensions" / "molecule" / "default" / "lab.yml"
+RECORD = "/etc/ansible/facts.d/slb_engine.fact"
 # The matrix names the folder of another ansible-core.
 BIN = Path(os.environ.get("SLB_TEST_BIN", Path(sys.executable).parent))
 LISTING = {
@@ -30,13 +32,28 @@ LISTING = {
 
 
 class Fleet:
-    """The hosts of one lab, seen from a controller."""
+    """The hosts of one lab, or those named, seen from a controller."""
 
-    def __init__(self, lab: Lab, folder: Path) -> None:
+    def __init__(self, lab: Lab, folder: Path, *hosts: str) -> None:
         self.lab = lab
+        self.hosts = {name: host for name, host in lab.hosts.items() if name in hosts or not hosts}
         self.inventory = folder / "inventory.yml"
-        self.inventory.write_text(yaml.safe_dump(lab.inventory()))
+        inventory = lab.inventory()
+        inventory["engines"]["hosts"] = {name: inventory["engines"]["hosts"][name] for name in self.hosts}
+        self.inventory.write_text(yaml.safe_dump(inventory))
         self.inventory.chmod(0o600)
+
+    def shell(self, host: str, script: str) -> str:
+        """Runs a script as root on a host, past its network, and returns what it prints."""
+        return self.hosts[host].exec(["sh", "-c", script]).stdout.strip()
+
+    def containers(self, host: str) -> dict[str, str]:
+        """Returns state and restart policy of the containers by their name."""
+        runtime = self.hosts[host].spec.runtime
+        form = "{{.Name}} {{.State.Status}} {{.HostConfig.RestartPolicy.Name}}"
+        listed = f"{runtime} ps --all --quiet | xargs --no-run-if-empty {runtime} inspect --format '{form}'"
+        lines = (line.lstrip("/").split() for line in self.shell(host, listed).splitlines())
+        return {name: " ".join(rest) for name, *rest in lines}
 
     def module(self, host: str, module: str, check: bool = False, **options: Any) -> dict[str, Any]:
         """Runs one module of the collection on one host and returns its result."""

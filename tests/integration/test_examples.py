@@ -18,6 +18,7 @@ import pytest
 import yaml
 from fleet import BIN, ROOT, Fleet
 
+HOST = "trixie"
 # Where an AWX is: tests/awx and tests/hostile run these.
 ABOUT_AWX = ("merge_reports", "awx_content")
 PLUGINS = [
@@ -30,10 +31,8 @@ ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.name not
 
 
 @pytest.fixture(scope="module")
-def fleet(make_fleet):
-    nics = {"ens9": {"kind": "no_address"}, "ens10": {"kind": "no_address"}}
-    node = {"deploy_seconds": 1}
-    return make_fleet("examples", {"management_node": node, "hosts": {"box": {"release": "trixie", "nics": nics}}})
+def fleet(lab, tmp_path_factory):
+    return Fleet(lab, tmp_path_factory.mktemp("examples"), HOST)
 
 
 def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
@@ -67,11 +66,10 @@ def documentation(kind: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "name"), PLUGINS, ids=[name for _, name in PLUGINS])
 def test_the_examples_of_a_plugin_run(fleet, tmp_path, kind, name):
     tasks = yaml.safe_load(documentation(kind, name)["examples"])
-    box = fleet.lab.host("box")
-    box.exec(["docker", "run", "--detach", "--name", "slb", "slb:1", "/bin/httpd", "-f", "-p", "8000"])
+    fleet.shell(HOST, "docker run --detach --name slb slb:1 /bin/httpd -f -p 8000")
     assert any(f"slb.fleet.{name}" in json.dumps(task) for task in tasks)
     run(fleet, tmp_path, {"hosts": "engines", "gather_facts": False, "tasks": tasks})
-    box.exec(["docker", "rm", "--force", "slb"])
+    fleet.shell(HOST, "docker rm --force slb")
 
 
 def blocks(path: Path) -> Iterator[Any]:
@@ -98,7 +96,7 @@ def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet):
     assert "slb.fleet.adopt_interfaces --check --diff\n" in (ROOT / "docs" / "interfaces.md").read_text()
     done = fleet.play("slb.fleet.adopt_interfaces", "--check", "--diff")
     assert done.status == 0, done.output
-    for interface in ("ens9", "ens10", "eth0", "lo"):
+    for interface in ("ens10", "ens11", "eth0", "lo"):
         assert re.search(rf"\b{interface}: \w", done.output), done.output
     assert "All items completed" not in done.output
 
@@ -153,10 +151,10 @@ def test_the_example_of_the_inventory_runs(listed_fleet, tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     shown = json.loads(done.stdout)
     assert done.stderr == ""
-    variables = shown["_meta"]["hostvars"]["box"]
+    variables = shown["_meta"]["hostvars"][HOST]
     network = "net_" + re.sub(r"\.[0-9]+$", "", variables["slb_manage_ip"]).replace(".", "_")
     for group in ("engines", "console_running", network):
-        assert shown[group]["hosts"] == ["box"], shown
+        assert shown[group]["hosts"] == [HOST], shown
     assert "to_check" not in shown
     assert variables["slb_console_state"] == "running"
     assert str(variables["slb_user_credential_id"]) == "1"
@@ -167,15 +165,15 @@ def test_a_rollout_takes_its_hosts_from_the_console(listed_fleet, tmp_path, monk
     example = (ROOT / "examples" / "dynamic" / "a_slb_engines.yml").read_text()
     for name, value in credentials(listed_fleet).items():
         monkeypatch.setenv(name, value)
-    from_console = Fleet(listed_fleet.lab, tmp_path)
+    from_console = Fleet(listed_fleet.lab, tmp_path, HOST)
     from_console.inventory = source(listed_fleet, tmp_path, example)
     node = listed_fleet.lab.management_node
     node.reset_counters()
     for arguments in ("--check",), ():
         done = from_console.play("slb.fleet.rollout", *arguments)
         assert done.status == 0, done.output
-        assert done.of("ok") == {"box": 1}, done.output
-        assert done.verified_by.get("box") == "engine_list", done.output
+        assert done.of("ok") == {HOST: 1}, done.output
+        assert done.verified_by.get(HOST) == "engine_list", done.output
     asked = {name: number for name, number in node.state()["counters"].items() if number}
     # Of each run, one for the hosts and one for what is true now.
     assert asked == {"login": 2, "engines": 4}
@@ -187,16 +185,15 @@ def recipes(page: str) -> list[str]:
 
 
 def typed_on_the_controller(fleet: Fleet, line: str) -> subprocess.CompletedProcess[str]:
-    """A command of a page, for this lab's only host."""
-    program, *arguments = line.replace("edge-7", "box").replace("inventory.yml", str(fleet.inventory)).split()
+    """A command of a page,."""
+    program, *arguments = line.replace("edge-7", HOST).replace("inventory.yml", str(fleet.inventory)).split()
     command = [BIN / program, *arguments]
     return subprocess.run(command, env=Fleet.environment(), capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
 def shell(listed_fleet):
-    host = listed_fleet.lab.host("box")
-    return lambda line: host.exec(["sh", "-c", line]).stdout.strip()
+    return lambda line: listed_fleet.shell(HOST, line)
 
 
 def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet, shell):
@@ -209,7 +206,7 @@ def test_the_line_for_sudo_is_enough_for_a_user(listed_fleet, shell):
     as_user = {"ansible_user": user, "ansible_become": False}
     without = listed_fleet.play("slb.fleet.diagnose", variables=as_user)
     assert without.status == 0, without.output
-    assert "permission_denied" in without.report["box"]
+    assert "permission_denied" in without.report[HOST]
     assert "become: true" in without.output, without.output
     shell(f"echo '{line}' >/etc/sudoers.d/{user} && chmod 0440 /etc/sudoers.d/{user} && visudo --check")
     done = listed_fleet.play("slb.fleet.audit", variables={**as_user, "ansible_become": True})
@@ -221,13 +218,13 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet, shell):
     by_module = next(
         line for line in (ROOT / "docs" / "operations.md").read_text().splitlines() if "engine_container" in line
     )
-    stopped = listed_fleet.module("box", "engine_container", state="set_aside", stop_timeout=1)
+    stopped = listed_fleet.module(HOST, "engine_container", state="set_aside", stop_timeout=1)
     assert stopped["set_aside_as"].startswith("slb-leftover-")
     done = typed_on_the_controller(listed_fleet, by_module)
     assert done.returncode == 0, done.stdout
     assert shell("docker inspect --format '{{.Id}} {{.State.Running}}' slb") == f"{engine} true"
 
-    listed_fleet.module("box", "engine_container", state="set_aside", stop_timeout=1)
+    listed_fleet.module(HOST, "engine_container", state="set_aside", stop_timeout=1)
     shell("docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000")
     by_hand = next(recipe for recipe in recipes("operations.md") if "slb-instead" in recipe)
     shell(by_hand)
@@ -235,4 +232,4 @@ def test_the_recipes_bring_a_leftover_back(listed_fleet, shell):
     assert shell("docker inspect --format '{{.State.Running}}' slb-instead") == "false"
     shell("systemctl restart docker")
     assert shell("docker ps --format '{{.Names}}'") == "slb", "what was taken away stays away when the host is booted"
-    assert listed_fleet.module("box", "host_info", subset=["record"])["slb_host"]["record"]["state"] == "none"
+    assert listed_fleet.module(HOST, "host_info", subset=["record"])["slb_host"]["record"]["state"] == "none"

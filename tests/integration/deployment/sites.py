@@ -15,13 +15,12 @@ from typing import Any
 
 import requests
 import yaml
-from fleet import BIN, LISTING, Fleet
+from fleet import BIN, LISTING, RECORD, Fleet
 from runs import Run, output_of, started, wait_until
 from slb_lab.hosts.files import noisy_motd
 from slb_lab.lab import Host, Lab
 from slb_lab.management import ManagementNode
 
-RECORD = "/etc/ansible/facts.d/slb_engine.fact"
 # Each site's console has one engine at most, and every host of a test may have a leftover.
 DESCRIBED = {"slb_engine_list": LISTING, "slb_engine_list_may_be_empty": True, "slb_max_replaced": "100%"}
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]

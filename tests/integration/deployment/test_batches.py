@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sites import RECORD, Site
+from fleet import RECORD
+from sites import Site
 
 DEFAULT = [1, "10%", "100%"]
 HEALTHY, CANARY, UNREACHABLE = "bullseye-1", "bookworm-1", "trixie-2"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sites import RECORD, Site, said
+from fleet import RECORD
+from sites import Site, said
 
 
 def leave_exited(site: Site) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from fleet import Fleet
+import yaml
+from fleet import TOPOLOGY, Fleet
 from nic_hosts import (
     addresses,
     adopting,
@@ -22,31 +23,20 @@ from nic_hosts import (
     require_restored,
     routes,
     shell,
-    topology,
 )
 from runs import kill, output_of
 from slb_lab.lab import Host
 
 SILENT, ANSWERED = "ens10", "ens11"
-NICS = {
-    SILENT: {"kind": "no_address"},
-    ANSWERED: {"kind": "no_address", "dhcp": "answers"},
-    "ens13": {"kind": "unmanaged"},
-    "ens14": {"kind": "static"},
-    "ens15": {"kind": "external"},
-    "ens16": {"kind": "ifupdown"},
-    "ens17": {"kind": "auto_profile"},
-    "ens18": {"kind": "no_address"},
-    "ens19": {"kind": "strictly_unmanaged"},
-}
+NICS = list(yaml.safe_load(TOPOLOGY.read_text())["hosts"]["trixie"]["nics"])
 # NetworkManager tries the automatic profile of ens17 again and again.
 STILL = [name for name in NICS if name != "ens17"]
 CONNECTED = 'until nmcli -t -f DEVICE,STATE device | grep -q "^ens10:connected"; do sleep 0.1; done'
 
 
 @pytest.fixture(scope="module")
-def fleet(make_fleet):
-    return make_fleet("nic", topology(NICS))
+def fleet(lab, tmp_path_factory):
+    return Fleet(lab, tmp_path_factory.mktemp("adoption"), "bullseye", "bookworm", "trixie")
 
 
 def module(fleet: Fleet, host: Host, *names: str, **options: Any) -> dict[str, Any]:
@@ -97,13 +87,13 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
         require_restored(host, before[host.name], SILENT, ANSWERED, rebooted=True)
 
     everywhere(fleet, adopt)
-    reboot(fleet, *fleet.lab.hosts.values())
+    reboot(fleet, *fleet.hosts.values())
     everywhere(fleet, release)
 
 
 @pytest.mark.long
 def test_a_reboot_undoes_what_is_not_confirmed(fleet):
-    before = {host.name: dump(host, SILENT) for host in fleet.lab.hosts.values()}
+    before = {host.name: dump(host, SILENT) for host in fleet.hosts.values()}
 
     def adopt(host):
         with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
@@ -111,7 +101,7 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet):
             shell(host, CONNECTED)
 
     everywhere(fleet, adopt)
-    reboot(fleet, *fleet.lab.hosts.values())
+    reboot(fleet, *fleet.hosts.values())
     everywhere(fleet, lambda host: require_restored(host, before[host.name], SILENT, rebooted=True))
 
 
@@ -329,7 +319,7 @@ def test_confirmation_and_rollback_at_the_same_time_agree(fleet):
 
 
 def test_the_zone_of_firewalld_stays(fleet):
-    host = fleet.lab.hosts["nic-t"]
+    host = fleet.hosts["trixie"]
     zone = f"firewall-cmd --get-zone-of-interface={SILENT}"
     shell(host, "systemctl start firewalld && firewall-cmd --zone=internal --change-interface=ens10")
     try:
@@ -350,7 +340,7 @@ def test_the_zone_of_firewalld_stays(fleet):
 
 @pytest.mark.long
 def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet):
-    host = fleet.lab.hosts["nic-t"]
+    host = fleet.hosts["trixie"]
     before = dump(host, SILENT)
     variables = {"ansible_connection": "ansible.builtin.local", "names": [SILENT]}
     playbook = __file__.replace("test_adoption.py", "adopt.yml")

@@ -17,7 +17,6 @@ from runs import started, wait_until
 from slb_lab.lab import Host
 
 PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
-HOSTS = {"bullseye": "nic-b", "bookworm": "nic-k", "trixie": "nic-t"}
 # Everything of the named interfaces, and of the host what an adoption could change.
 _DUMP = r"""
 import glob, json, re, subprocess, sys
@@ -56,7 +55,7 @@ print(json.dumps({key: sorted(value) if key.startswith("routes") else value for 
 
 def everywhere(fleet: Fleet, scenario: Callable[[Host], None]) -> None:
     """Play a scenario on all hosts side by side: they mostly wait."""
-    hosts = list(fleet.lab.hosts.values())
+    hosts = list(fleet.hosts.values())
     with ThreadPoolExecutor(len(hosts)) as players:
         played = [players.submit(scenario, host) for host in hosts]
     troubles = [error for each in played if (error := each.exception()) is not None]
@@ -65,11 +64,6 @@ def everywhere(fleet: Fleet, scenario: Callable[[Host], None]) -> None:
             error.add_note(f"on {host.name}")
     if troubles:
         raise troubles[0]
-
-
-def topology(nics: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return a lab with one host of each release, all with the same interfaces."""
-    return {"hosts": {host: {"release": release, "nics": nics} for release, host in HOSTS.items()}}
 
 
 def shell(host: Host, script: str, check: bool = True) -> str:

@@ -11,33 +11,33 @@ from typing import Any
 
 import pytest
 import yaml
-from fleet import ROOT, Fleet
+from fleet import RECORD, ROOT, Fleet
 from runs import wait_until
 
-HOST = "box"
+HOST = "bookworm"
 RUN = "docker run --detach --name slb --network host"
 SERVE = "slb:1 /bin/httpd -f -p 8000"
 FACTS = "/etc/ansible/facts.d"
-RECORD = f"{FACTS}/slb_engine.fact"
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
 Shell = Callable[[str], str]
 
 
 @pytest.fixture(scope="module")
-def fleet(make_fleet):
-    return make_fleet("containers", {"hosts": {HOST: {"release": "bookworm"}}})
+def fleet(lab, tmp_path_factory):
+    return Fleet(lab, tmp_path_factory.mktemp("modules"), HOST)
 
 
 @pytest.fixture
 def shell(fleet):
-    """Runs a line on the host; its containers and the record are removed afterwards."""
-    host = fleet.lab.host(HOST)
+    """Runs a line on the host, which has no container before and afterwards."""
 
     def shell(line):
-        return host.exec(["sh", "-c", line]).stdout.strip()
+        return fleet.shell(HOST, line)
 
+    clean = f"rm -f /usr/local/bin/docker {RECORD}; docker ps -aq | xargs -r docker rm --force"
+    shell(clean)
     yield shell
-    shell(f"rm -f /usr/local/bin/docker {RECORD}; docker ps -aq | xargs -r docker rm --force")
+    shell(clean)
 
 
 def names(shell: Shell) -> dict[str, str]:
@@ -121,7 +121,7 @@ def test_container_with_connections_is_not_stopped(fleet, shell, network):
     shell(f"docker run --detach --name slb {network} {SERVE}")
     client = "import socket, time; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); time.sleep(60)"
     unit = f"client-{time.monotonic_ns()}"
-    fleet.lab.host(HOST).exec(["systemd-run", "--unit", unit, "python3", "-c", client])
+    fleet.hosts[HOST].exec(["systemd-run", "--unit", unit, "python3", "-c", client])
     wait_until(lambda: bool(facts(fleet)["engine_container"]["connections"]), "a connection", 60)
     refused = set_aside(fleet)
     assert (refused["failed"], refused["code"]) == (True, "container_in_use"), refused
@@ -133,8 +133,8 @@ def test_container_with_connections_is_not_stopped(fleet, shell, network):
 def as_user(fleet: Fleet, folder: Path, name: str, options: str) -> Fleet:
     """The same host, by another user."""
     make = f"useradd -m {options} {name} && cp -r /root/.ssh /home/{name}/ && chown -R {name}: /home/{name}"
-    fleet.lab.host(HOST).exec(["sh", "-c", f"id {name} || ({make})"])
-    other = Fleet(fleet.lab, folder)
+    fleet.shell(HOST, f"id {name} || ({make})")
+    other = Fleet(fleet.lab, folder, HOST)
     inventory = yaml.safe_load(other.inventory.read_text())
     inventory["engines"]["vars"]["ansible_user"] = name
     other.inventory.write_text(yaml.safe_dump(inventory))
@@ -153,7 +153,7 @@ def test_user_without_root_changes_nothing(fleet, shell, tmp_path, name, options
 
 
 def test_stopped_daemon_is_unknown_and_nothing_is_done(fleet):
-    host = fleet.lab.host(HOST)
+    host = fleet.hosts[HOST]
     host.exec(["systemctl", "stop", "docker.socket", "docker.service"])
     try:
         assert facts(fleet)["engine_container"]["state"] == "unknown"
@@ -208,7 +208,7 @@ def test_host_is_forgotten_as_the_documentation_says(fleet, shell):
     set_aside(fleet)
     section = (ROOT / "docs" / "operations.md").read_text().split("## Removing a host")[1].split("\n## ")[0]
     (recipe,) = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
-    shown = fleet.lab.host(HOST).exec(["sh", "-e", "-c", recipe]).stdout
+    shown = fleet.hosts[HOST].exec(["sh", "-e", "-c", recipe]).stdout
     places = "/etc /var /run /root /home /usr/local /opt"
     assert shell(f"find {places} -xdev -regex '.*\\(slb[-_]fleet\\|slb_engine\\).*'") == ""
     (leftover,) = names(shell)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import RECORD, Rollout
+from fleet import RECORD, Fleet
 from runs import wait_until
+from slb_lab.lab import Lab
+from slb_lab.topology import Topology
 
 SERVE = "slb:1 /bin/httpd -f -p 8000"
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
@@ -31,48 +33,59 @@ ROOTLESS = f"""id ops || useradd --create-home ops; loginctl enable-linger ops
 class Podman:
     """The modules of the collection on the host with Podman."""
 
-    def __init__(self, rollout: Rollout, version: tuple[int, int]) -> None:
-        self.rollout, self.can_update, self.has_quadlet = rollout, version >= (5, 1), version >= (4, 4)
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        major, minor = self.shell("podman --version").split()[-1].split(".")[:2]
+        self.can_update, self.has_quadlet = ((int(major), int(minor)) >= since for since in ((5, 1), (4, 4)))
 
     def shell(self, script: str) -> str:
-        return self.rollout.shell("podman", script)
+        return self.fleet.shell("podman", script)
 
     @property
     def containers(self) -> dict[str, str]:
-        return self.rollout.containers("podman")
+        return self.fleet.containers("podman")
 
     def run(self, options: str) -> str:
         """Run the container slb and return its id."""
         return self.shell(f"podman run --detach --name slb --network host {options}")
 
     def seen(self) -> dict[str, Any]:
-        return dict(self.rollout.fleet.module("podman", "host_info", subset=["engine_container"])["slb_host"])
+        return dict(self.fleet.module("podman", "host_info", subset=["engine_container"])["slb_host"])
 
     def set_aside(self) -> dict[str, Any]:
-        return self.rollout.fleet.module("podman", "engine_container", state="set_aside", stop_timeout=1, **ENGINE)
+        return self.fleet.module("podman", "engine_container", state="set_aside", stop_timeout=1, **ENGINE)
 
     def restore(self) -> dict[str, Any]:
-        return self.rollout.fleet.module("podman", "engine_container", state="restored")
+        return self.fleet.module("podman", "engine_container", state="restored")
+
+
+@pytest.fixture(scope="module")
+def old_podman():
+    lab = Lab("old-podman")
+    lab.down()
+    lab.up(Topology.model_validate({"hosts": {"podman": {"release": "bookworm", "runtime": "podman"}}}))
+    yield lab
+    lab.down()
 
 
 OLD = pytest.param("old_podman", marks=pytest.mark.long)
 
 
-@pytest.fixture(scope="module", params=["rollout", OLD])
-def on_host(request):
-    rollout = request.getfixturevalue(request.param)
-    version = rollout.shell("podman", "podman --version").split()[-1].split(".")
-    assert rollout.shell("podman", "command -v docker dockerd || echo none") == "none"
-    rollout.shell("podman", "systemctl disable podman-restart.service")
-    return Podman(rollout, (int(version[0]), int(version[1])))
+@pytest.fixture(scope="module", params=["lab", OLD])
+def on_host(request, tmp_path_factory):
+    made = Podman(Fleet(request.getfixturevalue(request.param), tmp_path_factory.mktemp("podman")))
+    assert made.shell("command -v docker dockerd || echo none") == "none"
+    made.shell("systemctl disable podman-restart.service")
+    return made
 
 
 @pytest.fixture
 def podman(on_host):
-    """The host without a container; afterwards it is as the lab made it."""
-    on_host.shell("podman stop --all --time 0; podman rm --all --force")
+    """The host without a container, before and afterwards."""
+    clean = f"podman stop --all --time 0; podman rm --all --force; rm -f {RECORD}"
+    on_host.shell(clean)
     yield on_host
-    on_host.rollout.reset("podman")
+    on_host.shell(clean)
 
 
 @pytest.mark.parametrize("policy", ["always", pytest.param("on-failure:3", marks=pytest.mark.long)])

@@ -12,11 +12,18 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from conftest import COMMON, RECORD, Reported
-from fleet import BIN, ROOT
+from fleet import BIN, RECORD, ROOT
+from reported import COMMON, Reported
 from slb_lab import docker
 
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def reported(lab, tmp_path_factory):
+    reported = Reported(lab, tmp_path_factory.mktemp("report"))
+    reported.clean()
+    return reported
 
 
 def see_that_proofs_are_true(reported: Reported) -> None:
@@ -46,27 +53,24 @@ def test_check_mode_is_a_plan_and_changes_nothing(reported):
 
 def test_what_was_approved_is_done_and_nothing_else(reported, tmp_path):
     plan = tmp_path / "plan.json"
-    for limit in ("h1,h2", "h1,h2,h3"):
-        run = reported.play("slb.fleet.rollout", "--limit", limit, *(["--check"] if limit == "h1,h2" else []),
-                            slb_serial="100%",
-                            **({} if limit == "h1,h2" else {"slb_approved_plan": str(plan)}))  # fmt: skip
-        if limit == "h1,h2":
-            plan.write_text((reported.folder / "report.json").read_text())
-    assert reported.statuses == {"h1": "healthy", "h2": "healthy", "h3": "failed"}, run.output
-    assert reported.host("h3")["code"] == "not_in_approved_plan"
-    assert reported.containers("h3") == {}
-    assert "h3" not in reported.console
+    reported.play("slb.fleet.rollout", "--limit", "bullseye,bookworm", "--check", slb_serial="100%")
+    plan.write_text((reported.folder / "report.json").read_text())
+    run = reported.play("slb.fleet.rollout", slb_approved_plan=str(plan), slb_serial="100%")
+    assert reported.statuses == {"bullseye": "healthy", "bookworm": "healthy", "trixie": "failed"}, run.output
+    assert reported.host("trixie")["code"] == "not_in_approved_plan"
+    assert reported.containers("trixie") == {}
+    assert "trixie" not in reported.console
     see_that_proofs_are_true(reported)
 
 
 def test_a_digest_is_of_the_whole_fleet(reported):
     run = reported.play("slb.fleet.rollout", slb_approved_plan=f"sha256:{'0' * 64}")
-    assert reported.host("h3")["code"] == "not_in_approved_plan", run.output
-    assert reported.containers("h3") == {}
+    assert reported.host("trixie")["code"] == "not_in_approved_plan", run.output
+    assert reported.containers("trixie") == {}
     reported.play("slb.fleet.rollout", "--check")
     run = reported.play("slb.fleet.rollout", slb_approved_plan=reported.document["plan"]["digest"])
     assert run.status == 0, run.output
-    assert reported.runs("h3")
+    assert reported.runs("trixie")
 
 
 def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has(reported):
@@ -74,10 +78,10 @@ def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has
     run = reported.play("slb.fleet.audit")
     assert run.status == 0, run.output
     assert reported.document["counts"]["healthy"] == 3
-    limited = reported.play("slb.fleet.audit", slb_hosts="h1,h2")
+    limited = reported.play("slb.fleet.audit", slb_hosts="bullseye,bookworm")
     assert limited.status == 0, limited.output
-    assert [each["engine"].split()[0] for each in reported.document["unknown_engines"]] == ["h3"]
-    assert "1 in the engine list only: h3" in limited.output
+    assert [each["engine"].split()[0] for each in reported.document["unknown_engines"]] == ["trixie"]
+    assert "1 in the engine list only: trixie" in limited.output
 
 
 def test_batches_of_ansible_runner_are_told_as_they_were(reported, tmp_path):
@@ -118,18 +122,20 @@ def artifact_of(folder: Path) -> dict[str, Any]:
 @pytest.mark.parametrize("strategy", ["linear", "free"])
 def test_the_failed_and_the_unreachable(reported, strategy):
     reported.play("slb.fleet.rollout", slb_serial="100%")
-    reported.clean("h3")
-    reported.lab.hosts["h1"].exec(["docker", "rm", "--force", "slb"])
-    port = {"h2": {"ansible_port": 1}}
+    reported.clean("trixie")
+    reported.lab.hosts["bullseye"].exec(["docker", "rm", "--force", "slb"])
+    port = {"bookworm": {"ansible_port": 1}}
     extra = reported.fleet.inventory.parent / "closed.yml"
     extra.write_text(yaml.safe_dump({"engines": {"hosts": port}}))
     run = reported.play("slb.fleet.rollout", "-i", str(extra), env={"ANSIBLE_STRATEGY": strategy},
                         slb_max_fail_percentage=0)  # fmt: skip
     assert run.status != 0
-    assert (reported.statuses["h1"], reported.host("h1")["code"]) == ("failed", "listed_but_not_running"), run.output
-    assert reported.statuses["h2"] == "unreachable"
-    assert reported.statuses["h3"] == "healthy", "a host that is not deployed does not count for the limit"
-    assert reported.retry == ["h1", "h2"]
+    assert (reported.statuses["bullseye"], reported.host("bullseye")["code"]) == ("failed", "listed_but_not_running"), (
+        run.output
+    )
+    assert reported.statuses["bookworm"] == "unreachable"
+    assert reported.statuses["trixie"] == "healthy", "a host that is not deployed does not count for the limit"
+    assert reported.retry == ["bullseye", "bookworm"]
     assert f"slb.fleet.rollout --limit @{reported.folder}/retry" in run.output
     see_that_proofs_are_true(reported)
 
@@ -137,32 +143,32 @@ def test_the_failed_and_the_unreachable(reported, strategy):
 def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported):
     reported.clean()
     with reported.started("slb.fleet.rollout", slb_serial=1) as process:
-        reported.wait_for_a_request("h1")
+        reported.wait_for_a_request("bullseye")
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         reported.see_that_no_secret_is_told(reported.output_of(process))
     assert (reported.document["run"]["status"], reported.document["run"]["ended"]) == ("running", None)
-    assert reported.statuses == {"h1": "interrupted", "h2": "not_started", "h3": "not_started"}
-    assert json.loads(reported.lab.hosts["h1"].exec(["cat", RECORD]).stdout)["state"] == "requested"
+    assert reported.statuses == {"bullseye": "interrupted", "bookworm": "not_started", "trixie": "not_started"}
+    assert json.loads(reported.lab.hosts["bullseye"].exec(["cat", RECORD]).stdout)["state"] == "requested"
     see_that_proofs_are_true(reported)
     run = reported.play("slb.fleet.rollout", "--limit", f"@{reported.folder}/retry", slb_serial="100%")
     assert run.status == 0, run.output
-    assert reported.statuses == {"h1": "healthy", "h2": "healthy", "h3": "healthy"}
+    assert reported.statuses == {"bullseye": "healthy", "bookworm": "healthy", "trixie": "healthy"}
     see_that_proofs_are_true(reported)
 
 
 def test_a_frozen_host_fails_and_the_others_are_verified(reported):
-    reported.clean("h1")
+    reported.clean("bullseye")
     reported.play("slb.fleet.rollout", slb_serial="100%")
-    container = reported.lab.hosts["h2"].container
+    container = reported.lab.hosts["bookworm"].container
     docker.run(["pause", container])
     try:
         run = reported.play("slb.fleet.rollout", slb_host_timeout=15)
     finally:
         docker.run(["unpause", container])
-    assert (reported.statuses["h1"], reported.statuses["h3"]) == ("healthy", "healthy"), run.output
+    assert (reported.statuses["bullseye"], reported.statuses["trixie"]) == ("healthy", "healthy"), run.output
     # A connection that was open before lets the task begin.
-    assert (reported.statuses["h2"], reported.host("h2")["code"]) in (
+    assert (reported.statuses["bookworm"], reported.host("bookworm")["code"]) in (
         ("failed", "host_timeout"),
         ("unreachable", "host_unreachable"),
     )
@@ -180,10 +186,10 @@ def test_other_playbooks_have_no_report(reported, tmp_path):
 
 
 def test_at_a_terminal_changes_and_failures_alone_are_told(reported):
-    reported.clean("h1")
+    reported.clean("bullseye")
     quiet = reported.play("slb.fleet.rollout", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})
     assert quiet.status == 0, quiet.output
-    assert "h1  installation requested" in quiet.output
+    assert "bullseye  installation requested" in quiet.output
     assert "TASK" not in quiet.output
     assert "PLAY" not in quiet.output
     loud = reported.play("slb.fleet.rollout", "-v", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})

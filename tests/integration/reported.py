@@ -1,4 +1,4 @@
-"""One lab for all tests of this folder: three hosts and one management node, whose list is described."""
+"""Runs against three hosts of the lab, whose engine list is described, and their reports."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-from fleet import BIN, LISTING, Fleet
+from fleet import BIN, LISTING, RECORD, Fleet
 from runs import Run, output_of, run, started, wait_until
 from slb_lab.lab import Lab
 from slb_lab.management_node.sessions import MARK
-from slb_lab.topology import Topology
 
-RECORD = "/etc/ansible/facts.d/slb_engine.fact"
 COMMON = {
     "slb_engine_list": LISTING,
     "slb_engine_list_may_be_empty": True,
@@ -34,16 +31,13 @@ class Reported:
 
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.lab, self.folder, self._kept = lab, folder / "reports", folder
-        self.fleet = Fleet(lab, folder)
-        self.names = list(lab.hosts)
+        self.fleet = Fleet(lab, folder, "bullseye", "bookworm", "trixie")
+        self.names = list(self.fleet.hosts)
 
     # --- state, seen from outside
 
     def containers(self, host: str) -> dict[str, str]:
-        lines = (
-            self.lab.hosts[host].exec(["docker", "ps", "-a", "--format", "{{.Names}} {{.State}}"]).stdout.splitlines()
-        )
-        return dict(line.split() for line in lines)
+        return {name: state.split()[0] for name, state in self.fleet.containers(host).items()}
 
     @property
     def console(self) -> dict[str, str]:
@@ -57,7 +51,7 @@ class Reported:
 
     def clean(self, *hosts: str) -> None:
         for host in hosts or self.names:
-            self.lab.hosts[host].exec(["sh", "-c", CLEAN])
+            self.fleet.shell(host, CLEAN)
             if host in self.console:
                 self.lab.management_node.forget(host)
 
@@ -113,15 +107,3 @@ class Reported:
     @property
     def retry(self) -> list[str]:
         return (self.folder / "retry").read_text().split()
-
-
-@pytest.fixture(scope="session")
-def reported(tmp_path_factory):
-    lab = Lab("report1")
-    lab.down()
-    hosts: dict[str, Any] = {"h1": {}, "h2": {"release": "bullseye"}, "h3": {"release": "trixie"}}
-    lab.up(Topology.model_validate({"management_node": {"deploy_seconds": 3}, "hosts": hosts}))
-    try:
-        yield Reported(lab, tmp_path_factory.mktemp("report"))
-    finally:
-        lab.down()

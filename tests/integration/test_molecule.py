@@ -1,0 +1,13 @@
+"""The molecule scenario, against the artifact that users install, on the lab of this folder."""
+
+from __future__ import annotations
+
+import os
+
+from fleet import ROOT
+from runs import run
+
+
+def test_scenario(lab):
+    environment = {**os.environ, "SLB_TEST_LAB": lab.name}
+    run([ROOT / "tests" / "tools" / "molecule", "--destroy=never"], 1200, env=environment).assert_ok()
