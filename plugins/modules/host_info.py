@@ -243,27 +243,12 @@ slb_host:
         name:
           description: The interface. Null where the interfaces cannot be listed; C(why) says why.
           type: str
-        kind:
-          description: What the kernel says it is, such as V(ethernet), V(loopback), V(bridge), V(veth).
-          type: str
-        physical:
-          description: Whether there is hardware behind it.
-          type: bool
         mac:
           description: Its MAC address.
           type: str
-        mtu:
-          description: Its MTU in bytes.
-          type: int
         up:
           description: Whether it is switched on.
           type: bool
-        carrier:
-          description: Whether there is a link.
-          type: bool
-        port_of:
-          description: The bridge, bond or other device that it is a port of.
-          type: str
         addresses:
           description: Its addresses, with their prefix lengths.
           type: list
@@ -274,15 +259,6 @@ slb_host:
         connection:
           description: The active connection of NetworkManager.
           type: str
-        uuid:
-          description: That connection's UUID.
-          type: str
-        carries_ssh:
-          description: Whether this SSH session runs over it.
-          type: bool
-        carries_default_route:
-          description: Whether a default route leads over it.
-          type: bool
         offered:
           description: Whether the web console would offer it.
           type: bool

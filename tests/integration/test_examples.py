@@ -18,6 +18,7 @@ import pytest
 import yaml
 from fleet import BIN, ROOT, Fleet
 
+pytestmark = pytest.mark.long
 HOST = "trixie"
 # Where an AWX is: tests/awx and tests/hostile run these.
 ABOUT_AWX = ("merge_reports", "awx_content")

@@ -14,6 +14,7 @@ import yaml
 from fleet import RECORD, ROOT, Fleet
 from runs import wait_until
 
+pytestmark = pytest.mark.long
 HOST = "bookworm"
 RUN = "docker run --detach --name slb --network host"
 SERVE = "slb:1 /bin/httpd -f -p 8000"

@@ -16,6 +16,7 @@ from fleet import BIN, RECORD, ROOT
 from reported import COMMON, Reported
 from slb_lab import docker
 
+pytestmark = pytest.mark.long
 SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 

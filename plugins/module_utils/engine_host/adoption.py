@@ -23,7 +23,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, waiting
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import interfaces
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.interfaces import (
-    Configuration,
     Interface,
     Look,
     nmcli,
@@ -80,7 +79,7 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
     with _locked(check_mode):
         undone = [] if check_mode else _undo_stale()
         seen = _look()
-        chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces, Configuration.read())
+        chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces)
         if failed:
             raise _not_adopted(failed, reasons)
         left_alone = [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in reasons.items()]
@@ -189,7 +188,6 @@ def _change(
     """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host."""
     if not os.path.isdir("/run/systemd/system"):
         raise FleetError("rollback_impossible", "Adoption refused: no systemd on the host.", "Adopt by hand.")
-    _delete_abandoned(seen, chosen)
     names = {each.name for each in chosen}
     folder = os.path.join(CHANGES, wanted.token)
     os.mkdir(folder, 0o700)
@@ -343,16 +341,6 @@ def _undo_stale() -> List[str]:
                 undone += sorted(json.load(stream)["interfaces"])
         shutil.rmtree(folder, ignore_errors=True)
     return undone
-
-
-def _delete_abandoned(seen: Look, chosen: List[Interface]) -> None:
-    """Delete unsaved profiles of a run that was killed before it armed its timer."""
-    active = {each.uuid for each in seen.interfaces}
-    names = {each.name for each in chosen}
-    for profile in seen.profiles:
-        is_ours = profile.name in names and profile.interface == profile.name and profile.path.startswith("/run/")
-        if is_ours and not profile.autoconnect and profile.uuid not in active:
-            nmcli("connection", "delete", "uuid", profile.uuid)
 
 
 def _add_profile(name: str, settings: Dict[str, str]) -> str:

@@ -7,6 +7,7 @@ Sources: ``ip -json``, ``nmcli -t`` (tried with NetworkManager 1.30 to 1.52), Ne
 """
 
 import configparser
+import contextlib
 import fnmatch
 import glob
 import json
@@ -19,17 +20,41 @@ from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 NMCLI_SECONDS = 8
 _IP_SECONDS = 10
-_OF_CONTAINERS = ("docker*", "veth*", "lo")
-_CONFIGURATION = (
-    "/etc/NetworkManager/NetworkManager.conf",
-    "/etc/NetworkManager/conf.d/*.conf",
-    "/run/NetworkManager/conf.d/*.conf",
-    "/usr/lib/NetworkManager/conf.d/*.conf",
-    "/lib/NetworkManager/conf.d/*.conf",
-)
 _LINK_LOCAL = r"fe80:|ff00:|multicast"
-_IFUPDOWN = ("/etc/network/interfaces", "/etc/network/interfaces.d/*")
-_DAEMONS = ("/etc/keepalived/*.conf", "/etc/keepalived/*/*.conf", "/etc/frr/*.conf", "/etc/bird/*.conf")
+_PRINTED = "NetworkManager --print-config"
+_CONFIGURATION = [
+    f"{folder}/NetworkManager/{files}"
+    for folder in ("/etc", "/run", "/usr/lib", "/lib")
+    for files in ("NetworkManager.conf", "conf.d/*.conf")
+]
+_REMOVE = "Remove {name} there, then run `nmcli general reload` and `nmcli device set {name} managed yes`."
+_CLAIMS = (
+    # Files that may give an interface to another program: where, a line about it, what that means, and what to do.
+    (
+        "/run/systemd/netif/links/{ifindex}",
+        "ADMIN_STATE=config",
+        "systemd-networkd configures it",
+        "Remove its .network file or its netplan entry, and reboot.",
+    ),
+    (
+        "/etc/network/interfaces /etc/network/interfaces.d/*",
+        r"\s*(?:iface|auto|allow-\S+)\s(?:.*\s)?{name}(?:\s|$)",
+        "ifupdown configures it",
+        _REMOVE,
+    ),
+    (
+        "/run/udev/data/n{ifindex}",
+        "E:NM_UNMANAGED=1",
+        "a udev rule excludes it from NetworkManager (NM_UNMANAGED)",
+        "Change that rule in /etc/udev/rules.d.",
+    ),
+    (
+        "/etc/keepalived/*.conf /etc/keepalived/*/*.conf /etc/frr/*.conf /etc/bird/*.conf",
+        r"(?!\s*[#!]).*(?<![\w.-]){name}(?![\w.-])",
+        "another program uses it",
+        "Remove {name} from that file, or leave it to that program.",
+    ),
+)
 
 Reason = Tuple[str, str]
 """Why an interface is left alone, and what a person can do about it."""
@@ -43,7 +68,6 @@ class Profile(NamedTuple):
     interface: str
     mac: str
     path: str
-    autoconnect: bool
 
 
 class Interface(NamedTuple):
@@ -57,7 +81,6 @@ class Interface(NamedTuple):
     kind: str
     is_physical: bool
     mac: str
-    mtu: int
     is_up: bool
     carrier: Optional[bool]
     port_of: Optional[str]
@@ -84,12 +107,14 @@ class Interface(NamedTuple):
 class Look(NamedTuple):
     """The network of the host at one time. ``routes``: those of all tables and both families, as ``ip`` shows them.
 
-    ``trouble``: why NetworkManager cannot be asked. ``over_ssh``: the interface of the SSH connection.
+    ``files``: text of those that may give an interface to another program, by path. ``trouble``: why NetworkManager
+    cannot be asked. ``over_ssh``: the interface of the SSH connection.
     """
 
     interfaces: List[Interface]
     routes: List[Dict[str, Any]]
     profiles: List[Profile]
+    files: Dict[str, str]
     trouble: Optional[FleetError]
     over_ssh: Optional[str]
 
@@ -134,7 +159,7 @@ def look() -> Look:
     except FleetError as error:
         trouble = error
     interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
-    return Look(interfaces, routes, profiles, trouble, _find_ssh_interface(interfaces))
+    return Look(interfaces, routes, profiles, _read_files(), trouble, _find_ssh_interface(interfaces))
 
 
 def describe() -> List[Dict[str, Any]]:
@@ -143,34 +168,29 @@ def describe() -> List[Dict[str, Any]]:
         seen = look()
     except FleetError as error:
         return [{"name": None, "why": error.summary}]
-    configuration = Configuration.read()
-    default = {route.get("dev") for route in seen.routes if _is_default(route)}
     return [
         {
             "name": each.name,
-            "kind": each.kind,
-            "physical": each.is_physical,
             "mac": each.mac,
-            "mtu": each.mtu,
             "up": each.is_up,
-            "carrier": each.carrier,
-            "port_of": each.port_of,
             "addresses": [cidr(address) for address in each.addresses],
             "state": each.state,
             "connection": each.connection,
-            "uuid": each.uuid,
-            "carries_ssh": each.name == seen.over_ssh,
-            "carries_default_route": each.name in default,
             "offered": each.is_offered,
-            "why": None if each.is_offered else _why_not_offered(each, seen, configuration),
+            "why": None if each.is_offered else _why_not_offered(each, seen),
         }
         for each in seen.interfaces
     ]
 
 
-def choose(
-    seen: Look, wanted: List[str], configuration: "Configuration"
-) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
+def _why_not_offered(each: Interface, seen: Look) -> str:
+    if seen.trouble is not None:
+        return seen.trouble.summary
+    reason = _reason(each, seen, is_named=True)
+    return reason[0] if reason else f"not connected ({each.state})"
+
+
+def choose(seen: Look, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, MAC addresses or shell patterns of them; none means each physical Ethernet device. An item
@@ -183,7 +203,7 @@ def choose(
         item = next((item for item in wanted if _meets(item, each)), None)
         if wanted and item is None:
             continue
-        reason = _reason(each, seen, configuration, is_named=item is not None)
+        reason = _reason(each, seen, is_named=item is not None)
         if reason is None:
             chosen.append(each)
             continue
@@ -233,67 +253,9 @@ def split(line: str) -> List[str]:
     return fields
 
 
-class Configuration(NamedTuple):
-    """Files that keep an interface from NetworkManager, or give it to another program: path and text of each.
-
-    ``merged``: NetworkManager's configuration as it reads it; None if it cannot be printed.
-    """
-
-    merged: Optional[configparser.RawConfigParser]
-    networkmanager: Dict[str, str]
-    ifupdown: Dict[str, str]
-    daemons: Dict[str, str]
-    udev: Dict[int, str] = {}
-    networkd: Dict[int, str] = {}
-
-    @classmethod
-    def read(cls) -> "Configuration":
-        program = commands.find("NetworkManager")
-        printed = commands.attempt([program, "--print-config"], _IP_SECONDS) if program else None
-        merged = _parse(printed.stdout) if printed is not None and printed.rc == 0 else None
-        return cls(
-            merged,
-            _read_files(_CONFIGURATION),
-            _read_files(_IFUPDOWN),
-            _read_files(_DAEMONS),
-            {int(path.rpartition("/n")[2]): text for path, text in _read_files(("/run/udev/data/n[0-9]*",)).items()},
-            {int(os.path.basename(path)): text for path, text in _read_files(("/run/systemd/netif/links/*",)).items()},
-        )
-
-    def unmanaged(self, interface: Interface) -> Optional[Reason]:
-        """Return what gives the interface to another program after a boot: a profile would be unused then."""
-        name = interface.name
-        undo = f"Remove {name} there, then run `nmcli general reload` and `nmcli device set {name} managed yes`."
-        if "ADMIN_STATE=config" in self.networkd.get(interface.ifindex, ""):
-            return "systemd-networkd configures it", "Remove its .network file or its netplan entry, and reboot."
-        for path, text in self.ifupdown.items():
-            if re.search(rf"^\s*(?:iface|auto|allow-\S+)\s(?:.*\s)?{re.escape(name)}(?:\s|$)", text, re.MULTILINE):
-                return f"ifupdown configures it ({path})", undo
-        if _is_unmanaged(self.merged, interface):
-            files = [path for path, text in self.networkmanager.items() if _is_unmanaged(_parse(text), interface)]
-            place = files[-1] if files else "`NetworkManager --print-config`"
-            return f"NetworkManager's configuration excludes it ({place})", undo
-        if "E:NM_UNMANAGED=1" in self.udev.get(interface.ifindex, ""):
-            return (
-                "a udev rule excludes it from NetworkManager (NM_UNMANAGED)",
-                "Change that rule in /etc/udev/rules.d.",
-            )
-        return None
-
-    def daemon(self, name: str) -> Optional[Reason]:
-        for path, text in self.daemons.items():
-            lines = [line for line in text.splitlines() if not re.match(r"\s*[#!]", line)]
-            if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", "\n".join(lines)):
-                return (
-                    f"another program uses it ({path})",
-                    f"Remove {name} from that file, or leave it to that program.",
-                )
-        return None
-
-
-def _reason(each: Interface, seen: Look, configuration: Configuration, is_named: bool) -> Optional[Reason]:
+def _reason(each: Interface, seen: Look, is_named: bool) -> Optional[Reason]:
     """Return why the interface is not adopted; None if it can be."""
-    if each.kind not in ("ethernet", "veth") or any(fnmatch.fnmatchcase(each.name, item) for item in _OF_CONTAINERS):
+    if each.kind not in ("ethernet", "veth") or re.match("docker|veth", each.name):
         return f"not an Ethernet device of the host ({each.kind})", "Such a device is never adopted."
     if each.port_of is not None:
         return f"port of {each.port_of}", f"Remove it from {each.port_of} first."
@@ -305,7 +267,50 @@ def _reason(each: Interface, seen: Look, configuration: Configuration, is_named:
         return "unknown to NetworkManager", "See `journalctl -u NetworkManager` on the host."
     if each.name == seen.over_ssh:
         return "carries the SSH connection", "Connect over another interface."
-    return configuration.unmanaged(each) or _reason_in_use(each, seen) or configuration.daemon(each.name)
+    return claimed_by(each, seen.files) or _reason_in_use(each, seen)
+
+
+def claimed_by(each: Interface, files: Dict[str, str]) -> Optional[Reason]:
+    """Return which file gives the interface to another program: a profile would be unused after a boot."""
+    for places, line, why, fix in _CLAIMS:
+        patterns = places.format(ifindex=each.ifindex).split()
+        claim = re.compile("^" + line.format(name=re.escape(each.name)), re.MULTILINE)
+        for path, text in files.items():
+            if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns) and claim.search(text):
+                return f"{why} ({path})", fix.format(name=each.name)
+    if _excludes(files.get(_PRINTED, ""), each):
+        named = [path for path in files if "/NetworkManager/" in path and _excludes(files[path], each)]
+        place = named[-1] if named else f"`{_PRINTED}`"
+        return f"NetworkManager's configuration excludes it ({place})", _REMOVE.format(name=each.name)
+    return None
+
+
+def _excludes(text: str, each: Interface) -> bool:
+    """Return whether a configuration of NetworkManager excludes the interface."""
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return False
+    lists = [parser.get("keyfile", key, fallback="") for key in ("unmanaged-devices", "unmanaged-devices+")]
+    for section in parser.sections():
+        is_managed = parser.get(section, "managed", fallback="1").strip().lower() not in ("0", "false", "no", "off")
+        if section.startswith("device") and not is_managed:
+            lists.append(parser.get(section, "match-device", fallback="*"))
+    return any(_has(devices, each) for devices in lists if devices.strip())
+
+
+def _has(devices: str, each: Interface) -> bool:
+    """Return whether a device list of NetworkManager.conf has the interface; one of exceptions alone has all others."""
+
+    def is_meant(item: str) -> bool:
+        value = re.sub(r"^(interface-name:[=~]*|mac:|type:)", "", item)
+        return any(fnmatch.fnmatchcase(name, value) for name in (each.name, each.mac, each.mac.upper(), "ethernet"))
+
+    items = [item.strip() for item in re.split("[,;]", devices) if item.strip()]
+    exceptions = [item[len("except:") :] for item in items if item.startswith("except:")]
+    named = [item for item in items if not item.startswith("except:")]
+    return not any(map(is_meant, exceptions)) and (not named or any(map(is_meant, named)))
 
 
 def _reason_in_use(each: Interface, seen: Look) -> Optional[Reason]:
@@ -330,13 +335,6 @@ def is_for(profile: Profile, each: Interface) -> bool:
     return profile.interface == each.name or (not profile.interface and profile.mac == each.mac.lower())
 
 
-def _why_not_offered(each: Interface, seen: Look, configuration: Configuration) -> str:
-    if seen.trouble is not None:
-        return seen.trouble.summary
-    reason = _reason(each, seen, configuration, is_named=True)
-    return reason[0] if reason else f"not connected ({each.state})"
-
-
 def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
     flags = link.get("flags", [])
     kind = link.get("linkinfo", {}).get("info_kind") or {"ether": "ethernet"}.get(link["link_type"], link["link_type"])
@@ -347,7 +345,6 @@ def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
         kind=kind,
         is_physical=os.path.exists(f"/sys/class/net/{link['ifname']}/device"),
         mac=link.get("address", ""),
-        mtu=link.get("mtu", 0),
         is_up="UP" in flags,
         carrier="LOWER_UP" in flags if "UP" in flags else None,
         port_of=link.get("master"),
@@ -360,9 +357,9 @@ def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
 
 def _profiles() -> List[Profile]:
     """Return the Ethernet profiles. One that disappears while they are read is left out."""
-    listed = [split(line) for line in nmcli("-f", "UUID,TYPE,FILENAME,NAME,AUTOCONNECT", "connection", "show")]
+    listed = [split(line) for line in nmcli("-f", "UUID,TYPE,FILENAME,NAME", "connection", "show")]
     found = []
-    for uuid, kind, path, name, autoconnect in listed:
+    for uuid, kind, path, name in listed:
         if kind != "802-3-ethernet":
             continue
         try:
@@ -372,7 +369,7 @@ def _profiles() -> List[Profile]:
             if error.code != "nmcli_failed":
                 raise
             continue
-        found.append(Profile(uuid, name, interface, mac.replace("\\", "").lower(), path, autoconnect == "yes"))
+        found.append(Profile(uuid, name, interface, mac.replace("\\", "").lower(), path))
     return found
 
 
@@ -394,42 +391,6 @@ def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
             return None
         pid = process.parent
     return None
-
-
-def _is_unmanaged(configuration: Optional[configparser.RawConfigParser], interface: Interface) -> bool:
-    if configuration is None:
-        return False
-    for key in ("unmanaged-devices", "unmanaged-devices+"):
-        if _is_matched(configuration.get("keyfile", key, fallback=""), interface):
-            return True
-    return any(
-        configuration.get(section, "managed", fallback="1").strip().lower() in ("0", "false", "no", "off")
-        and _is_matched(configuration.get(section, "match-device", fallback="*"), interface)
-        for section in configuration.sections()
-        if section.startswith("device")
-    )
-
-
-def _is_matched(devices: str, interface: Interface) -> bool:
-    """Return whether a device list of NetworkManager.conf has the interface; one of exceptions alone has all others."""
-    items = [item.strip() for item in re.split("[,;]", devices) if item.strip()]
-    without = [item[len("except:") :] for item in items if item.startswith("except:")]
-    with_ = [item for item in items if not item.startswith("except:")]
-    if any(_is_device(item, interface) for item in without):
-        return False
-    return any(_is_device(item, interface) for item in with_) or bool(without and not with_)
-
-
-def _is_device(item: str, interface: Interface) -> bool:
-    key, _colon, value = item.partition(":")
-    if key == "interface-name":
-        name = value.lstrip("=~")
-        return name == interface.name if value.startswith("=") else fnmatch.fnmatchcase(interface.name, name)
-    if key == "type":
-        return value in ("ethernet", interface.kind)
-    if key == "mac":
-        return value.lower() == interface.mac.lower()
-    return item == "*" or item == interface.name or item.lower() == interface.mac.lower()
 
 
 def _is_default(route: Dict[str, Any]) -> bool:
@@ -465,23 +426,18 @@ def _ip(*arguments: str) -> List[Dict[str, Any]]:
     return found
 
 
-def _parse(text: str) -> Optional[configparser.RawConfigParser]:
-    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
-    try:
-        parser.read_string(text)
-    except configparser.Error:
-        return None
-    return parser
-
-
-def _read_files(patterns: Tuple[str, ...]) -> Dict[str, str]:
+def _read_files() -> Dict[str, str]:
+    """Return the text of each file that may give an interface to another program, by path."""
+    patterns = [pattern.format(ifindex="[0-9]*") for places, *_rest in _CLAIMS for pattern in places.split()]
     found = {}
-    for path in [path for pattern in patterns for path in sorted(glob.glob(pattern))]:
-        try:
-            with open(path, encoding="utf-8", errors="replace") as stream:
-                found[path] = stream.read(1 << 20)
-        except OSError:
-            continue
+    for path in [path for pattern in patterns + _CONFIGURATION for path in sorted(glob.glob(pattern))]:
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+            found[path] = stream.read(1 << 20)
+    program, option = _PRINTED.split()
+    command = commands.find(program)
+    printed = commands.attempt([command, option], _IP_SECONDS) if command else None
+    if printed is not None and printed.rc == 0:
+        found[_PRINTED] = printed.stdout
     return found
 
 

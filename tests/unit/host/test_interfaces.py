@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, interfaces
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host.interfaces import Configuration, Interface
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host.interfaces import Interface, claimed_by
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 UP = ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"]
 SSH = {"family": "inet", "local": "198.51.100.7", "prefixlen": 24, "scope": "global"}
 LINK_LOCAL = {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"}
 UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce7f4"
-NOTHING = Configuration(None, {}, {}, {})
 
 
 def link(name: str, ifindex: int, **more: Any) -> dict[str, Any]:
@@ -45,7 +44,7 @@ ens12:unmanaged::
 ens13:disconnected::
 veth1a2b:unmanaged::
 """
-CONNECTIONS = f"{UUID}:802-3-ethernet:/etc/NetworkManager/system-connections/one:Wired\\: one \\\\ two:yes\n"
+CONNECTIONS = f"{UUID}:802-3-ethernet:/etc/NetworkManager/system-connections/one:Wired\\: one \\\\ two\n"
 ROUTES = [{"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}, {"dst": "192.0.2.0/24", "dev": "ens13"}]
 
 
@@ -77,7 +76,7 @@ def host(tmp_path, monkeypatch):
 
 def test_choose_only_what_has_no_address(host):
     seen = interfaces.look()
-    chosen, reasons, failed = interfaces.choose(seen, ["*"], NOTHING)
+    chosen, reasons, failed = interfaces.choose(seen, ["*"])
     assert [each.name for each in chosen] == ["ens9"]
     assert reasons.keys() == {"lo", "eth0", "ens10", "br0", "ens11", "ens12", "ens13", "veth1a2b"}
     assert "203.0.113.9/24" in reasons["ens12"][0]
@@ -100,16 +99,16 @@ def test_choose_only_what_has_no_address(host):
     ],
 )
 def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
-    found, _reasons, troubles = interfaces.choose(interfaces.look(), wanted, NOTHING)
+    found, _reasons, troubles = interfaces.choose(interfaces.look(), wanted)
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
 
 def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host):
     nmcli = host / "bin" / "nmcli"
     nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
-    assert "one" in interfaces.choose(interfaces.look(), ["ens*"], NOTHING)[1]["ens9"][0]
+    assert "one" in interfaces.choose(interfaces.look(), ["ens*"])[1]["ens9"][0]
     (host / "connections").write_text(CONNECTIONS.replace("/etc/", "/run/"))
-    assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"], NOTHING)[0]] == ["ens9"]
+    assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"])[0]] == ["ens9"]
 
 
 def test_networkmanager_without_an_answer_is_trouble(host):
@@ -123,11 +122,10 @@ def test_networkmanager_without_an_answer_is_trouble(host):
 def test_describe_tells_why_an_interface_is_not_offered(host):
     facts = {each["name"]: each for each in interfaces.describe()}
     assert facts["eth0"]["offered"]
-    assert facts["eth0"]["carries_default_route"]
     assert facts["ens10"]["why"] == "no carrier"
 
 
-ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", 1500, True, True, None, [], "unmanaged")
+ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", True, True, None, [], "unmanaged")
 
 
 @pytest.mark.parametrize(
@@ -147,23 +145,28 @@ ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", 1500, True, T
     ],
 )
 def test_configuration_that_excludes_an_interface(text, is_unmanaged):
-    merged = interfaces._parse(text)
-    reason = Configuration(merged, {"/etc/x.conf": text}, {}, {}).unmanaged(ENS9)
+    path = "/etc/NetworkManager/conf.d/x.conf"
+    reason = claimed_by(ENS9, {path: text, "NetworkManager --print-config": text})
     assert (reason is not None) == is_unmanaged
-    assert reason is None or "/etc/x.conf" in reason[0]
+    assert reason is None or path in reason[0]
 
 
-def test_other_programs_that_have_an_interface():
-    ifupdown = {"/etc/network/interfaces": "auto lo ens9\niface lo inet loopback\n"}
-    assert "/etc/network/interfaces" in Configuration(None, {}, ifupdown, {}).unmanaged(ENS9)[0]
-    assert (
-        Configuration(None, {}, {"/etc/network/interfaces": "iface ens90 inet dhcp\n# ens9"}, {}).unmanaged(ENS9)
-        is None
-    )
-    assert Configuration(None, {}, {}, {}, udev={3: "E:NM_UNMANAGED=1\n"}).unmanaged(ENS9)
-    assert Configuration(None, {}, {}, {}, networkd={3: "ADMIN_STATE=configured\n"}).unmanaged(ENS9)
-    assert Configuration(None, {}, {}, {"/etc/keepalived/a.conf": "interface ens9"}).daemon("ens9")
-    assert Configuration(None, {}, {}, {"/etc/keepalived/a.conf": "# ens9\ninterface ens90"}).daemon("ens9") is None
+@pytest.mark.parametrize(
+    ("path", "text", "is_claimed"),
+    [
+        ("/etc/network/interfaces", "auto lo ens9\niface lo inet loopback\n", True),
+        ("/etc/network/interfaces", "iface ens90 inet dhcp\n# ens9", False),
+        ("/run/udev/data/n3", "E:NM_UNMANAGED=1\n", True),
+        ("/run/udev/data/n33", "E:NM_UNMANAGED=1\n", False),
+        ("/run/systemd/netif/links/3", "# x\nADMIN_STATE=configured\n", True),
+        ("/etc/keepalived/a.conf", "vrrp_instance a { interface ens9 }", True),
+        ("/etc/keepalived/a.conf", "# ens9\ninterface ens90", False),
+    ],
+)
+def test_other_programs_that_have_an_interface(path, text, is_claimed):
+    reason = claimed_by(ENS9, {path: text})
+    assert (reason is not None) == is_claimed
+    assert reason is None or path in reason[0]
 
 
 def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route():
