@@ -83,11 +83,8 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         if failed:
             raise _not_adopted(failed, reasons)
         left_alone = [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in reasons.items()]
-        zones = {each.name: _zone(each.name) for each in chosen}
         has_way_out = bool(seen.default_routes)
-        settings = {
-            each.name: make_profile(each.name, zones[each.name], wanted.dhcp_timeout, has_way_out) for each in chosen
-        }
+        settings = {each.name: make_profile(_zone(each.name), wanted.dhcp_timeout, has_way_out) for each in chosen}
         values: Dict[str, Any] = {
             "adopted": [{"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen],
             "left_alone": left_alone,
@@ -99,12 +96,12 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
             "after": {each.name: settings[each.name] for each in chosen},
         }
         if chosen and not check_mode:
-            values["adopted"] = _change(wanted, seen, chosen, settings, zones)
+            values["adopted"] = _change(wanted, seen, chosen, settings)
             values["pending"] = [each.name for each in chosen]
         return Result(bool(chosen or undone), values, diff)
 
 
-def make_profile(name: str, zone: str, dhcp_timeout: int, has_way_out: bool) -> Dict[str, str]:
+def make_profile(zone: str, dhcp_timeout: int, has_way_out: bool) -> Dict[str, str]:
     """Return the settings of the profile of an interface.
 
     On a host that has a default route, a lease brings nothing but the address and its subnet.
@@ -183,7 +180,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
 
 
 def _change(
-    wanted: Wanted, seen: Look, chosen: List[Interface], settings: Dict[str, Dict[str, str]], zones: Dict[str, str]
+    wanted: Wanted, seen: Look, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
 ) -> List[Dict[str, Any]]:
     """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host."""
     if not os.path.isdir("/run/systemd/system"):
@@ -199,7 +196,7 @@ def _change(
             "interfaces": {
                 each.name: {
                     "uuid": uuids[each.name],
-                    "zone": zones[each.name],
+                    "zone": settings[each.name].get("connection.zone", ""),
                     "was_unmanaged": each.state == "unmanaged",
                     "was_up": each.is_up,
                     "accept_ra": _accept_ra(each.name),

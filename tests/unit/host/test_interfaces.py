@@ -170,8 +170,8 @@ def test_other_programs_that_have_an_interface(path, text, is_claimed):
 
 
 def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route():
-    assert adoption.make_profile("ens9", "", 10, False) == {"ipv4.dhcp-timeout": "25"}
-    settings = adoption.make_profile("ens9", "internal", 10, True)
+    assert adoption.make_profile("", 10, False) == {"ipv4.dhcp-timeout": "25"}
+    settings = adoption.make_profile("internal", 10, True)
     assert settings["connection.zone"] == "internal"
     assert settings["ipv4.never-default"] == settings["ipv6.ignore-auto-routes"] == "yes"
     assert settings["ipv6.ignore-auto-dns"] == "yes"
