@@ -3,7 +3,8 @@
 Side by side, over a connection that answers at once: slb.fleet.rollout and one ansible.builtin.ping task. Prints for
 each size the controller's CPU time (user and system, all processes), the wall time, the memory of its largest process
 and the ratio of rollout to ping; and the slopes of log CPU over log hosts, which Ansible's own is above 1. With
---troubled, a tenth of the hosts has work, fails or is unreachable.
+--troubled, a tenth of the hosts has work, fails or is unreachable. With --report, rollout is run with and without the
+callback slb.fleet.report instead, and the report's part of the CPU time is printed.
 
 With --gate it is a test: the slope of rollout is at most 0.05 above that of ping for a healthy fleet, and 0.1 for a
 troubled one. If a bound is exceeded, both are measured again, because another program on the machine adds costs.
@@ -69,7 +70,7 @@ def measured(command: list[Any], output: Path, is_good: Callable[[int, str], boo
     return Run(used.ru_utime + used.ru_stime, wall, used.ru_maxrss / 1024)
 
 
-def measure(size: int, troubled: bool, folder: Path) -> dict[str, Run]:
+def measure(size: int, troubled: bool, folder: Path, of_report: bool = False) -> dict[str, Run]:
     inventory, ping = folder / "inventory.yml", folder / "ping.yml"
     inventory.write_text(yaml.dump(fleet(size, troubled), Dumper=yaml.CSafeDumper))
     ping.write_text(json.dumps([{"hosts": "engines", "gather_facts": False, "tasks": [{"ansible.builtin.ping": {}}]}]))
@@ -78,21 +79,23 @@ def measure(size: int, troubled: bool, folder: Path) -> dict[str, Run]:
         "ANSIBLE_COLLECTIONS_PATH": str(HERE.parents[1] / ".cache" / "dev"),
         "ANSIBLE_CONNECTION_PLUGINS": str(HERE / "connection_plugins"),
         "ANSIBLE_PIPELINING": "1",
-        "ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report",
-        "ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet",
+        "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default" if of_report else "slb.fleet.fleet",
         "ANSIBLE_LOCAL_TEMP": str(folder),
     }
     # A pending host is healthy at the end.
     healthy = sum(state_of(number, troubled) in ("verified", "pending") for number in range(size))
-    runs = {}
-    for name, playbook, text in (("rollout", "slb.fleet.rollout", f"{healthy} healthy"), ("ping", ping, "edge-0")):
-        runs[name] = measured(
+    wanted = [("rollout", "slb.fleet.rollout", f"{healthy} healthy"), ("ping", ping, "edge-0")]
+    if of_report:
+        wanted[1] = ("without the report", "slb.fleet.rollout", "edge-0")
+    return {
+        name: measured(
             [BIN / "ansible-playbook", "-i", inventory, "--forks", "20", playbook],
             folder / "output",
             lambda status, output, text=text: (troubled or not status) and text in output,  # type: ignore[misc]
-            env=environment,
+            env={**environment, "ANSIBLE_CALLBACKS_ENABLED": "" if "without" in name else "slb.fleet.report"},
         )
-    return runs
+        for name, playbook, text in wanted
+    }
 
 
 def slope(costs: dict[int, dict[str, Run]], name: str) -> float:
@@ -134,6 +137,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", default="", help="the sizes, with commas between")
     parser.add_argument("--troubled", action="store_true")
+    parser.add_argument("--report", action="store_true")
     parser.add_argument("--gate", action="store_true")
     options = parser.parse_args()
     sizes = [int(text) for text in (options.hosts or ("200,800" if options.gate else "500,1000,2000")).split(",")]
@@ -141,6 +145,12 @@ def main() -> int:
         if options.gate:
             results = [gate(sizes, troubled, Path(folder)) for troubled in (False, True)]
             return int(not all(results))
+        if options.report:
+            for size in sizes:
+                with_report, without = measure(size, options.troubled, Path(folder), of_report=True).values()
+                part = (with_report.cpu - without.cpu) / with_report.cpu
+                print(f"{size} hosts: the report takes {part:.1%} of {with_report.cpu:.0f} s of CPU", flush=True)
+            return 0
         show({size: measure(size, options.troubled, Path(folder)) for size in sizes})
     return 0
 
