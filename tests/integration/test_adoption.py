@@ -318,6 +318,7 @@ def test_confirmation_and_rollback_at_the_same_time_agree(fleet):
     everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_the_zone_of_firewalld_stays(fleet):
     host = fleet.hosts["trixie"]
     zone = f"firewall-cmd --get-zone-of-interface={SILENT}"
