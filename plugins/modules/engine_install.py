@@ -155,59 +155,6 @@ record:
   description: The deployment record after the task, with the keys of RV(slb.fleet.host_info#module:slb_host.record).
   returned: success
   type: dict
-  contains:
-    state:
-      description: V(none), V(preparing), V(requested), V(restoring), V(verified) or V(invalid).
-      type: str
-    why:
-      description: Reason for V(invalid).
-      type: str
-    request_id:
-      description: Identifier of the install request.
-      type: str
-    name:
-      description: Name of the engine.
-      type: str
-    manage_ip:
-      description: Address of the engine host, as the management node reaches it.
-      type: str
-    base_url:
-      description: Address of the management node.
-      type: str
-    age:
-      description: Number of seconds since the request. After a reboot, the uptime of the host.
-      type: float
-    container_before:
-      description: Identifier of the container C(slb) right before the request; null if there was none.
-      type: str
-    last_verified:
-      description: Identifier of the container in which the engine was last verified.
-      type: str
-    verified_by:
-      description: V(host) or V(engine_list).
-      type: str
-    set_aside:
-      description: The container that was set aside, in its earlier state.
-      type: dict
-      contains:
-        id:
-          description: Identifier of the container.
-          type: str
-        name:
-          description: Name of the container.
-          type: str
-        runtime:
-          description: V(docker) or V(podman).
-          type: str
-        restart_policy:
-          description: Restart policy before, such as V(on-failure:3).
-          type: str
-        state:
-          description: State before.
-          type: str
-        purpose:
-          description: V(replace) or V(remediate).
-          type: str
   sample: {state: verified, name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example", age: 12.5}
 """
 

@@ -119,7 +119,7 @@ slb_host:
           description: What to do about V(unknown).
           type: str
     record:
-      description: The deployment record, see M(slb.fleet.engine_record).
+      description: The deployment record that the collection keeps on the host.
       type: dict
       contains:
         state:
