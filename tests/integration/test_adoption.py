@@ -107,13 +107,13 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet):
 
 def test_everything_else_is_left_alone_with_the_reason(fleet):
     def scenario(host):
-        shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens18 }' >/etc/keepalived/a.conf")
+        shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens9 }' >/etc/keepalived/a.conf")
         shell(host, "nmcli connection add type ethernet con-name own ifname ens10 autoconnect no")
         shell(host, "ip link add br9 type bridge; ip -n lan link set ens11 down; ip link set eth0 up")
         eventually(lambda: devices(host)[ANSWERED] == "unavailable", 30, "no carrier")
         before = dump(host, *STILL)
         seen = reasons(module(fleet, host, "*", check=True))
-        assert "keepalived" in seen["ens18"]
+        assert "keepalived" in seen["ens9"]
         assert "own" in seen[SILENT]
         assert "carrier" in seen[ANSWERED]
         for name, word in (("ens13", "20-slb-lab-nics"), ("ens14", "20-slb-lab-nics"), ("ens16", "interfaces.d/ens16")):
@@ -144,17 +144,17 @@ def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet):
         index = {name: shell(host, f"cat /sys/class/net/{name}/ifindex").strip() for name in NICS}
         udev, networkd = f"/run/udev/data/n{index[SILENT]}", f"/run/systemd/netif/links/{index[ANSWERED]}"
         shell(host, f"mkdir -p $(dirname {udev} {networkd}); echo E:NM_UNMANAGED=1 >{udev}")
-        shell(host, f"echo ADMIN_STATE=configured >{networkd}; ip route add 192.0.2.0/24 dev ens18")
+        shell(host, f"echo ADMIN_STATE=configured >{networkd}; ip route add 192.0.2.0/24 dev ens9")
         shell(host, "ip link add br8 type bridge; ip link add port8 type veth peer name peer8")
         shell(host, "ip link set port8 master br8")
         try:
             seen = reasons(module(fleet, host, "*", check=True))
         finally:
-            shell(host, "ip link del port8; ip link del br8; ip route del 192.0.2.0/24 dev ens18")
+            shell(host, "ip link del port8; ip link del br8; ip route del 192.0.2.0/24 dev ens9")
             shell(host, f"rm {udev} {networkd}")
-        for name, word in ((SILENT, "udev"), (ANSWERED, "networkd"), ("ens18", "192.0.2.0/24"), ("port8", "br8")):
+        for name, word in ((SILENT, "udev"), (ANSWERED, "networkd"), ("ens9", "192.0.2.0/24"), ("port8", "br8")):
             assert word in seen[name], seen[name]
-        assert "physical" in reasons(module(fleet, host, check=True))["ens18"]
+        assert "physical" in reasons(module(fleet, host, check=True))["ens9"]
         require_restored(host, before, *STILL)
 
     everywhere(fleet, scenario)

@@ -54,10 +54,10 @@ def test_check_mode_is_a_plan_and_changes_nothing(reported):
 
 def test_what_was_approved_is_done_and_nothing_else(reported, tmp_path):
     plan = tmp_path / "plan.json"
-    reported.play("slb.fleet.rollout", "--limit", "bullseye,bookworm", "--check", slb_serial="100%")
+    reported.play("slb.fleet.rollout", "--limit", "bookworm,bullseye", "--check", slb_serial="100%")
     plan.write_text((reported.folder / "report.json").read_text())
     run = reported.play("slb.fleet.rollout", slb_approved_plan=str(plan), slb_serial="100%")
-    assert reported.statuses == {"bullseye": "healthy", "bookworm": "healthy", "trixie": "failed"}, run.output
+    assert reported.statuses == {"bookworm": "healthy", "bullseye": "healthy", "trixie": "failed"}, run.output
     assert reported.host("trixie")["code"] == "not_in_approved_plan"
     assert reported.containers("trixie") == {}
     assert "trixie" not in reported.console
@@ -79,7 +79,7 @@ def test_an_audit_passes_where_all_is_proven_and_names_what_only_the_console_has
     run = reported.play("slb.fleet.audit")
     assert run.status == 0, run.output
     assert reported.document["counts"]["healthy"] == 3
-    limited = reported.play("slb.fleet.audit", slb_hosts="bullseye,bookworm")
+    limited = reported.play("slb.fleet.audit", slb_hosts="bookworm,bullseye")
     assert limited.status == 0, limited.output
     assert [each["engine"].split()[0] for each in reported.document["unknown_engines"]] == ["trixie"]
     assert "1 in the engine list only: trixie" in limited.output
@@ -124,19 +124,19 @@ def artifact_of(folder: Path) -> dict[str, Any]:
 def test_the_failed_and_the_unreachable(reported, strategy):
     reported.play("slb.fleet.rollout", slb_serial="100%")
     reported.clean("trixie")
-    reported.lab.hosts["bullseye"].exec(["docker", "rm", "--force", "slb"])
-    port = {"bookworm": {"ansible_port": 1}}
+    reported.lab.hosts["bookworm"].exec(["docker", "rm", "--force", "slb"])
+    port = {"bullseye": {"ansible_port": 1}}
     extra = reported.fleet.inventory.parent / "closed.yml"
     extra.write_text(yaml.safe_dump({"engines": {"hosts": port}}))
     run = reported.play("slb.fleet.rollout", "-i", str(extra), env={"ANSIBLE_STRATEGY": strategy},
                         slb_max_fail_percentage=0)  # fmt: skip
     assert run.status != 0
-    assert (reported.statuses["bullseye"], reported.host("bullseye")["code"]) == ("failed", "listed_but_not_running"), (
+    assert (reported.statuses["bookworm"], reported.host("bookworm")["code"]) == ("failed", "listed_but_not_running"), (
         run.output
     )
-    assert reported.statuses["bookworm"] == "unreachable"
+    assert reported.statuses["bullseye"] == "unreachable"
     assert reported.statuses["trixie"] == "healthy", "a host that is not deployed does not count for the limit"
-    assert reported.retry == ["bullseye", "bookworm"]
+    assert reported.retry == ["bookworm", "bullseye"]
     assert f"slb.fleet.rollout --limit @{reported.folder}/retry" in run.output
     see_that_proofs_are_true(reported)
 
@@ -144,32 +144,32 @@ def test_the_failed_and_the_unreachable(reported, strategy):
 def test_of_a_run_that_is_killed_is_on_disk_what_was_known(reported):
     reported.clean()
     with reported.started("slb.fleet.rollout", slb_serial=1) as process:
-        reported.wait_for_a_request("bullseye")
+        reported.wait_for_a_request("bookworm")
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         reported.see_that_no_secret_is_told(reported.output_of(process))
     assert (reported.document["run"]["status"], reported.document["run"]["ended"]) == ("running", None)
-    assert reported.statuses == {"bullseye": "interrupted", "bookworm": "not_started", "trixie": "not_started"}
-    assert json.loads(reported.lab.hosts["bullseye"].exec(["cat", RECORD]).stdout)["state"] == "requested"
+    assert reported.statuses == {"bookworm": "interrupted", "bullseye": "not_started", "trixie": "not_started"}
+    assert json.loads(reported.lab.hosts["bookworm"].exec(["cat", RECORD]).stdout)["state"] == "requested"
     see_that_proofs_are_true(reported)
     run = reported.play("slb.fleet.rollout", "--limit", f"@{reported.folder}/retry", slb_serial="100%")
     assert run.status == 0, run.output
-    assert reported.statuses == {"bullseye": "healthy", "bookworm": "healthy", "trixie": "healthy"}
+    assert reported.statuses == {"bookworm": "healthy", "bullseye": "healthy", "trixie": "healthy"}
     see_that_proofs_are_true(reported)
 
 
 def test_a_frozen_host_fails_and_the_others_are_verified(reported):
-    reported.clean("bullseye")
+    reported.clean("bookworm")
     reported.play("slb.fleet.rollout", slb_serial="100%")
-    container = reported.lab.hosts["bookworm"].container
+    container = reported.lab.hosts["bullseye"].container
     docker.run(["pause", container])
     try:
         run = reported.play("slb.fleet.rollout", slb_host_timeout=15)
     finally:
         docker.run(["unpause", container])
-    assert (reported.statuses["bullseye"], reported.statuses["trixie"]) == ("healthy", "healthy"), run.output
+    assert (reported.statuses["bookworm"], reported.statuses["trixie"]) == ("healthy", "healthy"), run.output
     # A connection that was open before lets the task begin.
-    assert (reported.statuses["bookworm"], reported.host("bookworm")["code"]) in (
+    assert (reported.statuses["bullseye"], reported.host("bullseye")["code"]) in (
         ("failed", "host_timeout"),
         ("unreachable", "host_unreachable"),
     )
@@ -187,10 +187,10 @@ def test_other_playbooks_have_no_report(reported, tmp_path):
 
 
 def test_at_a_terminal_changes_and_failures_alone_are_told(reported):
-    reported.clean("bullseye")
+    reported.clean("bookworm")
     quiet = reported.play("slb.fleet.rollout", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})
     assert quiet.status == 0, quiet.output
-    assert "bullseye  installation requested" in quiet.output
+    assert "bookworm  installation requested" in quiet.output
     assert "TASK" not in quiet.output
     assert "PLAY" not in quiet.output
     loud = reported.play("slb.fleet.rollout", "-v", env={"ANSIBLE_STDOUT_CALLBACK": "slb.fleet.fleet"})
