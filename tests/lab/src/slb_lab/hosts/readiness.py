@@ -11,9 +11,11 @@ import asyncssh
 
 from slb_lab.errors import LabError
 
+# While the image is loaded, Podman 4.3 may lose it to a second command.
 _LOOK = """
-systemctl is-system-running
-{runtime} image inspect --format found {image} 2>&1 | tail -n 1
+state=$(systemctl is-system-running)
+echo "$state"
+if [ "$state" = starting ]; then echo; else {runtime} image inspect --format found {image} 2>&1 | tail -n 1; fi
 systemctl list-jobs --no-legend --full | awk '$4 == "running" {{ printf "%s ", $2 }}'
 """
 _PAUSE = 0.3
