@@ -17,7 +17,7 @@ def test_each_package_has_a_version_and_checksums(file):
 
 def test_tools_install_packages_with_checksums():
     lines = [line for program in PROGRAMS for line in program.read_text().splitlines()]
-    installs = [line for line in lines if re.search(r"-m pip\b.* (install|download) ", line)]
+    installs = [line for line in lines if re.search(r"(-m|uv) pip (.* )?(install|download) ", line)]
     assert len(installs) >= 5
     # The lab comes from this repository.
     assert not [line for line in installs if "--require-hashes" not in line and "--editable tests/lab" not in line]
