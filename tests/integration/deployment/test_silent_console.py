@@ -26,7 +26,7 @@ def rollout(sites):
     return sites.play(
         "slb.fleet.rollout",
         variables={
-            "trixie-1": {"slb_wait_timeout": 12},
+            "trixie-1": {"slb_wait_timeout": 30},
             "trixie-2": {"slb_motd_after": "restored"},
         },
     )
