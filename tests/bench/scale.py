@@ -92,7 +92,7 @@ def measure(size: int, troubled: bool, folder: Path, of_report: bool = False) ->
             [BIN / "ansible-playbook", "-i", inventory, "--forks", "20", playbook],
             folder / "output",
             lambda status, output, text=text: (troubled or not status) and text in output,  # type: ignore[misc]
-            env={**environment, "ANSIBLE_CALLBACKS_ENABLED": "" if "without" in name else "slb.fleet.report"},
+            env={**environment, **({"ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report"} if "without" not in name else {})},
         )
         for name, playbook, text in wanted
     }

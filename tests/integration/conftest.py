@@ -27,8 +27,8 @@ systemctl restart slb-lab-leftover.service
 
 
 def reset(host: Host) -> None:
-    """Give the host back the state in which the lab made it: no engine, record or profile, its banner, its leftover."""
-    host.exec(["sh", "-c", RESET], check=False)
+    """Restore the host as the lab made it: without engine, record and profile, with its banner and its leftover."""
+    host.exec(["sh", "-c", RESET])
 
 
 @pytest.fixture(scope="session")

@@ -305,7 +305,9 @@ def _has(devices: str, each: Interface) -> bool:
 
     def is_meant(item: str) -> bool:
         value = re.sub(r"^(interface-name:[=~]*|mac:|type:)", "", item)
-        return any(fnmatch.fnmatchcase(name, value) for name in (each.name, each.mac, each.mac.upper(), "ethernet"))
+        if fnmatch.fnmatchcase(each.mac.lower(), value.lower()):
+            return True
+        return any(fnmatch.fnmatchcase(name, value) for name in (each.name, "ethernet", each.kind))
 
     items = [item.strip() for item in re.split("[,;]", devices) if item.strip()]
     exceptions = [item[len("except:") :] for item in items if item.startswith("except:")]

@@ -134,6 +134,8 @@ ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", True, True, N
         ("[keyfile]\nunmanaged-devices=interface-name:ens9", True),
         ("[keyfile]\nunmanaged-devices=interface-name:ens*;interface-name:eth0", True),
         ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:03", True),
+        ("[keyfile]\nunmanaged-devices=mac:AA:bB:00:00:00:03", True),
+        ("[keyfile]\nunmanaged-devices=type:veth", True),
         ("[keyfile]\nunmanaged-devices=*,except:type:wifi,except:type:gsm", True),
         ("[keyfile]\nunmanaged-devices=except:interface-name:eth0", True),
         ("[keyfile]\nunmanaged-devices=*,except:interface-name:ens9", False),
@@ -146,7 +148,8 @@ ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:03", True, True, N
 )
 def test_configuration_that_excludes_an_interface(text, is_unmanaged):
     path = "/etc/NetworkManager/conf.d/x.conf"
-    reason = claimed_by(ENS9, {path: text, "NetworkManager --print-config": text})
+    ens9 = ENS9._replace(kind="veth", mac="aa:bb:00:00:00:03") if "veth" in text or "bB" in text else ENS9
+    reason = claimed_by(ens9, {path: text, "NetworkManager --print-config": text})
     assert (reason is not None) == is_unmanaged
     assert reason is None or path in reason[0]
 
