@@ -92,12 +92,8 @@ def podman(on_host):
 def test_set_aside_and_restored(podman, policy):
     identity = podman.run(f"--restart {policy} {SERVE}")
     seen = podman.seen()["engine_container"]
-    assert [seen[key] for key in ("state", "runtime", "id", "restart_policy")] == [
-        "running",
-        "podman",
-        identity,
-        policy,
-    ]
+    assert (seen["state"], seen["runtime"]) == ("running", "podman")
+    assert (seen["id"], seen["restart_policy"]) == (identity, policy)
     kind = policy.partition(":")[0]
 
     aside = podman.set_aside()
