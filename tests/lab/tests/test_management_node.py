@@ -104,5 +104,8 @@ def test_long_login_banner_breaks_the_deployment(tmp_path, monkeypatch):
             assert call(node, "POST", INSTALL, cookie, json=engine).json()["code"] == 0
             wait_until(lambda status=status: node.state()["engines"][0]["status"] == status, f"it is {status}", 60)
             host.exec(["mv", "/etc/motd", "/etc/motd.bak"], check=False)
+        # The engine went with the host.
+        lab.up(Topology.model_validate({"hosts": {"noisy": {"release": "trixie", "motd_lines": 0}}}))
+        assert node.state()["engines"] == []
     finally:
         lab.down()

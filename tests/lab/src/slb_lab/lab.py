@@ -109,9 +109,13 @@ class Lab:
             with ThreadPoolExecutor(max_workers=2) as builders:
                 list(builders.map(lambda kind: images.ensure_host_image(kind[0], kind[1], report), sorted(kinds)))
             containers.ensure_network(self.name, self.folder.path)
-            self._make_containers(wanted, report)
+            kept = self._make_containers(wanted, report)
             self.management_node.configure(wanted, self.folder.private_key)
             asyncio.run(self._start_all(report))
+            # Else its list names engines of hosts that are gone.
+            for engine in self.management_node.state()["engines"]:
+                if engine["address"] not in kept:
+                    self.management_node.forget(engine["name"])
 
     def wait_ready(self, host: Host, report: Report = silent, timeout: float = _READY_SECONDS) -> str:
         """Wait until the host can be used; systemd's state then. LabError with what was last seen on time-out."""
@@ -139,7 +143,8 @@ class Lab:
                 f"Choose another name, or set SLB_LAB_HOME={kept_in.parent}."
             )
 
-    def _make_containers(self, wanted: Topology, report: Report) -> None:
+    def _make_containers(self, wanted: Topology, report: Report) -> set[str]:
+        """Return the addresses of the hosts that were there and stay."""
         there = containers.of_lab(self.name)
         engine = wanted.management_node.engine
         made_from = {
@@ -156,7 +161,8 @@ class Lab:
         for name in stale:
             report(name, "made again" if name in wanted.hosts else "removed")
         kept = {name: container for name, container in there.items() if name not in stale}
-        addresses = containers.free_addresses(self.name, {container.address for container in kept.values()})
+        kept_addresses = {container.address for container in kept.values()}
+        addresses = containers.free_addresses(self.name, kept_addresses)
         keys = {container.address: container.host_key for container in kept.values()}
         for name, host in wanted.hosts.items():
             if name in kept:
@@ -183,6 +189,7 @@ class Lab:
             keys[address] = public
         lines = "".join(f"{address} {key}\n" for address, key in keys.items())
         folder.write(self.folder.known_hosts, lines.encode())
+        return kept_addresses
 
     async def _start_all(self, report: Report) -> None:
         hosts = self.hosts.values()
