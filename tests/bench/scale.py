@@ -4,7 +4,7 @@ Side by side, over a connection that answers at once: slb.fleet.rollout and one 
 each size the controller's CPU time (user and system, all processes), the wall time, the memory of its largest process
 and the ratio of rollout to ping; and the slopes of log CPU over log hosts, which Ansible's own is above 1. With
 --troubled, a tenth of the hosts has work, fails or is unreachable. With --report, rollout is run with and without the
-callback slb.fleet.report instead, and the report's part of the CPU time is printed.
+callback slb.fleet.report and its files instead, and the report's part of the CPU time is printed.
 
 With --gate it is a test: the slope of rollout is at most 0.05 above that of ping for a healthy fleet, and 0.1 for a
 troubled one. If a bound is exceeded, both are measured again, because another program on the machine adds costs.
@@ -82,6 +82,9 @@ def measure(size: int, troubled: bool, folder: Path, of_report: bool = False) ->
         "ANSIBLE_STDOUT_CALLBACK": "ansible.builtin.default" if of_report else "slb.fleet.fleet",
         "ANSIBLE_LOCAL_TEMP": str(folder),
     }
+    reported = {"ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report"}
+    if of_report:
+        reported["SLB_REPORT_DIR"] = str(folder / "reports")
     # A pending host is healthy at the end.
     healthy = sum(state_of(number, troubled) in ("verified", "pending") for number in range(size))
     wanted = [("rollout", "slb.fleet.rollout", f"{healthy} healthy"), ("ping", ping, "edge-0")]
@@ -92,7 +95,7 @@ def measure(size: int, troubled: bool, folder: Path, of_report: bool = False) ->
             [BIN / "ansible-playbook", "-i", inventory, "--forks", "20", playbook],
             folder / "output",
             lambda status, output, text=text: (troubled or not status) and text in output,  # type: ignore[misc]
-            env={**environment, **({"ANSIBLE_CALLBACKS_ENABLED": "slb.fleet.report"} if "without" not in name else {})},
+            env={**environment, **(reported if "without" not in name else {})},
         )
         for name, playbook, text in wanted
     }

@@ -24,11 +24,11 @@ options:
       the second check, V(brief) for one whose engine is seen at the second check only. By default, it has no engine.
     default: ''
     vars: [{name: stateful_state}]
-  delay:
-    description: Number of seconds before each answer.
+  answers_after:
+    description: Number of seconds before each answer. Not C(delay), whose value would be that of the keyword, 5.
     type: float
     default: 0
-    vars: [{name: stateful_delay}]
+    vars: [{name: stateful_answers_after}]
   once:
     description: The host answers as soon as a file of this name exists.
     default: ''
@@ -75,7 +75,7 @@ class Connection(ConnectionBase):  # type: ignore[misc]
 
     def exec_command(self, cmd: str, in_data: bytes | None = None, sudoable: bool = True) -> tuple[int, bytes, bytes]:
         state, once = self.get_option("state"), self.get_option("once")
-        time.sleep(self.get_option("delay"))
+        time.sleep(self.get_option("answers_after"))
         while once and not Path(once).exists():
             time.sleep(0.05)
         kept = Path(self.get_option("folder") or constants.DEFAULT_LOCAL_TMP) / f"{self.get_option('host')}.host"

@@ -24,7 +24,7 @@ _BREAKS = {"module": "engine_record", "merge": {"failed": True, "msg": "no space
 def _as(state: str, folder: Path) -> dict[str, Any]:
     kind, _once, file = state.partition(" once ")
     kind, _after, seconds = kind.partition(" after ")
-    variables = {"stateful_state": STATES[kind], "stateful_delay": float(seconds or 0)}
+    variables = {"stateful_state": STATES[kind], "stateful_answers_after": float(seconds or 0)}
     if file:
         variables["stateful_once"] = str(folder / file)
     if kind == "breaks":
