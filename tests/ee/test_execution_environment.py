@@ -22,13 +22,8 @@ HOSTS = list(TOPOLOGY["hosts"])
 
 @pytest.fixture(scope="module")
 def lab():
-    lab = Lab("ee")
-    lab.down()
-    lab.up(Topology.model_validate(TOPOLOGY))
-    try:
+    with Lab.new("ee", Topology.model_validate(TOPOLOGY)) as lab:
         yield lab
-    finally:
-        lab.down()
 
 
 @pytest.fixture(scope="module")

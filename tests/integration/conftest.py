@@ -33,13 +33,8 @@ def reset(host: Host) -> None:
 
 @pytest.fixture(scope="session")
 def shared_lab():
-    lab = Lab(os.environ.get("SLB_TEST_LAB", "integration"))
-    lab.down()
-    lab.up(Topology.load(TOPOLOGY))
-    try:
+    with Lab.new(os.environ.get("SLB_TEST_LAB", "integration"), Topology.load(TOPOLOGY)) as lab:
         yield lab
-    finally:
-        lab.down()
 
 
 @pytest.fixture(scope="module")

@@ -61,11 +61,9 @@ class Podman:
 
 @pytest.fixture(scope="module")
 def old_podman():
-    lab = Lab("old-podman")
-    lab.down()
-    lab.up(Topology.model_validate({"hosts": {"podman": {"release": "bookworm", "runtime": "podman"}}}))
-    yield lab
-    lab.down()
+    hosts = {"podman": {"release": "bookworm", "runtime": "podman"}}
+    with Lab.new("old-podman", Topology.model_validate({"hosts": hosts})) as lab:
+        yield lab
 
 
 OLD = pytest.param("old_podman", marks=pytest.mark.long)

@@ -94,9 +94,8 @@ def test_unusable_install_is_rejected(node, cookie, changes):
 
 def test_long_login_banner_breaks_the_deployment(tmp_path, monkeypatch):
     monkeypatch.setenv("SLB_LAB_HOME", str(tmp_path))
-    lab = Lab(f"mn-test-{os.getpid()}")
-    try:
-        lab.up(Topology.model_validate({"hosts": {"noisy": {"release": "trixie", "motd_lines": 400}}}))
+    topology = Topology.model_validate({"hosts": {"noisy": {"release": "trixie", "motd_lines": 400}}})
+    with Lab.new(f"mn-test-{os.getpid()}", topology) as lab:
         node, host = lab.management_node, lab.host("noisy")
         cookie = log_in(node).headers["Set-Cookie"].partition(";")[0]
         for status in ("failed", "running"):
@@ -107,5 +106,3 @@ def test_long_login_banner_breaks_the_deployment(tmp_path, monkeypatch):
         # The engine went with the host.
         lab.up(Topology.model_validate({"hosts": {"noisy": {"release": "trixie", "motd_lines": 0}}}))
         assert node.state()["engines"] == []
-    finally:
-        lab.down()

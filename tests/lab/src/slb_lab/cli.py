@@ -1,8 +1,6 @@
 """The command slb-lab."""
 
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -94,18 +92,6 @@ def fault(name: str, clear: bool, settings: tuple[str, ...]) -> None:
     faults = node.set_faults(chosen) if clear or settings else chosen
     for key, value in faults.items():
         click.echo(f"{key}={json.dumps(value) if not isinstance(value, str) else value}")
-
-
-@main.command("exec", context_settings={"ignore_unknown_options": True})
-@_name
-@click.argument("host")
-@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def execute(name: str, host: str, command: tuple[str, ...]) -> None:
-    """Run COMMAND as root on HOST, past its network."""
-    container = Lab.load(name).host(host).container
-    terminal = ["--tty"] if sys.stdin.isatty() and sys.stdout.isatty() else []
-    sys.stdout.flush()
-    os.execvp("docker", ["docker", "exec", "--interactive", *terminal, container, *command])
 
 
 def _all_labs() -> list[folder.Folder]:

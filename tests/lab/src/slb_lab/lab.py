@@ -5,8 +5,9 @@ import hashlib
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,18 @@ class Lab:
         self.folder = folder or Folder(name)
         self.name = name
         self.management_node = ManagementNode(self.folder.management_node)
+
+    @classmethod
+    @contextmanager
+    def new(cls, name: str, topology: Topology) -> Iterator["Lab"]:
+        """Make a lab from nothing, and remove it at the end."""
+        lab = cls(name)
+        lab.down()
+        try:
+            lab.up(topology)
+            yield lab
+        finally:
+            lab.down()
 
     @classmethod
     def load(cls, name: str = "default") -> "Lab":
