@@ -144,17 +144,12 @@ def slope(costs: dict[int, dict[str, Run]], name: str) -> float:
 
 
 def show(costs: dict[int, dict[str, Run]]) -> None:
-    print(f"{'hosts':>9} {'rollout CPU s':>13} {'ping CPU s':>10} {'ratio':>5} {'wall s':>7} {'largest MB':>10}")
+    print("    hosts rollout CPU s ping CPU s ratio  wall s largest MB")
     for size, (rollout, ping) in ((size, (runs["rollout"], runs["ping"])) for size, runs in costs.items()):
-        ratio = rollout.cpu / ping.cpu
-        print(
-            f"{size:9} {rollout.cpu:13.2f} {ping.cpu:10.2f} {ratio:5.2f} {rollout.wall:7.1f} {rollout.memory_mb:10.0f}"
-        )
+        figures = f"{rollout.cpu:13.2f} {ping.cpu:10.2f} {rollout.cpu / ping.cpu:5.2f}"
+        print(f"{size:9} {figures} {rollout.wall:7.1f} {rollout.memory_mb:10.0f}", flush=True)
     if len(costs) > 1:
-        slopes = {name: slope(costs, name) for name in ("rollout", "ping")}
-        print(
-            f"slope of log CPU over log hosts: rollout {slopes['rollout']:.3f}, ping {slopes['ping']:.3f}", flush=True
-        )
+        print("slope of log CPU over log hosts:", {name: round(slope(costs, name), 3) for name in ("rollout", "ping")})
 
 
 def gate(sizes: list[int], troubled: bool, folder: Path) -> bool:

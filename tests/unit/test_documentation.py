@@ -23,8 +23,6 @@ COLLECTIONS = next(path for path in (ROOT / ".cache" / "dev", *ROOT.parents) if 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = ROOT / "examples"
 PLUGINS = ROOT / "plugins"
-
-
 BLOCK = re.compile(r"^ *```([a-z]*)\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 
 

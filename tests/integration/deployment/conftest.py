@@ -12,14 +12,11 @@ RELEASES = ("bullseye", "bookworm", "trixie")
 
 @pytest.fixture(scope="session")
 def sites(tmp_path_factory):
-    lab = Lab("deployment")
     hosts = {f"{release}-{number}": {"release": release} for number in (1, 2) for release in RELEASES}
-    lab.up(Topology.model_validate({"management_node": {"deploy_seconds": 2}, "hosts": hosts}))
-    try:
+    topology = Topology.model_validate({"management_node": {"deploy_seconds": 2}, "hosts": hosts})
+    with Lab.new("deployment", topology) as lab:
         sites = Sites(lab, tmp_path_factory.mktemp("deployment"))
         try:
             yield sites
         finally:
             sites.stop()
-    finally:
-        lab.down()

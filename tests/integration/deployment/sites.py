@@ -154,9 +154,11 @@ while True:
         self.write("/etc/motd", noisy_motd(400))
         return noisy_motd(400)
 
-    def a_person_deploys(self, until: str = "running") -> None:
-        """Add the engine in the web console, and wait until its state is ``until``."""
+    def a_person_deploys(self, seconds: float = 0) -> None:
+        """Add the engine in the web console: it is deployed for that time, or runs already."""
         node = self.node
+        if seconds:
+            node.set_faults({"slow_start_seconds": seconds})
         with requests.Session() as session:
             session.verify, session.trust_env = str(node.certificate), False
             account = {"username": node.username, "password": node.password}
@@ -165,7 +167,8 @@ while True:
             options = {"is_change_hostname": False, "user_credential_id": 1}
             answer = session.post(f"{node.base_url}/system/add_slb_engine/", json=engine | options, timeout=20)
             assert "started" in answer.text, answer.text
-        wait_until(lambda: self.listed == [until], f"a deployment that is {until}")
+        state = "deploying" if seconds else "running"
+        wait_until(lambda: self.listed == [state], f"a deployment that is {state}")
 
     def break_the_first_deployment(self, faults: dict[str, Any]) -> None:
         """Clear the faults after the install request."""

@@ -17,11 +17,6 @@ def lose_the_container(site: Site) -> None:
     site.node.set_faults({"language": "zh"})
 
 
-def be_deployed(site: Site) -> None:
-    site.node.set_faults({"slow_start_seconds": 20.0})
-    site.a_person_deploys(until="deploying")
-
-
 @pytest.fixture(scope="module")
 def rollout(sites):
     sites.prepare(
@@ -30,7 +25,7 @@ def rollout(sites):
             "bookworm-1": lambda site: site.run_container(),
             "bullseye-2": crash,
             "bookworm-2": lose_the_container,
-            "trixie-2": be_deployed,
+            "trixie-2": lambda site: site.a_person_deploys(20),
         }
     )
     return sites.play(
