@@ -56,11 +56,11 @@ class ActionModule(HostAction):
             else:
                 if not answer.get("failed"):
                     return
-                raise FleetError(
-                    str(answer.get("code") or "not_confirmed"),
-                    str(answer.get("msg")),
-                    str(answer.get("fix") or "Run again."),
-                )
+                cause = str(answer.get("msg"))
+                # A try whose connection broke may still run on the host.
+                if answer.get("code") != "host_busy":
+                    code, fix = str(answer.get("code") or "not_confirmed"), str(answer.get("fix") or "Run again.")
+                    raise FleetError(code, cause, fix)
             if time.monotonic() >= deadline:
                 raise FleetError(
                     "not_confirmed",

@@ -290,22 +290,22 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
 
 
 @pytest.mark.long
-def test_confirmation_and_rollback_at_the_same_time_agree(fleet):
+def test_confirmation_beside_another_one_or_a_rollback(fleet):
     def scenario(host):
+        with adopting(fleet, host, names=[SILENT]) as controller:
+            host.exec(["systemd-run", "flock", "/run/slb-fleet/lock", "sleep", "4"])
+            assert controller.wait(180) == 0, output_of(fleet.inventory.parent, controller)
+        assert module(fleet, host, SILENT, state="absent")["changed"]
         for delay in (0, 0.4, 0.8, 1.2):
             before = dump(host, SILENT)
             with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
                 kill(controller)
-                shell(host, CONNECTED)
+                shell(host, f"{CONNECTED}; flock /run/slb-fleet/lock true")
             (token,) = shell(host, "cd /run/slb-fleet && dirname */armed").split()
             script = f"sleep {delay}; sh /run/slb-fleet/{token}/roll_back"
             host.exec(["systemd-run", "--collect", "--unit", "at-the-same-time", "sh", "-c", script])
             result = fleet.module(host.name, "interface", state="confirmed", token=token)
-            eventually(
-                lambda: "inactive" in shell(host, "systemctl is-active at-the-same-time", check=False),
-                60,
-                "the script has ended",
-            )
+            shell(host, "while systemctl is-active --quiet at-the-same-time; do sleep 0.1; done")
             if result["failed"]:
                 assert result["code"] == "rolled_back", result
                 shell(host, f"systemctl stop slb-fleet-{token}.timer")
