@@ -120,9 +120,10 @@ def test_killed_step_is_restored_by_the_next_run(fleet, shell, verb):
 @pytest.mark.parametrize("network", ["--network host", "--publish 8000:8000"], ids=["host", "bridge"])
 def test_container_with_connections_is_not_stopped(fleet, shell, network):
     shell(f"docker run --detach --name slb {network} {SERVE}")
-    client = "import socket, time; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); time.sleep(60)"
-    unit = f"client-{time.monotonic_ns()}"
-    fleet.hosts[HOST].exec(["systemd-run", "--unit", unit, "python3", "-c", client])
+    # It connects until the engine serves, which then waits for the rest of the request.
+    client = "import socket; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); s.recv(1)"
+    unit, again = f"client-{time.monotonic_ns()}", ("--property=Restart=always", "--property=RestartSec=3")
+    fleet.hosts[HOST].exec(["systemd-run", "--unit", unit, *again, "python3", "-c", client])
     wait_until(lambda: bool(facts(fleet)["engine_container"]["connections"]), "a connection", 60)
     refused = set_aside(fleet)
     assert (refused["failed"], refused["code"]) == (True, "container_in_use"), refused
