@@ -149,7 +149,8 @@ def show(costs: dict[int, dict[str, Run]]) -> None:
         figures = f"{rollout.cpu:13.2f} {ping.cpu:10.2f} {rollout.cpu / ping.cpu:5.2f}"
         print(f"{size:9} {figures} {rollout.wall:7.1f} {rollout.memory_mb:10.0f}", flush=True)
     if len(costs) > 1:
-        print("slope of log CPU over log hosts:", {name: round(slope(costs, name), 3) for name in ("rollout", "ping")})
+        rollout_slope, ping_slope = slope(costs, "rollout"), slope(costs, "ping")
+        print(f"slope of log CPU over log hosts: rollout {rollout_slope:.3f}, ping {ping_slope:.3f}", flush=True)
 
 
 def gate(sizes: list[int], troubled: bool, folder: Path) -> bool:
