@@ -4,7 +4,7 @@ Side by side, over a connection that answers at once: slb.fleet.rollout and one 
 each size the controller's CPU time (user and system, all processes), the wall time, the memory of its largest process
 and the ratio of rollout to ping; and the slopes of log CPU over log hosts, which Ansible's own is above 1. With
 --troubled, a tenth of the hosts has work, fails or is unreachable. With --report, prints instead which part of the CPU
-time of rollout is that of the callback slb.fleet.report with its files.
+time of rollout, for the last size, is that of the callback slb.fleet.report with its files.
 
 With --gate it is a test: the slope of rollout is at most 0.05 above that of ping for a healthy fleet, and 0.1 for a
 troubled one. If a bound is exceeded, both are measured again, because another program on the machine adds costs.
@@ -128,7 +128,7 @@ def cost_of_report(arguments: list[str]) -> None:
         return run
 
     for name, method in list(vars(CallbackModule).items()):
-        # The rest runs in these, or in Ansible's own process of a task.
+        # All others run within these.
         if name.startswith("v2_") or name == "_keep_files":
             setattr(CallbackModule, name, timed(method))
     with contextlib.suppress(SystemExit):

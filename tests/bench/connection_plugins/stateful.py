@@ -25,7 +25,7 @@ options:
     default: ''
     vars: [{name: stateful_state}]
   answers_after:
-    description: Number of seconds before each answer. Not C(delay), whose value would be that of the keyword, 5.
+    description: Number of seconds before each answer. Ansible sets an option C(delay) to the keyword of the task.
     type: float
     default: 0
     vars: [{name: stateful_answers_after}]
