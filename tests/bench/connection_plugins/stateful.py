@@ -25,7 +25,7 @@ options:
     default: ''
     vars: [{name: stateful_state}]
   answers_after:
-    description: Number of seconds before each answer. Ansible sets an option C(delay) to the keyword of the task.
+    description: Number of seconds before each answer. Ansible gives an option C(delay) the value of the task's keyword.
     type: float
     default: 0
     vars: [{name: stateful_answers_after}]

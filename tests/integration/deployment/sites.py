@@ -155,7 +155,7 @@ while True:
         return noisy_motd(400)
 
     def a_person_deploys(self, seconds: float = 0) -> None:
-        """Add the engine in the web console: it is deployed for that time, or runs already."""
+        """Add the engine in the web console: its deployment lasts that time, or has ended."""
         node = self.node
         if seconds:
             node.set_faults({"slow_start_seconds": seconds})

@@ -125,7 +125,7 @@ class Lab:
             kept = self._make_containers(wanted, report)
             self.management_node.configure(wanted, self.folder.private_key)
             asyncio.run(self._start_all(report))
-            # Else its list names engines of hosts that are gone.
+            # Else the engine list names engines of hosts that are gone.
             for engine in self.management_node.state()["engines"]:
                 if engine["address"] not in kept:
                     self.management_node.forget(engine["name"])
