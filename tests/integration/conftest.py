@@ -1,6 +1,6 @@
 """One lab for all tests of this folder but those of ``deployment``: a host of each release, and one with Podman.
 
-Tests leave a host as they found it: what they do not undo themselves, the fixture ``lab`` undoes after a module.
+Tests leave a host as they found it: what they do not undo themselves, a fixture undoes after a module or a test.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fleet import RECORD, TOPOLOGY
-from slb_lab.lab import Host, Lab
+from slb_lab.lab import Lab
 from slb_lab.topology import Topology
 
 RESET = f"""
+systemctl kill --signal=CONT NetworkManager
+systemctl start NetworkManager ssh
+systemctl stop 'slb-fleet-*'
+nmcli networking on
 runtime=$(command -v docker || command -v podman)
 $runtime stop --time 0 $($runtime ps --quiet) >/dev/null 2>&1
 $runtime ps --all --quiet | xargs --no-run-if-empty $runtime rm --force
@@ -26,9 +30,10 @@ systemctl restart slb-lab-leftover.service
 """
 
 
-def reset(host: Host) -> None:
-    """Restore the host as the lab made it: without engine, record and profile, with its banner and its leftover."""
-    host.exec(["sh", "-c", RESET])
+def reset(lab: Lab) -> None:
+    """Restore the hosts as the lab made them: without engine, record and profile, with their banner and leftover."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda host: host.exec(["sh", "-c", RESET]), lab.hosts.values()))
 
 
 @pytest.fixture(scope="session")
@@ -40,8 +45,13 @@ def shared_lab():
 @pytest.fixture(scope="module")
 def lab(shared_lab):
     yield shared_lab
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(reset, shared_lab.hosts.values()))
+    reset(shared_lab)
     for engine in shared_lab.management_node.state()["engines"]:
         shared_lab.management_node.forget(engine["name"])
     shared_lab.management_node.reset_counters()
+
+
+@pytest.fixture
+def reset_after(shared_lab):
+    yield
+    reset(shared_lab)

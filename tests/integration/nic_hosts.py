@@ -19,37 +19,44 @@ from slb_lab.lab import Host
 PLAYBOOK = str(Path(__file__).with_name("adopt.yml"))
 # Everything of the named interfaces, and of the host what an adoption could change.
 _DUMP = r"""
-import glob, json, re, subprocess, sys
-found = {}
+import glob, json, re, subprocess, sys, time
 def lines(*words):
     return subprocess.run(words, stdout=subprocess.PIPE).stdout.decode()
 def is_still(name):  # ens17 has a profile that NetworkManager tries again and again
-    return not str(name).startswith("veth") and (name != "ens17" or name in sys.argv)
-for link in json.loads(lines("ip", "-details", "-json", "address", "show")):
-    if link and is_still(link["ifname"]):
-        addresses = ["%s/%s %s" % (each["local"], each["prefixlen"], sorted(
-            key for key in each if not key.endswith("life_time"))) for each in link["addr_info"] if "local" in each]
-        found["link " + link["ifname"]] = [sorted(link["flags"]), link["mtu"], link["address"], sorted(addresses)]
-for family in ("-4", "-6"):
-    for route in json.loads(lines("ip", family, "-json", "route", "show", "table", "all") or "[]"):
-        if is_still(route.get("dev")):
-            route.pop("expires", None)
-            found.setdefault("routes %s %s" % (family, route.get("dev")), []).append(json.dumps(route, sort_keys=True))
-for name in sys.argv[1:]:
-    for path in glob.glob("/proc/sys/net/ipv[46]/*/%s/*" % name):
+    return not str(name).startswith("veth") and name != "ens17"
+def dump():
+    found = {}
+    for link in json.loads(lines("ip", "-details", "-json", "address", "show")):
+        if link and is_still(link["ifname"]):
+            addresses = ["%s/%s %s" % (each["local"], each["prefixlen"], sorted(
+                key for key in each if not key.endswith("life_time"))) for each in link["addr_info"] if "local" in each]
+            found["link " + link["ifname"]] = [sorted(link["flags"]), link["mtu"], link["address"], sorted(addresses)]
+    for family in ("-4", "-6"):
+        for route in json.loads(lines("ip", family, "-json", "route", "show", "table", "all") or "[]"):
+            if is_still(route.get("dev")):
+                route.pop("expires", None)
+                key = "routes %s %s" % (family, route.get("dev"))
+                found[key] = sorted(found.get(key, []) + [json.dumps(route, sort_keys=True)])
+    for name in sys.argv[1:]:
+        for path in glob.glob("/proc/sys/net/ipv[46]/*/%s/*" % name):
+            try:
+                found[path] = open(path).read()
+            except OSError:
+                pass
+    for path in ["/etc/resolv.conf"] + glob.glob("/etc/NetworkManager/**", recursive=True):
         try:
-            found[path] = open(path).read()
+            found[path] = re.sub("(?m)^timestamp=.*", "", open(path).read())
         except OSError:
             pass
-for path in ["/etc/resolv.conf"] + glob.glob("/etc/NetworkManager/**", recursive=True):
-    try:
-        found[path] = re.sub("(?m)^timestamp=.*", "", open(path).read())
-    except OSError:
-        pass
-for line in lines("nmcli", "-t", "-f", "DEVICE,STATE,CONNECTION", "device").splitlines():
-    if is_still(line.partition(":")[0]):
-        found["device " + line.partition(":")[0]] = line
-print(json.dumps({key: sorted(value) if key.startswith("routes") else value for key, value in found.items()}))
+    for line in lines("nmcli", "-t", "-f", "DEVICE,STATE,CONNECTION", "device").splitlines():
+        if is_still(line.partition(":")[0]):
+            found["device " + line.partition(":")[0]] = line
+    return json.dumps(found)
+found = dump()
+while re.search("tentative|connecting|deactivating", found):
+    time.sleep(0.2)
+    found = dump()
+print(found)
 """
 
 
@@ -71,8 +78,8 @@ def shell(host: Host, script: str, check: bool = True) -> str:
 
 
 def dump(host: Host, *names: str) -> dict[str, Any]:
-    """Return addresses, routes, kernel settings, files and NetworkManager's view, comparable with another dump."""
-    return json.loads(host.exec(["python3", "-c", _DUMP, *names]).stdout)
+    """Return addresses, routes, kernel settings, files and NetworkManager's view of a host at rest."""
+    return json.loads(host.exec(["python3", "-c", _DUMP, *names], timeout=180).stdout)
 
 
 def across_a_reboot(seen: dict[str, Any]) -> dict[str, Any]:
@@ -89,9 +96,7 @@ def differences(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def require_restored(
-    host: Host, before: dict[str, Any], *names: str, seconds: float = 150, rebooted: bool = False
-) -> None:
+def require_restored(host: Host, before: dict[str, Any], *names: str, rebooted: bool = False) -> None:
     """Wait until a dump is as before."""
     part = across_a_reboot if rebooted else dict
 
@@ -102,7 +107,7 @@ def require_restored(
 
     last: dict[str, Any] = {}
     try:
-        wait_until(is_restored, "as before", seconds)
+        wait_until(is_restored, "as before", 150)
     except AssertionError:
         raise AssertionError(f"{host.name}: {json.dumps(last, indent=1)}") from None
 

@@ -27,6 +27,7 @@ from nic_hosts import (
 from runs import kill, output_of
 from slb_lab.lab import Host
 
+pytestmark = pytest.mark.usefixtures("reset_after")
 SILENT, ANSWERED = "ens10", "ens11"
 NICS = list(yaml.safe_load(TOPOLOGY.read_text())["hosts"]["trixie"]["nics"])
 # NetworkManager tries the automatic profile of ens17 again and again.
@@ -59,7 +60,7 @@ def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released
         before[host.name] = dump(host, SILENT, ANSWERED)
         planned = fleet.module(host.name, "interface", check=True, interfaces=[SILENT, ANSWERED])
         assert [each["name"] for each in planned["adopted"]] == [SILENT, ANSWERED]
-        require_restored(host, before[host.name], SILENT, ANSWERED, seconds=0)
+        require_restored(host, before[host.name], SILENT, ANSWERED)
         result = module(fleet, host, SILENT, ANSWERED, dhcp_timeout=15)
         assert not result["failed"], result
         assert (result["changed"], result["pending"]) == (True, [])
@@ -115,21 +116,28 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
         shell(host, "nmcli connection add type ethernet con-name own ifname ens10 autoconnect no")
         shell(host, "ip link add br9 type bridge; ip -n lan link set ens11 down; ip link set eth0 up")
         eventually(lambda: devices(host)[ANSWERED] == "unavailable", 30, "no carrier")
-        before = dump(host, *STILL)
-        seen = reasons(module(fleet, host, "*", check=True))
-        assert "keepalived" in seen["ens9"]
-        assert "own" in seen[SILENT]
-        assert "carrier" in seen[ANSWERED]
-        for name, word in (("ens13", "20-slb-lab-nics"), ("ens14", "20-slb-lab-nics"), ("ens16", "interfaces.d/ens16")):
-            assert word in seen[name]
-        refused = module(fleet, host, "ens13")
-        assert refused["code"] == "interface_not_adopted", refused
-        assert "offered already" in seen["ens15"]
-        assert {"lo", "docker0", "br9", "ens19"} <= seen.keys()
-        assert "SSH" in seen["eth0"]
-        assert module(fleet, host, "ens99")["code"] == "interface_not_adopted"
-        require_restored(host, before, *STILL)
-        shell(host, "nmcli connection delete own; ip link del br9; rm -r /etc/keepalived; ip -n lan link set ens11 up")
+        try:
+            before = dump(host, *STILL)
+            seen = reasons(module(fleet, host, "*", check=True))
+            assert "keepalived" in seen["ens9"]
+            assert "own" in seen[SILENT]
+            assert "carrier" in seen[ANSWERED]
+            for name, word in (
+                ("ens13", "20-slb-lab-nics"),
+                ("ens14", "20-slb-lab-nics"),
+                ("ens16", "interfaces.d/ens16"),
+            ):
+                assert word in seen[name]
+            refused = module(fleet, host, "ens13")
+            assert refused["code"] == "interface_not_adopted", refused
+            assert "offered already" in seen["ens15"]
+            assert {"lo", "docker0", "br9", "ens19"} <= seen.keys()
+            assert "SSH" in seen["eth0"]
+            assert module(fleet, host, "ens99")["code"] == "interface_not_adopted"
+            require_restored(host, before, *STILL)
+        finally:
+            shell(host, "nmcli connection delete own; ip link del br9; rm -r /etc/keepalived")
+            shell(host, "ip -n lan link set ens11 up")
         shell(host, "systemctl stop NetworkManager")
         assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"
         shell(host, "systemctl start NetworkManager; systemctl kill --signal=STOP NetworkManager")
@@ -350,7 +358,7 @@ def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet):
     run = fleet.play(playbook, "-l", host.name, "-e", json.dumps(variables))
     assert run.status == 2, run.output
     assert "connection_not_supported" in run.output
-    require_restored(host, before, SILENT, seconds=0)
+    require_restored(host, before, SILENT)
 
 
 def test_a_profile_lies_in_the_file_of_its_interface_and_a_release_leaves_nothing(fleet):
