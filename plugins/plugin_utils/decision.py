@@ -205,8 +205,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "container_state_unknown",
-        "container's state unknown",
-        lambda s, p: s.container.state == "unknown",
+        "container's state unknown, and no request on the host is younger than slb_wait_timeout",
+        lambda s, p: s.container.state == "unknown" and s.remaining(p) == 0,
         "fail",
         "Container slb unknown: {why}.",
         "Repair the container runtime on the host (`{runtime} ps --all`), then run again.",

@@ -89,6 +89,9 @@ ROWS = [
     (host(container("exited"), replace(YOUNG, engine=OTHER)), Policy(), "wait", "deployment_in_progress"),
     (host(container(), YOUNG), Policy(), "record", "deployment_finished"),
     (host(container(uptime=1), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    # Its runtime restarts, or Podman has reserved the name and not made the container yet.
+    (host(container("unknown"), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(container("unknown"), OWN), Policy(), "fail", "container_state_unknown"),
     (host(container(manager="compose"), OWN), Policy(), "fail", "unverified_container"),
     (host(container(identity=OLD), OWN), Policy(), "fail", "unverified_container"),
     (host(container(), YOUNG, "not_listed"), Policy(), "wait", "deployment_in_progress"),
