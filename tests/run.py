@@ -48,21 +48,18 @@ CODE = (
     Stage("release", "pytest tests/release", thorough=True),
 )
 LABS = (
-    Stage("integration", "pytest tests/integration --ignore tests/integration/deployment"),
+    Stage("integration", "pytest tests/integration"),
     Stage("lab", "pytest tests/lab/tests", thorough=True),
 )
-FLEETS = (
-    Stage("deployment", "pytest tests/integration/deployment", thorough=True),
-    Stage("ee", "pytest tests/ee", thorough=True),
-)
+EE = (Stage("ee", "pytest tests/ee", thorough=True),)
 # One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.
 ALONE = (
     Stage("scale", "tests/tools/python tests/bench/scale.py --gate", thorough=True),
     Stage("artifact", "tests/tools/candidate --import", thorough=True),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
-LANES = (CODE, LABS, FLEETS)
-STAGES = (*ALONE, DOCKER, *CODE, *LABS, *FLEETS)
+LANES = (CODE, LABS, EE)
+STAGES = (*ALONE, DOCKER, *CODE, *LABS, *EE)
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:

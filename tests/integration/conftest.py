@@ -1,4 +1,4 @@
-"""One lab for all tests of this folder but those of ``deployment``: a host of each release, and one with Podman.
+"""One lab for all tests of this folder: a host of each release, and one with Podman.
 
 Tests leave a host as they found it: what they do not undo themselves, a fixture undoes after a module or a test.
 """

@@ -1,4 +1,4 @@
-"""Six engine hosts, each with a management node of its own: so one rollout meets six different troubles at once."""
+"""Engine hosts, each with a management node of its own: so one rollout meets a different trouble on each host."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import requests
 import yaml
@@ -21,18 +21,32 @@ from slb_lab.hosts.files import noisy_motd
 from slb_lab.lab import Host, Lab
 from slb_lab.management import ManagementNode
 
-# Each site's console has one engine at most, and every host of a test may have a leftover.
-DESCRIBED = {"slb_engine_list": LISTING, "slb_engine_list_may_be_empty": True, "slb_max_replaced": "100%"}
+# Each site's console has one engine at most.
+LISTED = {"slb_engine_list": LISTING, "slb_engine_list_may_be_empty": True}
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
 # Extra variables, which override those of hosts; plays read them before they know a host.
-_OF_THE_PLAYS = {"slb_serial": "100%"}
+_OF_THE_PLAYS = {"slb_serial": "100%", "slb_max_replaced": "100%"}
 # A node that is down is not waited for, but where a test says so.
 _OF_THE_GROUP = {"slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1, "slb_host_timeout": 300}
 _CLEAN = f"""
-docker ps -aq | xargs -r docker rm --force >/dev/null
-systemctl stop 'test-*' 2>/dev/null
+runtime=$(command -v docker || command -v podman)
+$runtime ps --quiet --filter status=paused | xargs --no-run-if-empty $runtime unpause
+$runtime ps --all --quiet | xargs --no-run-if-empty $runtime rm --force
+systemctl stop 'test-*'
 rm -rf {RECORD} /etc/motd /etc/motd.bak* /etc/profile.d/test-* /etc/ssh/sshd_config.d/test-*
+hostnamectl set-hostname $1
 """
+
+
+class HostRun(NamedTuple):
+    """What a run made of one host. ``said``: all that it said about it, in one line."""
+
+    failed: bool
+    said: str
+
+
+# Prepares its site, yields variables of the host, gets what the rollout made of it, and checks the site.
+Scenario = Callable[["Site"], Generator[Mapping[str, Any], HostRun, None]]
 
 
 @dataclass(frozen=True)
@@ -55,11 +69,16 @@ class Site:
     def __init__(self, host: Host, node: ManagementNode) -> None:
         self.host, self.node, self.name = host, node, host.name
         self.passing_faults = False
+        self._motd = self.file("/etc/motd")
+
+    def leave(self) -> None:
+        self.node.stop()  # with its deployments, which could end after the host is clean
+        self.host.exec(["sh", "-c", _CLEAN, "sh", self.name])
+        self.write("/etc/motd", self._motd)
 
     def clean(self) -> None:
-        self.node.stop()  # with its deployments, which could end after the host is clean
-        self.host.exec(["sh", "-c", _CLEAN])
-        self.host.exec(["hostnamectl", "set-hostname", self.name])
+        self.leave()
+        self.host.exec(["rm", "/etc/motd"])
         self.node.start()
         for engine in self.node.state()["engines"]:
             self.node.forget(engine["name"])
@@ -67,18 +86,16 @@ class Site:
         self.node.reset_counters()
         self.passing_faults = False
 
-    def thaw(self) -> None:
-        self.host.exec(["sh", "-c", "docker ps --quiet --filter status=paused | xargs -r docker unpause"])
-
     # --- state
 
-    def docker(self, *arguments: str) -> str:
-        return self.host.exec(["docker", *arguments]).stdout.strip()
+    def runtime(self, *arguments: str) -> str:
+        """Run a command of Docker or Podman."""
+        return self.host.exec([self.host.spec.runtime, *arguments]).stdout.strip()
 
     @property
     def containers(self) -> dict[str, str]:
         """The state of every container by its name."""
-        lines = self.docker("ps", "--all", "--format", "{{.Names}} {{.State}}").splitlines()
+        lines = self.runtime("ps", "--all", "--format", "{{.Names}} {{.State}}").splitlines()
         return dict(line.split() for line in lines)
 
     @property
@@ -88,7 +105,7 @@ class Site:
     @property
     def engine(self) -> str:
         """The id of the container slb; empty if there is none."""
-        return self._if_there("docker", "inspect", "--format", "{{.Id}}", "slb").strip()
+        return self._if_there(self.host.spec.runtime, "inspect", "--format", "{{.Id}}", "slb").strip()
 
     @property
     def record(self) -> dict[str, Any]:
@@ -122,7 +139,7 @@ class Site:
 
     def run_container(self, name: str = "slb", *command: str) -> str:
         options = ["--detach", "--name", name, "--restart", "always", "--network", "host"]
-        return self.docker("run", *options, *(command or SERVE))
+        return self.runtime("run", *options, *(command or SERVE))
 
     def connect_a_client(self) -> None:
         # The engine ends a connection on which it has waited for a minute.
@@ -209,13 +226,52 @@ class Sites:
         self.clean()
         self._each(lambda site: steps[site.name](site) if site.name in steps else None)
 
-    def stop(self) -> None:
-        """What is frozen in a host would keep the host from being removed."""
-        self._each(Site.thaw)
-        self._each(lambda site: site.node.stop())
+    def leave(self) -> None:
+        """Stop the management nodes and leave each host as it was."""
+        self._each(Site.leave)
+
+    def meet(self, scenarios: Sequence[Scenario]) -> None:
+        """Roll out while each host meets its scenario. Before, diagnose and --check must agree and change nothing."""
+        self.clean()
+        playing = {site: scenario(site) for site, scenario in zip(self, scenarios, strict=True)}
+        with ThreadPoolExecutor() as threads:
+            prepared = threads.map(next, playing.values())
+            variables = {site.name: given for site, given in zip(playing, prepared, strict=True)}
+            before = self._seen()
+            diagnosis = threads.submit(self.play, "slb.fleet.diagnose", variables=variables)
+            checked = self.play("slb.fleet.rollout", "--check", variables=variables)
+            diagnosed = diagnosis.result()
+        assert self._seen() == before, checked.output
+        for site, scenario in playing.items():
+            words = {run.report[site.name].split()[0] for run in (diagnosed, checked)}
+            assert len(words) == 1, f"{scenario.__name__}: {diagnosed.output} {checked.output}"
+        rollout = self.play("slb.fleet.rollout", variables=variables)
+        troubles = []
+        for site, scenario in playing.items():
+            try:
+                scenario.send(HostRun(rollout.of("failed")[site.name] == 1, said(rollout, site.name)))
+            except StopIteration:
+                pass
+            except AssertionError as error:
+                error.add_note(f"{scenario.__name__} on {site.name}: {rollout.output}")
+                troubles.append(error)
+        if troubles:
+            raise troubles[0]
+
+    def _seen(self) -> dict[str, object]:
+        """All that a run could change. A container that crashes again and again is now this, now that."""
+        return {
+            site.name: (
+                str(site.containers).replace("restarting", "running"),
+                site.engine,
+                site.file(RECORD),
+                site.file("/etc/motd"),
+            )
+            for site in self
+        }
 
     def _each(self, step: Callable[[Site], object]) -> None:
-        with ThreadPoolExecutor(max_workers=6) as workers:
+        with ThreadPoolExecutor(max_workers=4) as workers:
             list(workers.map(step, self))
 
     def play(
@@ -236,7 +292,7 @@ class Sites:
         """Starts a playbook in a process group of its own, killed at the end if it still runs."""
         variables_of_all = json.dumps(_OF_THE_PLAYS | common)
         inventories = [f"-i{self.fleet.inventory}", f"-i{self._inventory(variables or {})}"]
-        command = [BIN / "ansible-playbook", "--forks=6", *inventories, playbook, *arguments, "-e", variables_of_all]
+        command = [BIN / "ansible-playbook", *inventories, playbook, *arguments, "-e", variables_of_all]
         with started(command, self._folder, env=self.fleet.environment()) as process:
             yield process
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from sites import Site, Sites
 
+pytestmark = pytest.mark.long
 # The prompt, the farewell, and when the last login was: of these there is no file to blame.
 _OF_EVERY_LOGIN = 250
 
@@ -20,8 +21,8 @@ def show_a_banner(site: Site) -> None:
 
 
 CASES: list[tuple[str, Callable[[Site], object], str]] = [
-    ("bullseye-1", Site.make_motd_noisy, "/etc/motd"),
-    ("trixie-1", show_a_banner, "/etc/profile.d/test-banner (Banner of sshd)"),
+    ("bullseye", Site.make_motd_noisy, "/etc/motd"),
+    ("podman", show_a_banner, "/etc/profile.d/test-banner (Banner of sshd)"),
 ]
 
 
@@ -40,7 +41,7 @@ def test_the_bytes_of_a_login_are_those_that_a_login_prints(sites, host, make_no
 
 @pytest.mark.parametrize("path", ["/etc/motd", "/etc/issue"], ids=["written here", "from the image"])
 def test_what_was_moved_aside_comes_back_and_a_backup_of_others_stays(sites, path):
-    site = sites["bookworm-2"]
+    site = sites["bookworm"]
     site.clean()
     if path == "/etc/motd":
         site.make_motd_noisy()

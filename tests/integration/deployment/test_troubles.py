@@ -1,0 +1,239 @@
+"""Troubles of hosts, management nodes and engine lists, four in each rollout; diagnose and --check say the same."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+from fleet import LISTING, RECORD
+from sites import LISTED, SERVE, Site
+
+pytestmark = pytest.mark.long
+
+
+def list_is_stuck_at_deploying(site: Site):
+    site.node.set_faults({"stuck_front_end": True})
+    run = yield {**LISTED, "slb_wait_timeout": 12}
+    assert run.failed
+    assert (site.containers, site.record["state"]) == ({"slb": "running"}, "requested")
+
+
+def failed_deployment_that_is_not_listed_is_left_alone(site: Site):
+    site.break_the_first_deployment({"fail_half_way": "unlisted"})
+    run = yield {**LISTED, "slb_wait_timeout": 12}
+    assert run.failed
+    assert (site.containers, site.requests["install"]) == ({"slb": "running"}, 1)
+
+
+def failed_deployment_that_is_listed_is_replaced_once(site: Site):
+    site.break_the_first_deployment({"fail_half_way": "listed"})
+    yield {**LISTED, "slb_wait_timeout": 12}
+    assert site.is_verified(by="engine_list")
+    assert (site.leftovers, site.listed, site.requests["install"]) == (["exited"], ["running"], 2)
+
+
+def crashing_engine_is_tried_twice(site: Site):
+    site.node.set_faults({"engine_crashes": True})
+    run = yield {"slb_wait_timeout": 30}
+    assert run.failed
+    assert site.requests["install"] == 2
+    assert site.leftovers == ["exited"], "the first attempt's container, set aside and not deleted"
+
+
+def stuck_console_does_not_matter_where_the_host_verifies(site: Site):
+    site.node.set_faults({"stuck_front_end": True})
+    yield {}
+    assert site.is_verified(by="host")
+    assert site.requests["install"] == 1
+
+
+def slow_start_is_waited_for(site: Site):
+    site.node.set_faults({"slow_start_seconds": 8.0})
+    yield {}
+    assert site.is_verified(by="host")
+    assert site.requests["install"] == 1
+
+
+def unrecorded_engine_is_left_alone(site: Site):
+    site.run_container()
+    before = site.engine
+    run = yield {}
+    assert "slb_unverified_engine: adopt" in run.said
+    assert (site.engine, site.record, site.containers) == (before, {}, {"slb": "running"})
+
+
+def lost_answer_to_a_request_that_was_carried_out(site: Site):
+    site.node.set_faults({"install_answer_lost": True})
+    yield {}
+    assert site.is_verified(by="host")
+    assert (site.listed, site.requests["install"]) == (["running"], 1)
+
+
+def deployment_that_fails_afterwards_is_tried_twice(site: Site):
+    site.hold_the_port()
+    site.node.set_faults({"errors": "later"})
+    run = yield {"slb_wait_timeout": 8}
+    assert site.requests["install"] == 2
+    assert "No further request is sent in this run" in run.said
+
+
+def engine_that_exists_only_in_the_console_is_said_in_whatever_language(site: Site):
+    site.a_person_deploys()
+    site.runtime("rm", "--force", "slb")
+    site.node.set_faults({"language": "zh"})
+    run = yield {"slb_wait_timeout": 6}
+    assert "Engine exists at the management node" in run.said
+    assert site.containers == {}
+
+
+def deployment_of_a_person_is_not_touched(site: Site):
+    site.a_person_deploys(600)
+    run = yield {}
+    assert run.failed
+    assert (site.record, site.leftovers) == ({}, [])
+    assert site.requests["install"] == 2, "the person's, and ours, which was told that the engine exists"
+
+
+def paused_leftover_is_replaced(site: Site):
+    site.run_container()
+    site.runtime("pause", "slb")
+    yield {"slb_unverified_engine": "replace"}
+    assert site.is_verified(by="host")
+    assert site.leftovers == ["exited"]
+
+
+def engine_of_a_person_is_recorded_and_left_alone(site: Site):
+    site.a_person_deploys()
+    before = site.engine
+    yield LISTED
+    assert site.is_verified(by="engine_list")
+    assert (site.engine, site.requests["install"]) == (before, 1)
+
+
+def hostname_is_changed_where_that_is_asked_for(site: Site):
+    yield {"slb_is_change_hostname": True, "slb_engine_name": "edge-of-the-world"}
+    assert site.is_verified(by="host")
+    assert site.host.exec(["hostname"]).stdout.strip() == site.record["name"] == "edge-of-the-world"
+
+
+def banner_that_was_moved_aside_is_brought_back(site: Site):
+    banner = site.make_motd_noisy()
+    yield {"slb_motd_after": "restored"}
+    assert site.is_verified(by="host")
+    assert site.file("/etc/motd") == banner
+    assert site.host.exec(["ls", "/etc/motd.bak"], check=False).returncode != 0
+
+
+def running_container_that_is_not_listed_is_a_leftover(site: Site):
+    site.run_container()
+    before = site.engine
+    yield LISTED
+    assert site.is_verified(by="engine_list")
+    assert (site.leftovers, site.engine == before) == (["exited"], False)
+
+
+def exited_leftover_is_renamed(site: Site):
+    site.run_container()
+    site.runtime("kill", "slb")
+    yield {}
+    assert site.is_verified(by="host")
+    assert site.leftovers == ["exited"]
+
+
+def listed_engine_without_a_container_is_said_and_left_alone(site: Site):
+    site.a_person_deploys()
+    site.runtime("rm", "--force", "slb")
+    run = yield LISTED
+    assert run.failed
+    assert (site.containers, site.requests["install"]) == ({}, 1)
+
+
+def engine_with_connections_is_not_replaced(site: Site):
+    site.run_container()
+    site.connect_a_client()
+    before = site.engine
+    run = yield {"slb_unverified_engine": "replace"}
+    assert run.failed
+    assert "slb_allow_established: true" in run.said
+    assert (site.engine, site.containers) == (before, {"slb": "running"})
+
+
+def leftover_that_never_ran_is_renamed(site: Site):
+    site.runtime("create", "--name", "slb", "--restart", "always", "slb:1", "/bin/sh")
+    yield {}
+    assert site.is_verified(by="host")
+    assert site.leftovers == ["created"]
+
+
+def management_node_that_is_down_is_said_and_leaves_nothing(site: Site):
+    site.node.kill()
+    run = yield {"slb_retries": 0}
+    assert run.failed
+    assert site.node.base_url in run.said
+    assert (site.containers, site.record) == ({}, {})
+
+
+def unrecorded_container_that_crashes_is_left_alone(site: Site):
+    site.run_container("slb", "slb:1", "/bin/false")
+    run = yield {}
+    assert "slb_unverified_engine: adopt" in run.said
+    assert list(site.containers) == ["slb"]
+
+
+def list_that_is_described_wrongly_stops_the_host_safely(site: Site):
+    site.run_container()
+    run = yield {"slb_engine_list": {**LISTING, "items": "data.engines"}}
+    assert "slb.fleet.show_engine_list" in run.said
+    assert "data.engines" in run.said
+    assert (site.containers, site.record) == ({"slb": "running"}, {})
+
+
+def engine_with_connections_is_replaced_where_the_operator_allows_it(site: Site):
+    site.run_container()
+    site.connect_a_client()
+    before = site.engine
+    yield {"slb_unverified_engine": "replace", "slb_allow_established": True}
+    assert site.is_verified(by="host")
+    assert (site.leftovers, site.engine == before) == (["exited"], False)
+
+
+def damaged_record_is_not_taken_for_none(site: Site):
+    site.write(RECORD, '{"state": "pend')
+    run = yield {}
+    assert RECORD in run.said
+    assert (site.containers, site.file(RECORD)) == ({}, '{"state": "pend')
+    assert not site.requests.get("install")
+
+
+def process_at_the_port_is_named_in_whatever_language_the_error_is(site: Site):
+    site.hold_the_port()
+    site.node.set_faults({"language": "zh"})
+    run = yield {}
+    assert "8000 (python3)" in run.said
+    assert (site.containers, site.record, site.requests["install"]) == ({}, {}, 1)
+    assert site.host.exec(["curl", "-s", "-o", "/dev/null", "http://127.0.0.1:8000/"]).returncode == 0
+
+
+def other_container_at_the_port_is_named_and_left_alone(site: Site):
+    site.run_container("other", *SERVE)
+    run = yield {}
+    assert "8000 (httpd)" in run.said
+    assert (site.containers, site.record) == ({"other": "running"}, {}), "the rejected request is not recorded any more"
+
+
+def unrecorded_engine_is_adopted_on_the_operators_word(site: Site):
+    site.run_container()
+    before = site.engine
+    yield {"slb_unverified_engine": "adopt"}
+    assert site.is_verified(by="host")
+    assert (site.engine, site.requests.get("install", 0)) == (before, 0)
+
+
+# In this order: each host of the lab meets every fourth one.
+SCENARIOS = [each for each in list(globals().values()) if inspect.isgeneratorfunction(each)]
+FOURS = [SCENARIOS[start : start + 4] for start in range(0, len(SCENARIOS), 4)]
+
+
+@pytest.mark.parametrize("scenarios", FOURS, ids=lambda scenarios: scenarios[0].__name__)
+def test_trouble_on_each_host(sites, scenarios):
+    sites.meet(scenarios)
