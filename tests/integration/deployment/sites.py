@@ -39,8 +39,9 @@ hostnamectl set-hostname $1
 
 
 class HostRun(NamedTuple):
-    """What a run made of one host. ``said``: all that it said about it, in one line."""
+    """What a rollout made of one host. ``predicted``: its status in check mode. ``said``: all about it, in one line."""
 
+    predicted: str
     failed: bool
     said: str
 
@@ -242,14 +243,14 @@ class Sites:
             checked = self.play("slb.fleet.rollout", "--check", variables=variables)
             diagnosed = diagnosis.result()
         assert self._seen() == before, checked.output
-        for site, scenario in playing.items():
-            words = {run.report[site.name].split()[0] for run in (diagnosed, checked)}
-            assert len(words) == 1, f"{scenario.__name__}: {diagnosed.output} {checked.output}"
+        predicted, also = ({site: run.report[site.name].split()[0] for site in playing} for run in (checked, diagnosed))
+        assert predicted == also, checked.output + diagnosed.output
         rollout = self.play("slb.fleet.rollout", variables=variables)
         troubles = []
         for site, scenario in playing.items():
             try:
-                scenario.send(HostRun(rollout.of("failed")[site.name] == 1, said(rollout, site.name)))
+                has_failed = rollout.of("failed")[site.name] == 1
+                scenario.send(HostRun(predicted[site], has_failed, said(rollout, site.name)))
             except StopIteration:
                 pass
             except AssertionError as error:
