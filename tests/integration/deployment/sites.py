@@ -228,7 +228,7 @@ class Sites:
         self._each(lambda site: steps[site.name](site) if site.name in steps else None)
 
     def leave(self) -> None:
-        """Stop the management nodes and leave each host as it was."""
+        """Stop the management nodes and leave each host as the lab made it."""
         self._each(Site.leave)
 
     def meet(self, scenarios: Sequence[Scenario]) -> None:
@@ -238,11 +238,11 @@ class Sites:
         with ThreadPoolExecutor() as threads:
             prepared = threads.map(next, playing.values())
             variables = {site.name: given for site, given in zip(playing, prepared, strict=True)}
-            before = self._seen()
+            before = self.seen()
             diagnosis = threads.submit(self.play, "slb.fleet.diagnose", variables=variables)
             checked = self.play("slb.fleet.rollout", "--check", variables=variables)
             diagnosed = diagnosis.result()
-        assert self._seen() == before, checked.output
+        assert self.seen() == before, checked.output
         predicted, also = ({site: run.report[site.name].split()[0] for site in playing} for run in (checked, diagnosed))
         assert predicted == also, checked.output + diagnosed.output
         rollout = self.play("slb.fleet.rollout", variables=variables)
@@ -259,7 +259,7 @@ class Sites:
         if troubles:
             raise troubles[0]
 
-    def _seen(self) -> dict[str, object]:
+    def seen(self) -> dict[str, object]:
         """All that a run could change. A container that crashes again and again is now this, now that."""
         return {
             site.name: (

@@ -54,11 +54,13 @@ def test_replacement_with_a_lost_connection(sites, tmp_path, faults):
 def test_healthy_host_costs_one_connection_and_one_look_at_the_list(sites, tmp_path):
     for site in sites:
         site.node.reset_counters()
+    before = sites.seen()
     broken = {site.name: {"ansible_ssh_executable": _break_ssh(tmp_path, site, 99, "before")} for site in sites}
     healthy = sites.play("slb.fleet.rollout", variables=broken, **LISTED)
     assert healthy.status == 0, healthy.output
     assert [(tmp_path / f"calls-{site.name}").read_text().strip() for site in sites] == ["1"] * 4
     assert set(healthy.of("ok").values()) == {1}, healthy.output
     assert set(healthy.of("changed").values()) == {0}
+    assert sites.seen() == before
     for site in sites:
         assert {name: number for name, number in site.requests.items() if number} == {"login": 1, "engines": 1}
