@@ -1,23 +1,25 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Install or replace the engine of one host: prepare the host, request the installation, restore if it is rejected.
+"""Install or replace the engine of one host: prepare the host, request the installation, restore if it is not accepted.
 
-The host's record is written before the request, and the request is sent only if the record is known to be written.
+The order of the steps keeps two promises: no request is sent that the host's record does not show, and no second one
+while the first may still be accepted. docs/dev/architecture.md shows the protocol.
 """
 
 from __future__ import annotations
 
-import uuid
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from ansible.errors import AnsibleConnectionFailure
 
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client, boot_time
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import (
     EXISTS,
     PORT_IN_USE,
@@ -33,6 +35,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCach
 from ansible_collections.slb.fleet.plugins.plugin_utils.state import Outcome
 
 _NEGATIVE = (EXISTS, PORT_IN_USE, REJECTED)
+_SEND_SECONDS = 30
+"""Time from the record of the request to its first byte. ``slb_wait_timeout`` of other runs is longer."""
+_LOCK_SECONDS = 10
 
 
 class ActionModule(HostAction):
@@ -44,10 +49,12 @@ class ActionModule(HostAction):
 
     def _install(self, variables: dict[str, Any]) -> dict[str, Any]:
         planned = self._task.args.get("plan")
-        if not isinstance(planned, Mapping) or "slb_host" not in planned:
+        if not isinstance(planned, Mapping) or not {"slb_host", "request_id"} <= set(planned):
             raise FleetError("invalid_option", "Option plan invalid.", "Pass the result of slb.fleet.engine_plan.")
         host = FleetHost.from_variables(variables, self._templar)
-        requests = int(planned.get("requests") or 0)
+        request_id, requests = str(planned["request_id"]), int(planned.get("requests") or 0)
+        if host.reservations.noted(f"sent {request_id}"):
+            raise FleetError("state_changed", "Install request of this plan sent already.", "Plan the host again.")
         connection = Connection.from_options(host.connection)
         client = Client(connection, RunCache(connection))
         client.log_in()
@@ -60,66 +67,47 @@ class ActionModule(HostAction):
                 plan.fix or "Run again.",
             )
         step = {
-            "request_id": uuid.uuid4().hex,
+            "request_id": request_id,
             **{"name": host.engine.name, "manage_ip": host.engine.manage_ip, "base_url": host.engine.base_url},
         }
-        prepared = self._prepare(host, planned, {**step, "action": plan.action}, variables)
+        prepared = self._on_host_twice(
+            host, {**step, **_expectations(host, planned), "step": "prepare", "action": plan.action}, variables
+        )
         result = {
             "changed": True,
             "requests": requests + 1,
-            "request_id": step["request_id"],
+            "request_id": request_id,
             "set_aside_as": prepared.get("set_aside_as"),
             "before": prepared.get("before"),
         }
         if self._task.check_mode:
             return {**result, "requests": requests, "msg": f"Would request the installation of {host.engine.name}."}
-        outcome, failure = self._request(host, client)
+        outcome, failure = self._request(host, client, step, prepared, variables)
         if outcome in _NEGATIVE:
+            host.reservations.note(f"not accepted {request_id}", host.name)
             if outcome == EXISTS and planned["plan"].get("by_list"):
                 host.reservations.note(f"list wrong {host.engine.base_url}", host.name)
-            self._restore(host, step, outcome, failure, variables)
+            self._restore(host, prepared, request_id, outcome, failure, variables)
         return {**result, "outcome": outcome, "msg": f"Installation of {host.engine.name} {outcome}."}
 
-    def _prepare(
-        self, host: FleetHost, planned: Mapping[str, Any], step: dict[str, Any], variables: dict[str, Any]
-    ) -> dict[str, Any]:
-        """Return the answer of the host. The record is then known to be written. Raises FleetError."""
-        container, record = planned["slb_host"]["engine_container"], planned["slb_host"]["record"]
-        arguments = {
-            **step,
-            "step": "prepare",
-            "expected": {
-                "container_id": container["id"],
-                "container_state": container["state"],
-                "record_state": record["state"],
-                "record_request_id": record.get("request_id"),
-            },
-            "allow_established": host.policy.allow_established,
-            "remove_leftovers": host.policy.remove_leftovers,
-            "stop_timeout": host.variables["stop_timeout"],
-        }
-        try:
-            answer = self.on_host("engine_install", arguments, variables)
-        except AnsibleConnectionFailure:
-            # The answer is lost, not necessarily the step: one execution more finishes it and answers again.
-            answer = self.on_host_again("engine_install", arguments, variables)
-        raise_failure(answer)
-        written = answer.get("record") or {}
-        if not self._task.check_mode and (
-            written.get("state") != "requested" or written.get("request_id") != step["request_id"]
-        ):
-            raise FleetError(
-                "record_not_writable",
-                "Deployment record not confirmed by the host. No install request was sent.",
-                "Check the host, then run again: the next run restores what was begun.",
-            )
-        return answer
-
-    def _request(self, host: FleetHost, client: Client) -> tuple[Outcome, FleetError | None]:
-        """Send the request, at most once. Return its outcome, and the failure that it came with."""
+    def _request(
+        self,
+        host: FleetHost,
+        client: Client,
+        step: dict[str, Any],
+        prepared: Mapping[str, Any],
+        variables: dict[str, Any],
+    ) -> tuple[Outcome, FleetError | None]:
+        """Record the request and send it, at most once. Return its outcome, and the failure that it came with."""
         options = {**host.variables, "name": host.engine.name, "manage_ip": host.engine.manage_ip}
         try:
-            install = request_install(client, Engine.from_options(options), options)
+            request = Engine.from_options(options)
+            _require_record(prepared, step["request_id"], "prepared")
+            began = boot_time()
+            marked = self._on_host_twice(host, {**step, "step": "mark"}, variables)
+            _require_record(marked, step["request_id"], "requested")
+            host.reservations.note(f"sent {step['request_id']}", host.name)
+            install = request_install(client, request, options, send_by=began + _SEND_SECONDS)
         except FleetError as error:
             return error.values.get("outcome") or "rejected", error
         if install.outcome == EXISTS:
@@ -129,22 +117,87 @@ class ActionModule(HostAction):
     def _restore(
         self,
         host: FleetHost,
-        step: dict[str, Any],
+        prepared: Mapping[str, Any],
+        request_id: str,
         outcome: Outcome,
         failure: FleetError | None,
         variables: dict[str, Any],
     ) -> None:
-        """Restore the host after a definite negative answer, and raise the failure. Raises FleetError."""
-        answer = self.on_host_again("engine_install", {**step, "step": "restore"}, variables)
+        """Restore the host after a request that was not sent or not accepted, and raise the failure.
+
+        Returns if a container that came after the request has the name ``slb``: then the host decides.
+        """
+        own = {"request_id": request_id, "open_age": 0, "requested_age": 0, "lock_timeout": _LOCK_SECONDS}
+        answer = self.on_host_again("engine_container", {"state": "restored", **own}, variables)
+        record = answer.get("record") or {}
+        if record.get("state") == "requested" and record.get("request_id") != request_id:
+            return
         words = str(failure.values.get("answer") or failure.summary) if failure else ""
         plan = decide(replace(host.last_state, outcome=outcome, answer=words.rstrip(".")), host.policy)
         code, summary, fix = plan.code, plan.summary, plan.fix
         if failure and "answer" not in failure.values:
             # No answer: the request was not sent.
             code, summary, fix = failure.code, failure.summary, failure.fix
+        values = {"restored": bool(answer.get("restored")), "requests": 1, "after": answer.get("after")}
         if answer.get("failed"):
             summary = f"{summary} Container not restored: {answer.get('msg')}"
             code, fix = str(answer.get("code") or "partially_restored"), str(answer.get("fix") or fix)
+            values["set_aside_as"] = prepared.get("set_aside_as")
         elif answer.get("restored"):
             summary = f"{summary} The container was restored."
-        raise FleetError(code, summary, fix, outcome=outcome, restored=bool(answer.get("restored")), requests=1)
+        raise FleetError(code, summary, fix, outcome=outcome, **values)
+
+    def _on_host_twice(self, host: FleetHost, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer to a step. If an answer is lost, the second execution finishes the first and answers again.
+
+        Raises FleetError; with the value ``is_unknown`` if both answers are lost.
+        """
+        lost = ""
+        for _attempt in range(2):
+            seconds = self.seconds_left(host.step_seconds)
+            limits = {"time_limit": seconds, "lock_timeout": min(_LOCK_SECONDS, int(seconds))}
+            try:
+                answer = self.on_host("engine_install", {**arguments, **limits}, variables, attempts=1)
+            except AnsibleConnectionFailure as error:
+                lost = visible(str(error))[-150:].strip()
+            except FleetError as error:
+                if error.code != "host_unreachable":
+                    raise
+                lost = error.summary.rstrip(".")
+            else:
+                raise_failure(answer)
+                return answer
+            self.reset_connection()
+        raise FleetError(
+            "host_unreachable",
+            f"Connection to the host lost: {lost}.",
+            "Check the network and sshd on the host, then run again.",
+            is_unknown=True,
+        )
+
+
+def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the step that come from the plan and the variables."""
+    container, record = planned["slb_host"]["engine_container"], planned["slb_host"]["record"]
+    return {
+        "expected": {
+            "container_id": container["id"],
+            "container_state": container["state"],
+            "record_state": record["state"],
+            "record_request_id": record.get("request_id"),
+        },
+        "allow_established": host.policy.allow_established,
+        "remove_leftovers": host.policy.remove_leftovers,
+        "stop_timeout": host.variables["stop_timeout"],
+    }
+
+
+def _require_record(answer: Mapping[str, Any], request_id: str, state: str) -> None:
+    """Raise FleetError unless the host confirms that its record has the request in this state."""
+    written = answer.get("record") or {}
+    if (written.get("state"), written.get("request_id")) != (state, request_id):
+        raise FleetError(
+            "record_not_writable",
+            "Deployment record not confirmed by the host. No install request was sent.",
+            "Check the host, then run again.",
+        )

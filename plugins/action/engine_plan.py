@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -132,6 +133,7 @@ class ActionModule(HostAction):
             engine=asdict(host.engine),
             recorded={
                 "state": state.record.state,
+                "request_id": state.record.request_id,
                 "is_current": state.record_is_current,
                 "last_verified": state.record.last_verified,
                 "purpose": state.record.set_aside.purpose if state.record.set_aside else None,
@@ -145,6 +147,11 @@ class ActionModule(HostAction):
         if has_work:
             # A healthy host of a large fleet returns little: each value is copied several times.
             result.update(slb_host=dict(slb_host), requests=requests, settings=host.settings)
+        if plan.action in ("install", "replace"):
+            # Made before the step: after a time limit, the rescue has to know it.
+            result["request_id"] = uuid.uuid4().hex
+        elif (options["installed"] or {}).get("request_id"):
+            result["request_id"] = options["installed"]["request_id"]
         groups = [options["group"]] if has_work and self._is_to_join(options, plan) else []
         groups += [options["license_group"]] if host.variables["license_dest"] else []
         join_groups(self, [group for group in groups if group], result)

@@ -56,16 +56,29 @@ options:
     description: Number of seconds (1 or more) for the container to stop, before the runtime kills its processes.
     type: int
     default: 10
-  unfinished:
-    description:
-      - Whether O(state=restored) acts only if a task was interrupted before its request was recorded.
-      - A container that was set aside for a recorded request stays aside, because that deployment may be in progress.
-    type: bool
-    default: false
   lock_timeout:
     description: Number of seconds to wait for another run on the same host.
     type: int
     default: 10
+  time_limit:
+    description:
+      - Number of seconds for O(state=set_aside). If the time is over, the container is restored. Unset for no limit.
+    type: float
+  request_id:
+    description:
+      - Internal. Identifier of the request in the deployment record.
+      - With O(state=restored), only a record of this request is acted on.
+    type: str
+  own:
+    description: Internal. Whether O(request_id) is a request of this run, which is restored unless it may have been accepted.
+    type: bool
+    default: false
+  open_age:
+    description: Internal. Minimum age in seconds of the record of an interrupted step.
+    type: float
+  requested_age:
+    description: Internal. Minimum age in seconds of the record of a request. Unset if a sent request is not restored.
+    type: float
   name:
     description: Name of the engine, for the record.
     type: str
@@ -116,7 +129,7 @@ code:
   type: str
   sample: container_in_use
 restored:
-  description: Whether a container was restored. After a failure, whether the container and the record are as before the task.
+  description: Whether a container was restored.
   returned: O(state=restored), or if the task failed after a change
   type: bool
   sample: true
@@ -141,7 +154,11 @@ ARGUMENTS = {
     "remove": dict(type="bool", default=False),
     "stop_timeout": dict(type="int", default=10),
     "lock_timeout": dict(type="int", default=10),
-    "unfinished": dict(type="bool", default=False),
+    "time_limit": dict(type="float"),
+    "request_id": dict(type="str"),
+    "own": dict(type="bool", default=False),
+    "open_age": dict(type="float"),
+    "requested_age": dict(type="float"),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),
@@ -152,7 +169,9 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside or restore it."""
     if options["state"] == "set_aside":
         return record.set_aside(options, check_mode)
-    return record.restore_set_aside(options["lock_timeout"], check_mode, only_unfinished=options["unfinished"])
+    if options["request_id"]:
+        return record.restore(options, check_mode)
+    return record.restore_set_aside(options["lock_timeout"], check_mode)
 
 
 def main() -> None:

@@ -9,8 +9,8 @@ short_description: Install an engine, and set its leftover aside
 version_added: 1.0.0
 description:
   - Carries out one plan of M(slb.fleet.engine_plan) on one engine host.
-  - Checks that the plan still holds, records the request on the host, sets the container C(slb) aside if the plan says so,
-    and requests the installation. If the management node rejects the request, the container is restored.
+  - Checks that the plan still holds, sets the container C(slb) aside if the plan says so, records the request on the host, and
+    requests the installation. If the request is not sent, or the management node rejects it, the container is restored.
   - Does not wait for the end of the installation.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
@@ -58,7 +58,7 @@ options:
       record_state:
         description: State of the deployment record.
         type: str
-        choices: [none, preparing, requested, restoring, verified, invalid]
+        choices: [none, preparing, prepared, requested, restoring, verified, invalid]
         required: true
       record_request_id:
         description: Identifier of the request in the deployment record; unset if there was none.
@@ -84,11 +84,16 @@ options:
   step:
     description:
       - Internal. Part of the task that runs on the engine host.
-      - V(prepare) - check, record the request and set the container aside.
-      - V(restore) - restore the container and the record from before the request O(request_id).
+      - V(prepare) - check, set the container aside and record that.
+      - V(mark) - record that the request O(request_id) is about to be sent.
     type: str
-    choices: [prepare, restore]
+    choices: [prepare, mark]
     default: prepare
+  time_limit:
+    description:
+      - Number of seconds for the part of the task that runs on the engine host.
+      - If the time is over, the host is restored. Unset for no limit.
+    type: float
   request_id:
     description: Internal. Identifier of the request. A second execution with the same identifier finishes the first.
     type: str
@@ -147,8 +152,8 @@ code:
   type: str
   sample: state_changed
 restored:
-  description: Whether a container was restored. After a failure, whether the container and the record are as before the task.
-  returned: O(step=restore), or if the task failed after a change
+  description: Whether a container was restored.
+  returned: if the task failed after a change
   type: bool
   sample: true
 record:
@@ -179,7 +184,7 @@ ARGUMENTS = {
             ),
             "record_state": dict(
                 type="str",
-                choices=["none", "preparing", "requested", "restoring", "verified", "invalid"],
+                choices=["none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"],
                 required=True,
             ),
             "record_request_id": dict(type="str"),
@@ -189,7 +194,8 @@ ARGUMENTS = {
     "remove_leftovers": dict(type="bool", default=False),
     "stop_timeout": dict(type="int", default=10),
     "lock_timeout": dict(type="int", default=10),
-    "step": dict(type="str", choices=["prepare", "restore"], default="prepare"),
+    "step": dict(type="str", choices=["prepare", "mark"], default="prepare"),
+    "time_limit": dict(type="float"),
     "request_id": dict(type="str"),
 }
 
@@ -198,12 +204,12 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Do the part of the task that belongs to the engine host."""
     if options["step"] == "prepare":
         return record.prepare(options, check_mode)
-    return record.restore(options["request_id"], options["lock_timeout"], check_mode)
+    return record.mark(options)
 
 
 def main() -> None:
     prepare = ("name", "manage_ip", "base_url", "action", "expected", "request_id")
-    run_module(ARGUMENTS, operation, required_if=[("step", "prepare", prepare), ("step", "restore", ["request_id"])])
+    run_module(ARGUMENTS, operation, required_if=[("step", "prepare", prepare), ("step", "mark", ["request_id"])])
 
 
 if __name__ == "__main__":

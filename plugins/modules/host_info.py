@@ -123,7 +123,7 @@ slb_host:
       type: dict
       contains:
         state:
-          description: V(none), V(preparing), V(requested), V(restoring), V(verified) or V(invalid).
+          description: V(none), V(preparing), V(prepared), V(requested), V(restoring), V(verified) or V(invalid).
           type: str
         why:
           description: Reason for V(invalid).
@@ -146,9 +146,10 @@ slb_host:
         age:
           description: Number of seconds since the request. After a reboot, the uptime of the host.
           type: float
-        container_before:
-          description: Identifier of the container C(slb) right before the request; null if there was none.
-          type: str
+        containers_before:
+          description: Identifiers of all containers on the host before the request.
+          type: list
+          elements: str
         last_verified:
           description: Identifier of the container in which the engine was last verified.
           type: str
@@ -183,6 +184,9 @@ slb_host:
             now:
               description: State of the container now; null if it was not checked.
               type: str
+        earlier:
+          description: The container that was set aside before RV(slb_host.record.set_aside), with the same keys.
+          type: dict
         verified_container:
           description: State of the container RV(slb_host.record.last_verified); null if this is the present container C(slb).
           type: str

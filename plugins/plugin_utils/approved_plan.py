@@ -53,7 +53,7 @@ def _options(host: FleetHost) -> Iterator[str]:
 def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
     """Return the plan; a failure if an approved plan exists and does not contain it. Raises FleetError."""
     approved = host.variables["approved_plan"]
-    if not approved or not work:
+    if approved is None or not work:
         return plan
     if isinstance(approved, str) and approved.startswith(_DIGEST):
         lines = (line.partition("\t") for line in host.reservations.noted("work"))
@@ -76,23 +76,23 @@ def read_approved_plan(value: Any) -> PlanOfRun | None:
 
 
 def _hosts_of(approved: Any) -> dict[str, str]:
+    """Return the work of each host in the approved plan. Raises FleetError for everything that is no plan."""
     plan, source = approved, "slb_approved_plan"
-    if isinstance(approved, str):
-        source = approved
-        try:
-            document = json.loads(Path(approved).expanduser().read_text(encoding="utf-8"))
+    try:
+        if isinstance(approved, str):
+            source = approved
+            document = json.loads(Path(approved.strip()).expanduser().read_text(encoding="utf-8"))
             if document["run"]["playbook"] != "slb.fleet.rollout":
                 raise ValueError(f"it is the report of {document['run']['playbook']}")
             plan = document["plan"]
-        except (OSError, ValueError, LookupError, TypeError) as error:
-            raise _invalid(source, str(error)) from None
-    hosts = plan.get("hosts") if isinstance(plan, Mapping) else None
-    if (
-        not isinstance(hosts, Mapping)
-        or digest_of({str(host): str(work) for host, work in hosts.items()}) != plan["digest"]
-    ):
-        raise _invalid(source, "it contains no plan, or its digest does not match")
-    return {str(host): str(work) for host, work in hosts.items()}
+        hosts = {str(host): str(work) for host, work in plan["hosts"].items()}
+        if digest_of(hosts) != plan["digest"]:
+            raise ValueError("its digest does not match")
+    except (AttributeError, LookupError, TypeError):
+        raise _invalid(source, "it contains no plan") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise _invalid(source, str(error)) from None
+    return hosts
 
 
 def _invalid(source: str, why: str) -> FleetError:

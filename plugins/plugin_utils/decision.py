@@ -10,11 +10,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import is_another_machine
-from ansible_collections.slb.fleet.plugins.plugin_utils.state import Policy, State
+from ansible_collections.slb.fleet.plugins.plugin_utils.state import OPEN_SECONDS, Policy, State
 
 Action = Literal["none", "wait", "record", "restore", "install", "replace", "fail"]
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
@@ -63,12 +63,16 @@ def decide(state: State, policy: Policy) -> Plan:
     )
     for check in SAFETY_CHECKS:
         if plan.action in check.actions and check.applies(state, policy):
-            return Plan(
+            plan = Plan(
                 "fail",
                 check.code,
                 f"{plan.summary} {_text(check.summary, state, policy)}",
                 _text(check.fix, state, policy),
             )
+    if plan.action in ("fail", "wait") and state.unresolved:
+        names = " and ".join(aside.name for aside in state.unresolved)
+        restore = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
+        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {restore} restores it.".strip())
     return plan
 
 
@@ -116,7 +120,14 @@ def _is_healthy(state: State, policy: Policy) -> bool:
 
 
 def _must_restore(state: State, policy: Policy) -> bool:
-    return state.record.state in ("preparing", "restoring") and not policy.remediates
+    return state.is_open and not policy.remediates
+
+
+def _is_name_taken(state: State) -> bool:
+    """Return whether a live container that was there before the request has the name of the set-aside one."""
+    container, record = state.container, state.record
+    is_other = record.set_aside is not None and record.set_aside.id != container.id
+    return container.is_live and is_other and container.id in record.containers_before
 
 
 def _is_own_over(state: State, policy: Policy) -> bool:
@@ -266,22 +277,27 @@ RULES: tuple[Rule, ...] = (
         "Check the deployment in the web console. Refresh its page or end the deployment there, then run again.",
     ),
     Rule(
+        "replacement_in_progress",
+        "a run sets the container aside or restores it (record preparing, prepared or restoring), for less than 120 s",
+        lambda s, p: _must_restore(s, p) and s.record.age < OPEN_SECONDS,
+        "wait",
+        "A run began to set the container aside or to restore it {age} s ago.",
+        "Wait until that run has ended. If it was ended, run again in 2 minutes.",
+    ),
+    Rule(
         "replacement_interrupted",
-        "a replacement or restore was interrupted (record preparing or restoring)",
-        lambda s, p: (
-            _must_restore(s, p)
-            and not (s.container.is_live and s.record.set_aside and s.record.set_aside.id != s.container.id)
-        ),
+        "the same, for 120 s or more",
+        lambda s, p: _must_restore(s, p) and not _is_name_taken(s),
         "restore",
         "A run was interrupted while it set the container aside or restored it.",
     ),
     Rule(
         "name_taken",
-        "the same, but another container has the name slb and runs",
+        "the same, but an earlier container has the name slb and runs",
         _must_restore,
         "fail",
         "Interrupted replacement not restored: another container slb is {state}.",
-        "Find out which one serves. Remove or rename the other one on the host, then run again.",
+        "Find out which container serves traffic. Remove or rename the other container on the host, then run again.",
     ),
     Rule(
         "deployment_finished",
@@ -297,6 +313,13 @@ RULES: tuple[Rule, ...] = (
         "wait",
         "Deployment in progress: install requested {age} s ago.",
         "Check the deployment in the web console, then run again.",
+    ),
+    Rule(
+        "deployment_missing",
+        "request of the record, wait over; the container that it set aside is still the last one",
+        lambda s, p: s.record.state == "requested" and s.has_undo and not p.remediates,
+        "restore",
+        "Deployment missing: {age} s after the request, container slb is {state}.",
     ),
     Rule(
         "engine_restarting",
@@ -397,7 +420,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "deployment_failed",
-        "own request, wait over; no container, its container is not stable, or the engine list says failed",
+        "own request, wait over; no container, or a new one that is not stable or failed in the engine list",
         lambda s, p: (
             s.record.state == "requested"
             and s.record_is_current
@@ -483,11 +506,9 @@ _WRITES: tuple[Action, ...] = ("record", "restore", "install", "replace")
 SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
         "no_further_request",
-        "this run has requested the installation already, and a second pass is not due",
+        "this run has requested the installation twice",
         ("install", "replace"),
-        lambda s, p: (
-            s.requests > 1 or (s.requests == 1 and not (s.record.state == "requested" and s.record_is_current))
-        ),
+        lambda s, p: s.requests > 1,
         "No further request is sent in this run.",
         "Look up the deployment in the web console, then run again.",
     ),

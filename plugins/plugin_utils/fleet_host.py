@@ -25,12 +25,20 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed, fe
 from ansible_collections.slb.fleet.plugins.plugin_utils.options import connection_options, in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
-from ansible_collections.slb.fleet.plugins.plugin_utils.state import Engine, Policy, State, state_from_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils.state import (
+    OPEN_SECONDS,
+    Engine,
+    Policy,
+    State,
+    state_from_facts,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import read_variables
 
 _MOST_NAMES = 10
 LIST_AGE_SECONDS = 10.0
 """Maximum age of the engine list while hosts wait, and before a container is set aside."""
+_WAIT_MARGIN_SECONDS = 60
+"""Of the wait, beyond the longest call: 30 s until the request is sent, and time for its deployment."""
 POLL_SECONDS = 5
 """Seconds between two checks of a deployment, as in the role's tasks."""
 
@@ -63,6 +71,7 @@ class FleetHost:
             base_url = normalize_base_url(connection["base_url"])
             if variables["engine_list"]:
                 EngineList.from_option(variables["engine_list"])
+            _check_times(variables["wait_timeout"], _call_seconds(connection))
         except FleetError as error:
             raise in_variables(error) from None
         return cls(
@@ -85,12 +94,20 @@ class FleetHost:
     @property
     def settings(self) -> dict[str, Any]:
         """Return what a role's tasks need of the variables, in its type."""
-        names = ("stop_timeout", "adopt_interfaces", "allow_established")
-        waits = self.variables["wait_timeout"] + 2 * self.variables["settle"]
+        names = ("stop_timeout", "wait_timeout", "adopt_interfaces", "allow_established", "remove_leftovers")
+        waits = max(self.variables["wait_timeout"], OPEN_SECONDS) + 2 * self.variables["settle"]
         return {
-            **{name: self.variables[name] for name in (*names, "remove_leftovers")},
+            **{name: self.variables[name] for name in names},
+            "open_age": OPEN_SECONDS,
             "polls": math.ceil(waits / POLL_SECONDS) + 3,
+            "step_timeout": self.step_seconds,
+            "install_timeout": 2 * (self.step_seconds + _call_seconds(self.connection)),
         }
+
+    @property
+    def step_seconds(self) -> int:
+        """Return the time limit of one module of a step on the host."""
+        return int(self.variables["host_timeout"] + self.variables["stop_timeout"])
 
     @property
     def has_other_work(self) -> bool:
@@ -235,6 +252,21 @@ class FleetHost:
             if not self.reservations.is_reserved(f"name {node} {each['name']}")
             and not self.reservations.is_reserved(f"address {each['address']}")
         ]
+
+
+def _call_seconds(connection: Mapping[str, Any]) -> int:
+    return Connection("", timeout=connection["timeout"], retries=connection["retries"]).call_seconds
+
+
+def _check_times(wait_timeout: float, call: float) -> None:
+    """Raise FleetError if a request could still be sent or answered when the wait for its deployment is over."""
+    if wait_timeout < call + _WAIT_MARGIN_SECONDS:
+        raise FleetError(
+            "invalid_variable",
+            f"Variable slb_wait_timeout invalid: {wait_timeout:g} s are not {_WAIT_MARGIN_SECONDS} s more than a call "
+            f"of {call:g} s (slb_timeout x (slb_retries + 1)).",
+            f"Set slb_wait_timeout to {call + _WAIT_MARGIN_SECONDS:g} or more, or lower slb_timeout or slb_retries.",
+        )
 
 
 def join_groups(action: ActionBase, groups: list[str], result: dict[str, Any]) -> None:

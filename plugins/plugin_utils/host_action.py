@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from ansible import constants
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
@@ -27,6 +28,8 @@ else:
     get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
     get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
 
+_MARGIN_SECONDS = 5
+"""For the connection, of the time limit of a task."""
 _ALWAYS = ("changed", "failed", "msg", "code", "fix", "diff", "warnings", "exception")
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
@@ -56,15 +59,31 @@ class HostAction(ActionBase):  # type: ignore[misc]
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
         variables = task_vars or {}
+        self._began = time.monotonic()
         try:
             refuse_facts(variables, constants.config.get_plugin_vars("connection", self._connection._load_name))
             result.update(self.act(variables))
         except FleetError as error:
             result.update(error.as_result(), failed=True)
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                # A time limit of Ansible: later tasks and runs must not wait in the same shared connection.
+                self.reset_connection()
+            raise
         if self._discovered_interpreter_key:
             # Found by Ansible on the controller's side; without it each task would search for Python again.
             result["ansible_facts"] = {self._discovered_interpreter_key: str(self._discovered_interpreter)}
         return result
+
+    def reset_connection(self) -> None:
+        """End the shared connection to the host. The next task connects again."""
+        with contextlib.suppress(AnsibleError):
+            self._connection.reset()
+
+    def seconds_left(self, most: float) -> float:
+        """Return the time of this task that is left for a module on the host, at most ``most`` seconds."""
+        left = most if not self._task.timeout else min(most, self._task.timeout - (time.monotonic() - self._began))
+        return max(0.0, left - _MARGIN_SECONDS)
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. Raises FleetError."""
@@ -94,8 +113,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
                 return _declared(module, answer)
             if answer.get("rc", 0) in (1, 127):
                 break
-            with contextlib.suppress(AnsibleConnectionFailure):
-                self._connection.reset()
+            self.reset_connection()
         printed = f"{answer.get('module_stdout') or ''}\n{answer.get('module_stderr') or ''}".strip().splitlines()
         if not printed or answer.get("rc", 0) not in (1, 127):
             raise FleetError(

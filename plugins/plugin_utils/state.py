@@ -14,11 +14,15 @@ from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_l
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
-RecordState = Literal["none", "preparing", "requested", "restoring", "verified", "invalid"]
+RecordState = Literal["none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"]
 Outcome = Literal["none", "requested", "exists", "port_in_use", "rejected", "unknown"]
 
 LIVE = ("running", "restarting", "paused")
 """States of a container that may serve traffic."""
+OPEN = ("preparing", "prepared", "restoring")
+"""States of a record whose step is in progress or was interrupted."""
+OPEN_SECONDS = 120
+"""Age at which a step that is still open counts as interrupted, if it is of another run."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,10 @@ class SetAside:
 
 @dataclass(frozen=True)
 class Record:
-    """The deployment record. ``age``: seconds since the request."""
+    """The deployment record. ``age``: seconds since the request. ``containers_before``: all ids on the host before it.
+
+    ``set_aside``: the container that this request set aside. ``earlier``: the one of the record before.
+    """
 
     state: RecordState = "none"
     why: str = ""
@@ -84,10 +91,11 @@ class Record:
     request_id: str | None = None
     engine: Engine = field(default_factory=Engine)
     age: float = 0
-    container_before: str | None = None
+    containers_before: tuple[str, ...] = ()
     last_verified: str | None = None
     verified_by: str | None = None
     set_aside: SetAside | None = None
+    earlier: SetAside | None = None
     verified_name: str = ""
     """Name of the container ``last_verified``, if it exists and is neither ``slb`` nor set aside."""
 
@@ -145,8 +153,26 @@ class State:
             self.record.state == "requested"
             and self.record_is_current
             and self.container.id is not None
-            and self.container.id != self.record.container_before
+            and self.container.id not in self.record.containers_before
         )
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the record shows a step that is in progress or was interrupted."""
+        return self.record.state in OPEN
+
+    @property
+    def has_undo(self) -> bool:
+        """Return whether the record's own container is set aside, or is back under the name ``slb``."""
+        aside = self.record.set_aside
+        is_free = self.container.state == "absent" or (aside is not None and self.container.id == aside.id)
+        return aside is not None and aside.exists is not False and is_free
+
+    @property
+    def unresolved(self) -> list[SetAside]:
+        """Return the containers that are set aside although nothing has replaced them."""
+        asides = [self.record.set_aside, self.record.earlier] if self.record.state != "verified" else []
+        return [aside for aside in asides if aside and aside.exists and aside.id != self.container.id]
 
     def remaining(self, policy: Policy) -> float:
         """Return the seconds left of the wait for a request, also of another run; 0 if there is none."""
@@ -186,8 +212,8 @@ class State:
         words = f"engine list {shown or self.listed.state}"
         yield words + (f" ({self.listed.words})" if self.listed.words and self.listed.state != "unavailable" else "")
         yield f"install {self.outcome}: {self.answer}" if self.outcome != "none" else ""
-        if record.set_aside and record.set_aside.exists:
-            yield f"set aside: {record.set_aside.name}"
+        for aside in (record.set_aside, record.earlier):
+            yield f"set aside: {aside.name}" if aside and aside.exists else ""
         if self.running_leftovers:
             yield f"leftovers that run: {', '.join(self.running_leftovers)}"
 
@@ -231,7 +257,8 @@ def _container(facts: Mapping[str, Any]) -> Container:
 
 
 def _record(facts: Mapping[str, Any]) -> Record:
-    aside, name = facts.get("set_aside"), facts.get("verified_name") or ""
+    aside, earlier = (_aside(facts.get(key)) for key in ("set_aside", "earlier"))
+    name = facts.get("verified_name") or ""
     return Record(
         state=_one_of(facts["state"], RecordState),
         why=facts.get("why") or "",
@@ -239,12 +266,17 @@ def _record(facts: Mapping[str, Any]) -> Record:
         request_id=facts.get("request_id"),
         engine=Engine(facts.get("name") or "", facts.get("manage_ip") or "", facts.get("base_url") or ""),
         age=float(facts.get("age") or 0),
-        container_before=facts.get("container_before"),
+        containers_before=tuple(facts["containers_before"] or ()),
         last_verified=facts.get("last_verified"),
         verified_by=facts.get("verified_by"),
-        set_aside=SetAside(aside["id"], aside["name"], aside["purpose"], aside["exists"]) if aside else None,
+        set_aside=aside,
+        earlier=earlier,
         verified_name="" if name.startswith("slb-leftover-") else name,
     )
+
+
+def _aside(facts: Mapping[str, Any] | None) -> SetAside | None:
+    return SetAside(facts["id"], facts["name"], facts["purpose"], facts["exists"]) if facts else None
 
 
 def _one_of(value: Any, choices: Any) -> Any:

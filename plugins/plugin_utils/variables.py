@@ -111,14 +111,6 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _plan(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, Mapping) and isinstance(value.get("hosts"), Mapping):
-        return value
-    raise ValueError("the path of a report.json, or the plan of one")
-
-
 HOST_VARIABLES: Mapping[str, Reader] = {
     "engine_name": _text,
     "manage_ip": _text,
@@ -139,7 +131,7 @@ HOST_VARIABLES: Mapping[str, Reader] = {
     "motd_max_bytes": _number(0, _MANY, int),
     "motd_after": one_of("aside", "restored"),
     "throttle": _number(0, _MANY, int),
-    "approved_plan": _plan,
+    "approved_plan": _as_it_is,  # checked where it is used: an unusable one must not approve everything
     "license_dest": _text,
     "license_host": _text,
     "license_backup": read_boolean,
@@ -192,10 +184,13 @@ def read_variable(name: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     """Return one variable of a host, or its default. Raises FleetError."""
     variable = f"slb_{name}"
     value = value_of(variable, task_vars, templar)
-    if value is None and name in _OF_INVENTORY:
+    given = task_vars.get(variable, "")
+    if name == "approved_plan" and value is None and not (isinstance(given, str) and is_empty(given)):
+        value = {}  # set to nothing, such as null: it limits harm, so it does not count as unset
+    elif value is None and name in _OF_INVENTORY:
         # The defaults of the role, without a template for each host.
         value = value_of(_OF_INVENTORY[name], task_vars, templar) or task_vars.get("inventory_hostname")
-    elif value is None or value in ([], {}):
+    elif name != "approved_plan" and (value is None or value in ([], {})):
         value = _evaluate(variable, DEFAULTS.get(variable), task_vars, templar)
     return None if value is None else checked(name, value)
 

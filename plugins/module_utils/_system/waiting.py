@@ -1,10 +1,36 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Wait for a condition, by the monotonic clock."""
+"""Wait for a condition, and end a step in time, by the monotonic clock."""
 
 import time
-from typing import Callable
+from typing import Callable, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+
+
+class Deadline:
+    """The end of a step. ``seconds``: time for the step; None for no limit."""
+
+    def __init__(self, seconds: Optional[float] = None) -> None:
+        self._seconds = seconds
+        self._began = time.monotonic()
+
+    @property
+    def used(self) -> float:
+        """Return the seconds since the step began."""
+        return time.monotonic() - self._began
+
+    def check(self, needed: float) -> None:
+        """Raise FleetError ``host_timeout`` if fewer than ``needed`` seconds are left."""
+        if self._seconds is None or self._seconds - self.used >= needed:
+            return
+        raise FleetError(
+            "host_timeout",
+            f"Host too slow: {self.used:.0f} s used, {max(0.0, self._seconds - self.used):.0f} s left, "
+            f"{needed:.0f} s needed.",
+            "Check the load and the container runtime of the host, or raise slb_host_timeout.",
+        )
 
 
 def wait_for(condition: Callable[[], object], seconds: float, interval: float = 0.1) -> bool:

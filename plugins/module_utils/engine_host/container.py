@@ -70,7 +70,7 @@ class Container(NamedTuple):
     """A container at one moment.
 
     ``state``: absent, created, running, restarting, paused, exited or unknown (``why``, and ``fix`` says what to do).
-    ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start.
+    ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: in removal.
     """
 
     state: str
@@ -90,6 +90,7 @@ class Container(NamedTuple):
     network_mode: Optional[str] = None
     published_ports: Tuple[int, ...] = ()
     is_stopping: bool = False
+    is_dead: bool = False
     started: Optional[str] = None
 
     def summary(self) -> Dict[str, Any]:
@@ -131,6 +132,18 @@ def find_running_leftovers() -> List[str]:
         listed = _run(runtime, "ps", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}}")
         names += listed.stdout.split() if listed.rc == 0 else []
     return sorted(names)
+
+
+def list_ids() -> List[str]:
+    """Return the ids of all containers on the host. Raises FleetError."""
+    ids: List[str] = []
+    for runtime in installed():
+        listed = _run(runtime, "ps", "--all", "--quiet", "--no-trunc")
+        if listed.rc != 0:
+            why, fix = f"{runtime} does not answer: {listed.words}", f"Repair {runtime} on the host, then run again."
+            raise unknown_state(Container("unknown", why=why, fix=fix))
+        ids += listed.stdout.split()
+    return sorted(ids)
 
 
 def unknown_state(seen: Container) -> FleetError:
@@ -203,15 +216,24 @@ def check_runtime(seen: Container) -> None:
         )
 
 
-def move_aside(aside: Dict[str, Any], stop_timeout: int, remove: bool = False) -> Optional[str]:
+def move_aside(
+    aside: Dict[str, Any],
+    stop_timeout: int,
+    check: Callable[[Container], None],
+    remove: bool = False,
+) -> Optional[str]:
     """Switch the restart policy off, stop and rename (or ``remove``) the container; return its name, None if gone.
 
-    A second call after an interruption continues.
+    ``check`` raises FleetError if the container must not be changed any more. It is called directly before the stop and
+    before the rename. A second call after an interruption continues.
     """
     seen = _inspect_known(aside)
     can_update = seen.runtime != "podman" or _podman_version() >= (5, 1)
-    if seen.state != "absent" and seen.restart_policy != "no" and can_update:
-        _change(seen, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no")
+    if seen.state != "absent" and not seen.is_dead:
+        # Before the stop: a runtime that cannot write, such as on a full disk, could not restore the container.
+        _write_first(seen, can_update)
+        seen = _inspect_known(aside)
+    check(seen)
     if seen.state == "paused":  # a frozen process does not get the stop signal
         _change(seen, "unpause", is_done=lambda now: now.state != "paused")
     # A Podman that cannot change the policy may be between two starts of a crash loop.
@@ -221,6 +243,7 @@ def move_aside(aside: Dict[str, Any], stop_timeout: int, remove: bool = False) -
     if seen.state in LIVE and seen.auto_remove:
         wait_for(lambda: inspect(seen.runtime, str(seen.id)).state == "absent", _ANSWER_SECONDS)
     seen = _inspect_known(aside)
+    check(seen)
     if seen.state != "absent" and remove:
         remove_container(seen)
     if seen.state == "absent" or remove:
@@ -229,6 +252,15 @@ def move_aside(aside: Dict[str, Any], stop_timeout: int, remove: bool = False) -
         _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
         return str(aside["name"])
     return seen.name
+
+
+def _write_first(seen: Container, can_update: bool) -> None:
+    """Switch the restart policy off. A Podman that cannot do that writes the container's own name instead."""
+    if can_update:
+        was_off = seen.restart_policy == "no"
+        _change(seen, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no" and not was_off)
+    else:
+        _change(seen, "rename", target=seen.name, is_done=lambda now: False)
 
 
 def check_name_free(aside: Dict[str, Any]) -> None:
@@ -250,28 +282,33 @@ def check_name_free(aside: Dict[str, Any]) -> None:
         )
 
 
-def check_name_not_taken(aside: Dict[str, Any]) -> None:
-    """Raise FleetError if another container than the one to restore has the name ``slb``."""
+def find_other_holder(aside: Optional[Dict[str, Any]]) -> Optional[Container]:
+    """Return the container that has the name ``slb`` and keeps ``aside`` from being restored. Raises FleetError."""
     holder = _find_once()
     if holder.state == "unknown":
         raise unknown_state(holder)
-    is_other = holder.state != "absent" and holder.id != aside["id"]
-    if is_other and inspect(aside["runtime"], aside["id"]).state != "absent":
-        runtime = holder.runtime
-        raise FleetError(
-            "name_taken",
-            f"{aside['name']} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
-            f"Rename or remove it (`{runtime} rename slb NEW-NAME`) and run again. If it is the engine that you want, "
-            "run slb.fleet.engine_record with state=absent.",
-        )
+    if aside is None or holder.state == "absent" or holder.id == aside["id"]:
+        return None
+    return None if _inspect_known(aside).state == "absent" else holder
+
+
+def name_taken(aside: Dict[str, Any], holder: Container) -> FleetError:
+    """Return the error for a container that cannot be restored, because an earlier container has the name ``slb``."""
+    runtime = holder.runtime
+    return FleetError(
+        "name_taken",
+        f"{aside['name']} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
+        f"Rename or remove it (`{runtime} rename slb NEW-NAME`) and run again. If it is the engine that you want, "
+        "run slb.fleet.engine_record with state=absent.",
+    )
 
 
 def move_back(aside: Dict[str, Any]) -> bool:
-    """Restore name, state and restart policy of the container; return False if the container is gone.
+    """Restore name, state and restart policy of the container; return whether something was changed.
 
     A container that does not start gets its leftover name again. Raises FleetError.
     """
-    seen = _inspect_known(aside)
+    first = seen = _inspect_known(aside)
     if seen.state == "absent":
         return False
     if seen.is_stopping and aside["state"] in LIVE:  # Podman starts no container before it has stopped
@@ -279,7 +316,7 @@ def move_back(aside: Dict[str, Any]) -> bool:
         seen = _inspect_known(aside)
     if seen.name != NAME:
         _change(seen, "rename", target=NAME, is_done=lambda now: now.name == NAME)
-    if aside["state"] in LIVE and seen.state not in LIVE:
+    if aside["state"] in LIVE and seen.state not in LIVE and not seen.is_dead:
         try:
             _start(seen, aside)
         except FleetError as error:
@@ -291,17 +328,25 @@ def move_back(aside: Dict[str, Any]) -> bool:
         _restore_details(seen, aside)
     except FleetError as error:
         raise partially_restored(NAME, error) from error
-    return True
+    now = _inspect_known(aside)
+    return (now.name, now.state, now.restart_policy) != (first.name, first.state, first.restart_policy)
 
 
 def _restore_details(seen: Container, aside: Dict[str, Any]) -> None:
-    policy = aside["restart_policy"]
     if seen.state == "paused" and aside["state"] in ("running", "restarting"):
         _change(seen, "unpause", is_done=lambda now: now.state != "paused")
     if seen.state != "paused" and aside["state"] == "paused":
         _change(seen, "pause", is_done=lambda now: now.state == "paused")
-    if seen.restart_policy != policy:
-        _change(seen, "update", f"--restart={policy}", is_done=lambda now: now.restart_policy == policy)
+    if not seen.is_dead:
+        restore_policy(seen, aside["restart_policy"])
+
+
+def restore_policy(seen: Container, policy: str) -> bool:
+    """Set the restart policy of the container; return whether it was another one. Raises FleetError."""
+    if seen.restart_policy == policy:
+        return False
+    _change(seen, "update", f"--restart={policy}", is_done=lambda now: now.restart_policy == policy)
+    return True
 
 
 def partially_restored(name: str, cause: FleetError) -> FleetError:
@@ -516,6 +561,7 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             network_mode=host["NetworkMode"],
             published_ports=tuple(int(port["HostPort"]) for ports in bindings.values() for port in ports or []),
             is_stopping=state["Status"] == "stopping",
+            is_dead=state["Status"] == "dead",
             started=state["StartedAt"],
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:

@@ -60,16 +60,18 @@ def _gather_container(engine: Container, is_healthy: bool) -> Dict[str, Any]:
 
 def _gather_record(noted: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:
     facts = dict(record.show(noted), unwritable=record.find_obstacle(), verified_container=None, verified_name=None)
-    aside, verified = facts["set_aside"], facts["last_verified"]
-    if aside:
-        facts["set_aside"] = dict(aside, exists=None, now=None)
+    verified = facts["last_verified"]
+    for key in ("set_aside", "earlier"):
+        aside = facts[key]
+        if aside and is_healthy:
+            facts[key] = dict(aside, exists=None, now=None)
+        elif aside:
+            now = engine if engine.id == aside["id"] else container.inspect(aside["runtime"], aside["id"])
+            is_there = {"absent": False, "unknown": None}.get(now.state, True)
+            name = now.name if is_there else aside["name"]
+            facts[key] = dict(aside, name=name, exists=is_there, now=now.state)
     if is_healthy:
         return facts
-    if aside:
-        now = engine if engine.id == aside["id"] else container.inspect(aside["runtime"], aside["id"])
-        is_there = {"absent": False, "unknown": None}.get(now.state, True)
-        name = now.name if is_there else aside["name"]
-        facts["set_aside"] = dict(aside, name=name, exists=is_there, now=now.state)
     if verified and verified != engine.id:
         now = Container("unknown") if engine.state == "unknown" else container.inspect(engine.runtime, verified)
         facts["verified_container"] = now.state

@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import re
+import secrets
 import stat
 import sys
 from typing import Any, Callable, Dict, Iterator, List, Optional
@@ -18,26 +19,31 @@ from typing import Any, Callable, Dict, Iterator, List, Optional
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, files, folders
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import Deadline
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, sockets
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 Check = Callable[[Any], bool]
 Record = Dict[str, Any]
-"""``state``: none, preparing, requested, restoring, verified or invalid; the other keys are those of ``_FIELDS``."""
+"""``state``: none, preparing, prepared, requested, restoring, verified or invalid; other keys: ``_FIELDS``."""
 
 PATH = "/etc/ansible/facts.d/slb_engine.fact"
+LOCK = "/run/slb-fleet/record.lock"
 ENGINE = ("name", "manage_ip", "base_url")
-OPEN = ("preparing", "restoring")
-"""States of an interrupted step."""
+OPEN = ("preparing", "prepared", "restoring")
+"""States of a step that is in progress or was interrupted. No request was sent, or it was rejected."""
 
 _MODE = 0o644
-_MAX_BYTES = 64 * 1024
+_MAX_BYTES = 1024 * 1024
+_MAX_CONTAINERS = 5000
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _FIXED = 0x30  # immutable, append only
 _FREE_BYTES = 16384
 _FREE_INODES = 6
 _LOCK_SECONDS = 10
+_SECONDS_FREE = 2.0  # for which the name has to stay free, and a restored container has to run
+_COMMANDS = 6  # of the runtime, to set a container aside or to restore it
 _RUN_AGAIN = "Run again: the host is checked again."
 
 
@@ -69,12 +75,14 @@ _SET_ASIDE: Dict[str, Check] = {
     "purpose": _one_of("replace", "remediate"),
 }
 _FIELDS: Dict[str, Check] = {
-    "state": _one_of("none", "preparing", "requested", "restoring", "verified"),
+    "state": _one_of("none", "preparing", "prepared", "requested", "restoring", "verified"),
     "request_id": _or_null(_matches(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}")),
     "name": _or_null(_is_text),
     "manage_ip": _or_null(_is_text),
     "base_url": _or_null(_is_text),
-    "container_before": _or_null(_is_name),
+    "containers_before": lambda value: (
+        isinstance(value, list) and len(value) <= _MAX_CONTAINERS and all(map(_is_name, value))
+    ),
     "last_verified": _or_null(_is_name),
     "verified_by": _or_null(_one_of("host", "engine_list")),
     "set_aside": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _SET_ASIDE)),
@@ -112,7 +120,7 @@ def show(noted: Record) -> Record:
         is_this_boot = noted["boot_id"] == clock.boot_id()
         # After a reboot, the record is at least as old as this boot.
         age = max(0.0, clock.uptime() - noted["uptime"]) if is_this_boot else clock.uptime()
-    return dict(shown, age=age)
+    return dict(shown, earlier=(noted.get("previous") or {}).get("set_aside"), age=age)
 
 
 def find_obstacle() -> Optional[str]:
@@ -136,12 +144,18 @@ def find_obstacle() -> Optional[str]:
 
 
 def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
-    """Check that the plan still holds, set the container aside for ``action: replace``, and record the request."""
+    """Check that the plan still holds, set the container aside for ``action: replace``, and record that.
+
+    A second execution with the same request finishes what the first began, and answers the same.
+    """
+    step = Deadline(options["time_limit"])
     with _locked(options["lock_timeout"], check_mode):
         noted = read()
         if noted.get("request_id") == options["request_id"] and noted["state"] != "none":
-            return _continue(noted, options)
+            return _continue(noted, options, step)
+        begin = step.used
         before = _find_known()
+        slowest = step.used - begin
         _compare(noted, before, options["expected"])
         if options["action"] == "install" and before.state != "absent":
             raise FleetError("state_changed", "Container slb exists; the plan is to install.", _RUN_AGAIN)
@@ -151,28 +165,60 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
             aside = container.plan_set_aside(before, "replace")
         else:
             _check_not_managed(before)
-        planned = _new(options, noted, "preparing", aside, container_before=before.id)
+        planned = _new(options, noted, "preparing", aside)
         if check_mode:
             _check_writable()
             after = before._replace(state="absent", id=None) if aside else before
-            return _result(True, noted, dict(planned, state="requested"), before, after, set_aside_as=_name(aside))
+            return _result(True, noted, dict(planned, state="prepared"), before, after, set_aside_as=_name(aside))
+        # Time enough to set the container aside, and to restore it if that fails.
+        step.check(2 * _needed(aside, slowest) + options["stop_timeout"] if aside else slowest)
         write(planned)
-        return _request(planned, options, before)
+        return _set_aside(planned, options, before, lambda: step.check(_needed(aside, slowest)))
 
 
-def restore(request_id: str, lock_timeout: int, check_mode: bool) -> Result:
-    """Restore what ``prepare`` changed for this request: the container and the record."""
-    with _locked(lock_timeout, check_mode):
+def mark(options: Dict[str, Any]) -> Result:
+    """Record that the request is about to be sent. A second execution does not change the time of the first."""
+    step = Deadline(options["time_limit"])
+    with _locked(options["lock_timeout"], False):
         noted = read()
-        if noted.get("request_id") != request_id or noted["state"] not in (*OPEN, "requested"):
+        is_own = noted.get("request_id") == options["request_id"]
+        if not is_own or noted["state"] not in ("prepared", "requested"):
+            raise FleetError("state_changed", "Deployment record changed before the request was sent.", _RUN_AGAIN)
+        after = noted
+        if noted["state"] == "prepared":
+            step.check(0)
+            after = dict(noted, state="requested", boot_id=clock.boot_id(), uptime=clock.uptime())
+            write(after)
+        return Result(after != noted, {"record": show(after)}, _diff(noted, after))
+
+
+def restore(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Restore what the request ``request_id`` changed: the container and the record.
+
+    ``open_age``, ``requested_age``: Minimum age in seconds of a record that is open, or that shows a request; None for
+    never. If the record is about another request, or is younger, nothing is changed.
+    """
+    with _locked(options["lock_timeout"], check_mode):
+        noted = read()
+        ages = {"requested": options["requested_age"], **dict.fromkeys(OPEN, options["open_age"])}
+        least = ages.get(noted["state"])
+        is_own = noted.get("request_id") == options["request_id"]
+        if not is_own or least is None or (show(noted)["age"] or 0) < least:
             return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
-        return _restore(noted, _own_set_aside(noted), check_mode)
+        return _restore(noted, noted["set_aside"], check_mode)
 
 
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside without a request, or finish an interrupted step in this way."""
-    with _locked(options["stop_timeout"] + _LOCK_SECONDS, check_mode):
-        noted, before = read(), _find_known()
+    step = Deadline(options["time_limit"])
+    with _locked(options["lock_timeout"], check_mode):
+        noted = read()
+        begin = step.used
+        before = _find_known()
+        slowest = step.used - begin
+        is_own = options["request_id"] is not None and noted.get("request_id") == options["request_id"]
+        if is_own and noted["state"] == "none":
+            return _result(True, noted, noted, before, before, set_aside_as=_name(noted["set_aside"]))
         aside = noted.get("set_aside") if noted["state"] in OPEN else None
         previous = _as_previous(noted)
         if aside and before.id in (None, aside["id"]):
@@ -192,9 +238,11 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             _check_writable()
             gone = before._replace(state="absent", id=None)
             return _result(True, noted, dict(planned, state="none"), before, gone, set_aside_as=name)
+        step.check(2 * _needed(aside, slowest) + options["stop_timeout"])
         write(planned)
         with _restored_on_error(planned):
-            name = container.move_aside(aside, options["stop_timeout"], options["remove"])
+            check = _stop_check(planned, options, lambda: step.check(_needed(aside, slowest)))
+            name = container.move_aside(aside, options["stop_timeout"], check, options["remove"])
             if name:
                 container.check_name_free(aside)
             after = dict(planned, state="none", set_aside=dict(aside, name=name) if name else None)
@@ -202,16 +250,17 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         return _result(True, noted, after, before, container.find_container(), set_aside_as=name)
 
 
-def restore_set_aside(lock_timeout: int, check_mode: bool, only_unfinished: bool = False) -> Result:
-    """Restore the container that the record names as set aside; optionally only after an interrupted step."""
+def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
+    """Restore the container that was set aside last, whatever the state of the record."""
     with _locked(lock_timeout, check_mode):
         noted = read()
         if noted["state"] == "invalid":
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
             raise FleetError("record_invalid", f"Record invalid: {noted['why']}.", fix)
-        if noted["state"] not in OPEN and (only_unfinished or not noted.get("set_aside")):
+        aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
+        if noted["state"] not in OPEN and not aside:
             return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
-        return _restore(noted, noted["set_aside"], check_mode)
+        return _restore(noted, aside, check_mode, is_asked=True)
 
 
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -219,7 +268,8 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
     with _locked(_LOCK_SECONDS, check_mode):
         noted, seen = read(), _find_known()
         _compare(noted, seen, {"container_id": options["container_id"]})
-        aside = noted.get("set_aside")
+        aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
+        own_policy = aside["restart_policy"] if aside and aside["id"] == seen.id else seen.restart_policy
         aside = None if aside and aside["id"] == seen.id else aside
         verified = {
             "set_aside": aside,
@@ -229,14 +279,13 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
         }
         is_same = _is_same_engine(noted, options)
         after = noted if is_same else _new(options, noted, "verified", aside)
-        after = dict(after, state="verified", **verified)
-        if noted["state"] == "none" or not is_same:
-            after["container_before"] = None
-        is_changed = after != noted
+        after = dict(after, state="verified", containers_before=[], **verified)
+        is_changed = after != noted or own_policy != seen.restart_policy
         if is_changed and check_mode:
             _check_writable()
         elif is_changed:
             write(after)
+            container.restore_policy(seen, str(own_policy))
         # Only by id, and only while it has the name that was given to it.
         if options["remove_leftovers"] and aside:
             leftover = container.inspect(aside["runtime"], aside["id"])
@@ -270,6 +319,12 @@ def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -
             "Container slb would delete itself when stopped (--rm).",
             "If the container may be lost, set slb_remove_leftovers: true for this host.",
         )
+    _check_unused(seen, allow_established)
+    container.check_runtime(seen)
+
+
+def _check_unused(seen: Container, allow_established: bool) -> None:
+    """Raise FleetError if the container has connections, or if they cannot be seen."""
     inbound = sockets.find_connections(seen).inbound
     if not allow_established and (inbound is None or inbound):
         number = "connections that this user cannot see" if inbound is None else _count(len(inbound))
@@ -280,7 +335,6 @@ def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -
             "If the container is a leftover, run again with -e slb_allow_established=true and --limit to this host.",
             connections=None if inbound is None else len(inbound),
         )
-    container.check_runtime(seen)
 
 
 def _check_not_managed(seen: Container) -> None:
@@ -322,32 +376,55 @@ def write(noted: Record) -> None:
         raise _not_writable(str(error.strerror)) from error
 
 
-def _continue(noted: Record, options: Dict[str, Any]) -> Result:
+def _continue(noted: Record, options: Dict[str, Any], step: Deadline) -> Result:
     """Finish the step of an earlier execution with the same request."""
-    if noted["state"] == "restoring":
-        _restore(noted, _own_set_aside(noted), False)
-        raise FleetError("state_changed", "Request was restored by an earlier execution.", _RUN_AGAIN, restored=True)
-    aside = _own_set_aside(noted)
+    aside = noted["set_aside"]
     before = container.inspect(aside["runtime"], aside["id"]) if aside else container.find_container()
     if noted["state"] == "preparing":
-        if before.name == container.NAME and before.state in container.LIVE:
-            check_may_stop(before, options["allow_established"], options["remove_leftovers"])
-        return _request(noted, options, before)
+        return _set_aside(noted, options, before, lambda: step.check(0))
+    if noted["state"] != "prepared":
+        raise FleetError("state_changed", f"Deployment record is {noted['state']} already.", _RUN_AGAIN)
     return _result(True, noted, noted, before, container.find_container(), set_aside_as=_name(aside))
 
 
-def _request(planned: Record, options: Dict[str, Any], before: Container) -> Result:
-    """Set the planned container aside and record the request; restore after an error."""
-    aside, name = _own_set_aside(planned), None
+def _set_aside(planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]) -> Result:
+    """Set the planned container aside and record that; restore after an error."""
+    aside, name = planned["set_aside"], None
     with _restored_on_error(planned):
         if aside:
-            name = container.move_aside(aside, options["stop_timeout"])
+            name = container.move_aside(aside, options["stop_timeout"], _stop_check(planned, options, check_time))
             container.check_name_free(aside)
-        noted = dict(planned, state="requested", boot_id=clock.boot_id(), uptime=clock.uptime())
+        noted = dict(planned, state="prepared")
         if aside:
             noted["set_aside"] = dict(aside, name=name) if name else None
         write(noted)
     return _result(True, planned, noted, before, container.find_container(), set_aside_as=name)
+
+
+def _stop_check(
+    planned: Record, options: Dict[str, Any], check_time: Callable[[], None]
+) -> Callable[[Container], None]:
+    """Return the check directly before the stop and the rename: between plan and act, minutes may pass."""
+    aside = planned["set_aside"]
+
+    def check(seen: Container) -> None:
+        check_time()
+        if seen.state == "absent":
+            return
+        if seen.name not in (container.NAME, aside["name"]) or (
+            seen.state in container.LIVE and aside["state"] not in container.LIVE
+        ):
+            summary = f"Container {seen.name} is {seen.state} now; the plan was made for {aside['state']}."
+            raise FleetError("state_changed", summary, _RUN_AGAIN)
+        if seen.state in container.LIVE:
+            _check_unused(seen, options["allow_established"])
+
+    return check
+
+
+def _needed(aside: Optional[Dict[str, Any]], slowest: float) -> float:
+    """Return the seconds that the commands of one direction need, by the time of those that were run."""
+    return _COMMANDS * slowest + 2 * _SECONDS_FREE if aside else 0.0
 
 
 @contextlib.contextmanager
@@ -359,38 +436,57 @@ def _restored_on_error(planned: Record) -> Iterator[None]:
         if error.code == container.TIMEOUT:
             raise
         try:
-            _restore(planned, _own_set_aside(planned), False)
+            is_restored = _restore(planned, planned["set_aside"], False).values["restored"]
         except FleetError as second:
-            if error.code == "container_recreated" and second.code == "name_taken":
-                # The leftover keeps its name, and the record still names it.
-                write(dict(planned["previous"] or dict(planned, state="none"), set_aside=planned["set_aside"]))
-                raise error from second
             partial = container.partially_restored(container.NAME, second)
-            raise second if second.code == partial.code else partial from error
-        raise FleetError(
-            error.code, f"{error.summary} Restored.", error.fix, **dict(error.values, restored=True)
-        ) from error
+            raise second if second.code in (partial.code, "name_taken") else partial from error
+        words = f"{error.summary} Restored." if is_restored else error.summary
+        raise FleetError(error.code, words, error.fix, **dict(error.values, restored=is_restored)) from error
 
 
-def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool) -> Result:
-    """Restore the container ``aside``, then its earlier record."""
+def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, is_asked: bool = False) -> Result:
+    """Restore the container ``aside``, then its earlier record. ``is_asked``: a person names what is to be restored.
+
+    If a container that came after the request has the name, the request may have been accepted: nothing is restored.
+    """
     after: Record = noted.get("previous") or {"state": "none"}
     if aside and (after.get("set_aside") or {}).get("id") == aside["id"]:
         after = dict(after, set_aside=None)
     before = _find_known()
-    if aside:
-        container.check_name_not_taken(aside)
-    if check_mode:
+    holder = container.find_other_holder(aside)
+    if holder is None and check_mode:
         gone = aside is None or container.inspect(aside["runtime"], aside["id"]).state == "absent"
         return _result(True, noted, after, before, before, restored=not gone)
     is_restored = False
-    if aside:
+    if aside and holder is None:
         # A full disk must not keep the container from being restored.
         with contextlib.suppress(FleetError):
             write(dict(noted, state="restoring"))
-        is_restored = container.move_back(aside)
+        try:
+            is_restored = container.move_back(aside)
+        except FleetError:
+            holder = container.find_other_holder(aside)
+            if holder is None:
+                raise
+    if aside and holder:
+        if is_asked:
+            raise container.name_taken(aside, holder)
+        return _leave_to_evidence(noted, aside, holder, check_mode)
     write(after)
     return _result(True, noted, after, before, container.find_container(), restored=is_restored)
+
+
+def _leave_to_evidence(noted: Record, aside: Dict[str, Any], holder: Container, check_mode: bool) -> Result:
+    """Record a request whose wait is over, for a new container ``slb``; raise FleetError for an earlier one."""
+    if holder.id in noted["containers_before"]:
+        if noted["state"] != "restoring" and not check_mode:
+            write(dict(noted, state="restoring"))
+        raise container.name_taken(aside, holder)
+    # With another id, no step of the request acts on the record any more.
+    after = dict(noted, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
+    if not check_mode:
+        write(after)
+    return _result(True, noted, after, holder, holder, restored=False)
 
 
 def _compare(noted: Record, seen: Container, expected: Dict[str, Any]) -> None:
@@ -413,13 +509,7 @@ def _compare(noted: Record, seen: Container, expected: Dict[str, Any]) -> None:
         raise FleetError("state_changed", "Record shows an interrupted deployment.", "Restore it first: run again.")
 
 
-def _new(
-    options: Dict[str, Any],
-    noted: Record,
-    state: str,
-    aside: Optional[Dict[str, Any]],
-    container_before: Optional[str] = None,
-) -> Record:
+def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dict[str, Any]]) -> Record:
     """Return a record of the engine in ``options`` that follows the record ``noted``."""
     return {
         "state": state,
@@ -427,10 +517,10 @@ def _new(
         "name": options.get("name"),
         "manage_ip": options.get("manage_ip"),
         "base_url": options.get("base_url"),
-        "container_before": container_before,
+        "containers_before": container.list_ids() if state == "preparing" else [],
         "last_verified": noted.get("last_verified") if _is_same_engine(noted, options) else None,
         "verified_by": None,
-        "set_aside": aside or noted.get("set_aside"),
+        "set_aside": aside,
         "previous": _as_previous(noted),
         "boot_id": clock.boot_id(),
         "uptime": clock.uptime(),
@@ -443,12 +533,6 @@ def _as_previous(noted: Record) -> Optional[Record]:
     earlier = noted["previous"] if noted["state"] == "none" else None
     # After remediate, the record of the container that was set aside is still needed to restore it.
     return dict(noted, previous=earlier if earlier and earlier["state"] != "none" else None)
-
-
-def _own_set_aside(noted: Record) -> Optional[Dict[str, Any]]:
-    """Return the container that this request sets aside, not the one of an earlier request."""
-    aside, earlier = noted.get("set_aside"), (noted.get("previous") or {}).get("set_aside")
-    return None if aside is None or aside == earlier else aside
 
 
 def _is_same_engine(noted: Record, options: Dict[str, Any]) -> bool:
@@ -484,21 +568,18 @@ def _diff(noted: Record, after_record: Record, *containers: Container) -> Dict[s
 
 @contextlib.contextmanager
 def _locked(seconds: float, check_mode: bool) -> Iterator[None]:
-    """Hold the lock of the host's record. Check mode writes nothing and takes no lock."""
+    """Hold the lock of the host's record, a file that only root can open. Check mode takes no lock."""
     if os.geteuid() != 0:
         raise FleetError("permission_denied", "User is not root.", "Run the task as root (`become: true`).")
     if check_mode:
         yield
         return
-    folder = os.path.dirname(PATH)
-    try:
-        folders.make(folder, 0o755)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise _not_writable(str(error.strerror)) from error
+    with files.file_errors(LOCK):
+        folders.make_ours(os.path.dirname(LOCK), 0o700)
+        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         if not is_got(descriptor, seconds):
-            summary = f"Host is in use by another run for more than {seconds:g} s."
+            summary = f"Host is locked by another run for more than {seconds:g} s."
             raise FleetError("host_busy", summary, "Wait until the other run has ended, then run again.")
         yield
     finally:

@@ -72,12 +72,16 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Request:
-    """One request. ``path`` follows base_url; ``body`` is sent as JSON; ``limit``: bytes of the answer's body."""
+    """One request. ``path`` follows base_url; ``body`` is sent as JSON; ``limit``: bytes of the answer's body.
+
+    ``send_by``: the ``boot_time`` after which it is not sent any more; None for no limit.
+    """
 
     method: str
     path: str
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = ANSWER_LIMIT
+    send_by: float | None = None
 
     @property
     def is_login(self) -> bool:
@@ -284,11 +288,17 @@ class Client:
 
     def _exchange(self, request: Request, cookies: dict[str, str], seconds: float) -> Answer:
         """Return the answer of one attempt. Raises FleetError: NoAnswerError, or one that no retry would change."""
-        line = _Line(self.connection.tls_fingerprint)
+        line = _Line(self.connection.tls_fingerprint, request.send_by)
         try:
             answer, set_cookies = _bounded(line, seconds, lambda: self._transfer(request, cookies, line, seconds))
         except _PinMismatchError:
             raise self._pin_mismatch(line.fingerprint) from None
+        except _TooLateError:
+            raise FleetError(
+                "request_too_late",
+                "Install request not sent: the management node or this controller was too slow.",
+                "Check both, then run again.",
+            ) from None
         except (requests.RequestException, HTTPError, HTTPException, OSError, ValueError, RecursionError) as error:
             raise self._failure(error, request, line, seconds) from None
         self.tls_fingerprint = line.fingerprint
@@ -373,15 +383,26 @@ class _PinMismatchError(Exception):
     """The certificate is not the pinned one. Not an OSError, so that no library rewords it."""
 
 
+class _TooLateError(Exception):
+    """The time in which the request may be sent is over."""
+
+
+def boot_time() -> float:
+    """Return the seconds since the boot of this machine, those in which it stood still or slept included."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))  # macOS counts its sleep
+
+
 class _Line:
     """The connection of one attempt. ``pin``: required fingerprint of the certificate, empty for any.
+    ``send_by``: as in Request.
 
     ``is_sent``: whether a byte of the request may have left. ``is_over``: whether the time of the attempt is over.
     ``fingerprint``: of the certificate that was presented.
     """
 
-    def __init__(self, pin: str) -> None:
+    def __init__(self, pin: str, send_by: float | None = None) -> None:
         self.pin = pin
+        self.send_by = send_by
         self.is_sent = self.is_over = False
         self.fingerprint = ""
         self.connection: Any = None
@@ -395,6 +416,9 @@ class _Line:
         if self.is_over:
             self.is_sent = False
             raise TimeoutError
+        if self.send_by is not None and boot_time() > self.send_by:
+            self.is_sent = False
+            raise _TooLateError
 
     def end(self) -> None:
         """Shut the socket down, so that the thread that reads from it gets an error."""

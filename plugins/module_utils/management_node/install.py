@@ -78,10 +78,12 @@ class Install:
     answer: str = ""
 
 
-def request_install(client: Client, engine: Engine, options: Mapping[str, Any]) -> Install:
+def request_install(
+    client: Client, engine: Engine, options: Mapping[str, Any], send_by: float | None = None
+) -> Install:
     """Send the install request of ``engine``, at most once, and return its outcome.
 
-    ``options``: may contain ``exists_patterns`` and ``port_in_use_patterns``.
+    ``options``: may contain ``exists_patterns`` and ``port_in_use_patterns``. ``send_by``: as in Request.
     Raises FleetError with the value ``outcome``: ``unknown`` if the request may have arrived and no answer came,
     ``port_in_use`` or ``rejected`` if no installation was started.
     """
@@ -89,7 +91,7 @@ def request_install(client: Client, engine: Engine, options: Mapping[str, Any]) 
         EXISTS: _compile("exists_patterns", options.get("exists_patterns") or PATTERNS["exists"]),
         PORT_IN_USE: _compile("port_in_use_patterns", options.get("port_in_use_patterns") or PATTERNS["port_in_use"]),
     }
-    request = Request("POST", INSTALL_PATH, asdict(engine))
+    request = Request("POST", INSTALL_PATH, asdict(engine), send_by=send_by)
     try:
         answer = client.call(request)
     except FleetError as error:
