@@ -9,7 +9,6 @@ while the first may still be accepted. docs/dev/architecture.md shows the protoc
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast

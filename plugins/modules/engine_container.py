@@ -123,6 +123,11 @@ set_aside_as:
   returned: O(state=set_aside)
   type: str
   sample: slb-leftover-20261120T131400Z
+afterwards:
+  description: What the host was read to be after a failed step, and how to restore a container that is still set aside.
+  returned: in the roles of the collection
+  type: str
+  sample: Container slb is running.
 code:
   description: Code of the failure, such as V(container_in_use).
   returned: failure

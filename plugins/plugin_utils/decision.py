@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.state import OPEN_SECOND
 
 Action = Literal["none", "wait", "record", "restore", "install", "replace", "fail"]
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
+RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,7 @@ def decide(state: State, policy: Policy) -> Plan:
             )
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
-        restore = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
-        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {restore} restores it.".strip())
+        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores it.".strip())
     return plan
 
 

@@ -266,7 +266,7 @@ def _record(facts: Mapping[str, Any]) -> Record:
         request_id=facts.get("request_id"),
         engine=Engine(facts.get("name") or "", facts.get("manage_ip") or "", facts.get("base_url") or ""),
         age=float(facts.get("age") or 0),
-        containers_before=tuple(facts["containers_before"] or ()),
+        containers_before=tuple(facts.get("containers_before") or ()),
         last_verified=facts.get("last_verified"),
         verified_by=facts.get("verified_by"),
         set_aside=aside,

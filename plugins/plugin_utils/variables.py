@@ -131,7 +131,8 @@ HOST_VARIABLES: Mapping[str, Reader] = {
     "motd_max_bytes": _number(0, _MANY, int),
     "motd_after": one_of("aside", "restored"),
     "throttle": _number(0, _MANY, int),
-    "approved_plan": _as_it_is,  # checked where it is used: an unusable one must not approve everything
+    # Checked where it is used: an unusable one must not approve everything.
+    "approved_plan": lambda value: value.strip() if isinstance(value, str) else value,
     "license_dest": _text,
     "license_host": _text,
     "license_backup": read_boolean,

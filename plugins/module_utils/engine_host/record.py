@@ -99,7 +99,7 @@ def read() -> Record:
         if noted is None:
             return {"state": "none"}
         wrong = _find_invalid(noted, _FIELDS)
-        if noted.get("state") in ("requested", "verified"):
+        if noted.get("state") in ("prepared", "requested", "verified"):
             wrong += [key for key in ENGINE if noted.get(key) is None]
         if wrong:
             raise ValueError("has invalid values: " + ", ".join(wrong))

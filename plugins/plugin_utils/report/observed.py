@@ -20,6 +20,9 @@ _TEXTS: Mapping[str, str] = {
     "install_unknown": "installation requested, outcome unknown",
     "container_set_aside": "leftover set aside",
     "container_restored": "container restored",
+    "container_partially_restored": "container partially restored",
+    "step_unknown": "step on the host cut, result unknown",
+    "record_restored": "deployment record restored",
     "record_verified": "engine recorded as verified",
     "record_removed": "deployment record removed",
     "motd_aside": "login banner moved aside",
@@ -50,13 +53,17 @@ class HostPlan:
 
 @dataclass(frozen=True)
 class Observed:
-    """``code``: empty if the result has none, as those of Ansible's own modules."""
+    """``code``: empty if the result has none, as those of Ansible's own modules.
+
+    ``afterwards``: what the host was read to be after a failure.
+    """
 
     code: str
     summary: str
     fix: str
     plan: HostPlan | None = None
     changes: tuple[Change, ...] = ()
+    afterwards: str = ""
 
 
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
@@ -73,7 +80,8 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
             "Or raise slb_host_timeout (Ansible's task_timeout)."
         )
     plan = _plan(result) if module == f"{PREFIX}engine_plan" else None
-    return Observed(code, summary, fix, plan, tuple(_changes(module.removeprefix(PREFIX), result, on)))
+    changes = tuple(_changes(module.removeprefix(PREFIX), result, on))
+    return Observed(code, summary, fix, plan, changes, _text(result.get("afterwards") or ""))
 
 
 def _plan(result: Mapping[str, Any]) -> HostPlan | None:
@@ -101,6 +109,12 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
     if module == "engine_plan":
         if result.get("has_recorded") is True:
             yield _change("record_verified")
+    elif module in ("engine_install", "engine_container") and (result.get("timedout") or result.get("is_unknown")):
+        yield _change("step_unknown")
+    elif module in ("engine_install", "engine_container") and result.get("code") == "partially_restored":
+        yield _change("container_partially_restored")
+    elif module == "engine_container" and result.get("failed") and result.get("restored"):
+        yield _change("container_restored")
     elif module == "engine_install":
         # A failed installation may have set a container aside, or restored it.
         if result.get("set_aside_as"):
@@ -126,7 +140,9 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
         "engine": ("install_requested", ""),
         "engine_record": ("record_verified" if is_verified else "record_removed", ""),
         "engine_container": (
-            ("container_restored", "") if result.get("restored") else ("container_set_aside", name and f" as {name}")
+            ("container_set_aside", name and f" as {name}")
+            if "set_aside_as" in result
+            else ("container_restored" if result.get("restored") else "record_restored", "")
         ),
         "motd": ("motd_aside" if result.get("moved") else "motd_restored", ""),
         "license": ("license_downloaded", f" to {place}{_phrase(result.get('dest'))}"),

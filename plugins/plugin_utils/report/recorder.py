@@ -42,6 +42,7 @@ class _Host:
     summary: str = ""
     fix: str = ""
     changes: list[Change] = field(default_factory=list)
+    afterwards: str = ""
     tasks: dict[str, float] = field(default_factory=dict)
     seconds: float = 0
     play: int = -1
@@ -121,6 +122,7 @@ class Recorder:
                 self._nodes.setdefault(plan.management_node)
             self._unknown.update({UnknownEngine(each, plan.management_node): None for each in plan.unknown_engines})
         host.changes += seen.changes
+        host.afterwards = seen.afterwards or host.afterwards
         if ending != "ok":
             host.fail(ending, seen)
 
@@ -182,7 +184,7 @@ class Recorder:
             code=code,
             summary=summary,
             fix=fix,
-            seen=plan.seen if plan else (),
+            seen=(*(plan.seen if plan else ()), *([f"afterwards: {host.afterwards}"] if host.afterwards else [])),
             verified_by=plan.verified_by if plan and status == "healthy" else None,
             steps=plan.steps if plan else (),
             changes=tuple(host.changes),

@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, S
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Listed
 from ansible_collections.slb.fleet.plugins.plugin_utils.state import (
     LIVE,
+    OPEN,
     Container,
     ContainerState,
     Engine,
@@ -44,10 +45,12 @@ def host(box=None, note=None, listed="undescribed", **rest):
     return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
 
 
-OWN = record("requested", age=1000, container_before=OLD)
+OWN = record("requested", age=1000, containers_before=(OLD,))
 YOUNG = replace(OWN, age=20)
 SET_ASIDE = SetAside(OLD, "slb-leftover-1")
-PREPARING, RESTORING = (record(state, set_aside=SET_ASIDE) for state in ("preparing", "restoring"))
+PREPARING, RESTORING = (
+    record(state, set_aside=SET_ASIDE, age=200, containers_before=(OLD,)) for state in ("preparing", "restoring")
+)
 
 # (state, policy, action, code)
 ROWS = [
@@ -81,7 +84,10 @@ ROWS = [
     # Interrupted
     (host(container("absent"), PREPARING), Policy(), "restore", "replacement_interrupted"),
     (host(container("exited", OLD), RESTORING), Policy(), "restore", "replacement_interrupted"),
-    (host(container(), RESTORING), Policy(), "fail", "name_taken"),
+    (host(container("absent"), replace(PREPARING, state="prepared")), Policy(), "restore", "replacement_interrupted"),
+    (host(container("absent"), replace(PREPARING, age=20)), Policy(), "wait", "replacement_in_progress"),
+    (host(container(), RESTORING), Policy(), "restore", "replacement_interrupted"),
+    (host(container(), replace(RESTORING, containers_before=(OLD, NEW))), Policy(), "fail", "name_taken"),
     (host(container("absent"), PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
     (host(container(), PREPARING, "running"), Policy(), "record", "running_in_engine_list"),
     # Our own request
@@ -100,6 +106,18 @@ ROWS = [
     (host(container(), OWN, "running"), Policy(), "record", "running_in_engine_list"),
     (host(container(uptime=1), OWN), Policy(), "wait", "deployment_settling"),
     (host(container("absent"), OWN), Policy(), "install", "deployment_failed"),
+    (host(container("absent"), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
+    (host(container("exited", OLD), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
+    (
+        host(container("absent"), replace(OWN, set_aside=SET_ASIDE), "running"),
+        Policy(),
+        "restore",
+        "deployment_missing",
+    ),
+    (
+        host(container("absent"), replace(OWN, set_aside=replace(SET_ASIDE, exists=False))),
+        *(Policy(), "install", "deployment_failed"),
+    ),
     (host(container("exited"), OWN), Policy(), "replace", "deployment_failed"),
     (host(container("restarting"), OWN), Policy(), "replace", "deployment_failed"),
     (host(container("paused"), OWN), Policy(), "fail", "unverified_container"),
@@ -164,9 +182,9 @@ def _records():
     yield Record("invalid", "damaged")
     sides = (None, SET_ASIDE, SetAside(NEW, "slb"))
     for state, engine, last, age, before, aside in itertools.product(
-        ("preparing", "requested", "restoring", "verified"), (ENGINE, OTHER), IDS, (10, 1000), IDS, sides
+        (*OPEN, "requested", "verified"), (ENGINE, OTHER), IDS, (10, 1000), ((), (NEW,), (OLD,)), sides
     ):
-        rest = {"age": age, "container_before": before, "set_aside": aside, "request_id": "1"}
+        rest = {"age": age, "containers_before": before, "set_aside": aside, "request_id": "1"}
         yield Record(state, engine=engine, last_verified=last, **rest)
 
 
@@ -195,7 +213,7 @@ def test_decide_is_total_and_safe():
             assert not state.is_verified or policy.remediates, context
         if plan.action in ("install", "replace") and not policy.remediates:
             assert state.remaining(policy) == 0 and state.listed.state != "deploying", context
-            assert note.state not in ("preparing", "restoring"), context
+            assert note.state not in OPEN, context
         if plan.action == "install":
             assert box.state == "absent", context
         if plan.action == "none":
@@ -203,9 +221,12 @@ def test_decide_is_total_and_safe():
         if plan.action == "record" and state.has_list:
             assert state.listed.state == "running", context
         if plan.action == "restore":
-            assert note.state in ("preparing", "restoring"), context
+            assert note.state in (*OPEN, "requested"), context
+            assert note.age >= (180 if note.state == "requested" else 120), context
         if policy.remediates:
             assert plan.action != "record", context
+        if plan.action == "fail" and note.set_aside and note.state != "verified" and box.id != note.set_aside.id:
+            assert note.set_aside.name in plan.fix and "engine_container" in plan.fix, context
     assert len(seen) > 25
 
 

@@ -86,6 +86,8 @@ class FakeRuntime:
             return f"podman version {self.version}"
         if verb == "container":
             return json.dumps([self._find(rest[1])])
+        if verb == "ps" and "--no-trunc" in rest:
+            return "\n".join(self.containers)
         if verb == "ps":
             wanted = rest[rest.index("--filter") + 1].partition("=")[2] if "--filter" in rest else "-"
             shown = [
@@ -107,7 +109,8 @@ class FakeRuntime:
         if verb in self.fails:
             raise LookupError(self.fails[verb])
         if verb == "rename":
-            if any(other["Name"] == rest[-1] for other in self.containers.values()):
+            others = [other for other in self.containers.values() if other is not item or self.program == "docker"]
+            if any(other["Name"] == rest[-1] for other in others):
                 raise LookupError("the name is in use")
             item["Name"] = rest[-1]
         elif verb == "update":
@@ -144,6 +147,7 @@ class Host:
             write(path, content, mode)
 
         monkeypatch.setattr(record, "PATH", str(self.path))
+        monkeypatch.setattr(record, "LOCK", str(folder / "run" / "record.lock"))
         monkeypatch.setattr(record.files, "replace", replace)
         monkeypatch.setattr(container.commands, "attempt", self._attempt)
         monkeypatch.setattr(container.commands, "find", lambda name: name if name == self.runtime.program else None)

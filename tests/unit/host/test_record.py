@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, waiting
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, record, sockets
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.tests.unit.host.fake_runtime import FakeRuntime, Host
 
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
-SET_ASIDE = {"container_id": None, "container_state": None, "allow_established": False, "remove": False}
+SET_ASIDE = {
+    **{"container_id": None, "container_state": None, "allow_established": False, "remove": False},
+    **{"request_id": None, "time_limit": None, "lock_timeout": 1},
+}
 
 
 @pytest.fixture
@@ -39,6 +42,7 @@ def options(host, **changes):
         "remove_leftovers": False,
         "stop_timeout": 1,
         "lock_timeout": 1,
+        "time_limit": None,
     }
     return {**ENGINE, **given, **changes}
 
@@ -56,8 +60,13 @@ def verify(container_id, remove_leftovers=False, **changes):
     return record.verify({**ENGINE, **given, **changes}, False)
 
 
-def restore(request_id="aa11"):
-    return record.restore(request_id, 1, False)
+def mark(request_id="aa11", time_limit=None):
+    return record.mark({"request_id": request_id, "lock_timeout": 1, "time_limit": time_limit})
+
+
+def restore(request_id="aa11", open_age=0, requested_age=0):
+    ages = {"open_age": open_age, "requested_age": requested_age}
+    return record.restore({"request_id": request_id, "lock_timeout": 1, **ages}, False)
 
 
 def code_of(act):
@@ -78,7 +87,7 @@ def test_prepare_replace_records_and_sets_aside(host):
     assert host.runtime.changes == ["update", "stop", "rename"]
     noted = host.file()
     assert noted is not None
-    assert (noted["state"], noted["request_id"], noted["container_before"]) == ("requested", "aa11", "c1")
+    assert (noted["state"], noted["request_id"], noted["containers_before"]) == ("prepared", "aa11", ["c1"])
     kept = {"id": "c1", "name": name, "runtime": "docker", "restart_policy": "on-failure:3", "state": "running"}
     assert noted["set_aside"] == {**kept, "purpose": "replace"}
     assert noted["previous"] is None
@@ -90,7 +99,7 @@ def test_prepare_replace_records_and_sets_aside(host):
 def test_prepare_install_records_without_container(host):
     result = prepare(host)
     assert result["set_aside_as"] is None
-    assert result["record"]["container_before"] is None
+    assert result["record"]["containers_before"] == []
     assert host.runtime.changes == []
     assert restore().values["restored"] is False
     assert host.file() is None
@@ -107,7 +116,7 @@ def test_prepare_check_mode_changes_nothing(host):
     before = host.state()
     result = record.prepare(options(host), True)
     assert result.changed
-    assert result.values["record"]["state"] == "requested"
+    assert result.values["record"]["state"] == "prepared"
     assert set_aside(check_mode=True).changed
     assert host.state() == before
 
@@ -146,7 +155,7 @@ def test_prepare_killed_at_each_step_is_finished(host):
         result = record.prepare(given, False)
         assert host.runtime.show() == (result.values["set_aside_as"], "exited", "no"), number
         noted = record.read()
-        assert (noted["state"], noted["set_aside"]["state"]) == ("requested", "running")
+        assert (noted["state"], noted["set_aside"]["state"]) == ("prepared", "running")
         assert noted["set_aside"]["restart_policy"] == "on-failure:3"
     assert number == 5, "record, policy, stop, rename, record"
 
@@ -226,6 +235,7 @@ def test_prepare_restored_request_is_not_sent_again(host):
     assert host.kill_before(1, restore)
     assert record.read()["state"] == "restoring"
     assert code_of(lambda: prepare(host)) == "state_changed"
+    assert restore().values["restored"]
     assert host.state() == before
 
 
@@ -285,7 +295,7 @@ def test_prepare_failed_command_restores(host, verb):
     host.runtime.fails[verb] = "it is broken"
     with pytest.raises(FleetError, match="it is broken") as raised:
         prepare(host)
-    assert (raised.value.code, raised.value.values["restored"]) == ("container_command_failed", True)
+    assert (raised.value.code, raised.value.values["restored"]) == ("container_command_failed", verb != "update")
     assert host.state() == before
 
 
@@ -295,7 +305,7 @@ def test_prepare_full_disk_restores(host, monkeypatch):
     replace = record.files.replace
 
     def full(path, content, mode):
-        if b'"requested"' in content:
+        if b'"prepared"' in content:
             raise OSError(28, "No space left on device")
         replace(path, content, mode)
 
@@ -320,7 +330,7 @@ def test_prepare_command_without_answer_is_unknown(host, is_late):
 
     host.runtime.before = hang
     if not is_late:
-        assert prepare(host)["record"]["state"] == "requested"
+        assert prepare(host)["record"]["state"] == "prepared"
         return
     assert code_of(lambda: prepare(host)) == container.TIMEOUT
     assert record.read()["state"] == "preparing"
@@ -345,7 +355,8 @@ def test_prepare_recreated_container_is_reported(host):
     assert code_of(lambda: prepare(host)) == "container_recreated"
     assert host.runtime.before is step
     noted = record.read()
-    assert (noted["state"], noted["last_verified"], noted["set_aside"]["id"]) == ("verified", "c1", "c1")
+    assert (noted["state"], noted["last_verified"], noted["set_aside"]["id"]) == ("requested", "c1", "c1")
+    assert (noted["request_id"] != "aa11", record.show(noted)["age"]) == (True, pytest.approx(clock.uptime(), abs=9))
     assert host.runtime.show("c2") == ("slb", "running", "on-failure:3")
 
 
@@ -367,16 +378,131 @@ def test_restore_container_that_does_not_start(host, how):
     assert host.state() == before
 
 
-def test_restore_of_another_request_or_with_the_name_taken_changes_nothing(host):
+@pytest.mark.parametrize("is_new", [False, True])
+def test_restore_with_the_name_taken_restores_nothing(host, is_new):
+    """A container that came after the request may be its engine."""
     host.runtime.add()
-    prepare(host)
+    if not is_new:
+        host.runtime.add("c2", "other")
+    name = prepare(host)["set_aside_as"]
     host.runtime.add("c2")
     before = host.state()
-    result = restore("bb22")
-    assert (result.changed, result.values["restored"]) == (False, False)
-    assert code_of(restore) == "name_taken"
+    assert not restore("bb22").changed
     assert code_of(lambda: record.restore_set_aside(1, False)) == "name_taken"
     assert host.state() == before
+    if is_new:
+        assert not restore().values["restored"]
+    else:
+        assert code_of(restore) == "name_taken"
+    noted = record.read()
+    assert (noted["state"], noted["request_id"] == "aa11") == (("requested", False) if is_new else ("restoring", True))
+    assert host.runtime.show() == (name, "exited", "no")
+
+
+def test_restore_acts_on_old_records_of_its_request(host):
+    host.runtime.add()
+    prepare(host)
+    assert not restore(open_age=100).changed
+    mark()
+    assert not restore(requested_age=100).changed
+    assert not restore(requested_age=None).changed
+    assert restore().values["restored"]
+
+
+def test_mark_keeps_the_time_of_the_first(host):
+    assert code_of(mark) == "state_changed"
+    prepare(host)
+    assert code_of(lambda: mark("bb22")) == "state_changed"
+    assert code_of(lambda: mark(time_limit=-1)) == "host_timeout"
+    first = mark()
+    assert (first.changed, first.values["record"]["state"]) == (True, "requested")
+    lasting = host.state()
+    assert (mark().changed, host.state()) == (False, lasting)
+    assert code_of(lambda: prepare(host)) == "state_changed"
+
+
+@pytest.mark.parametrize("change", ["started", "used", "renamed"])
+def test_prepare_checks_again_before_the_stop(host, monkeypatch, change):
+    host.runtime.add(status="running" if change == "used" else "exited")
+    before = host.state()
+    changed = {}
+
+    def step(verb):
+        item = host.runtime.containers["c1"]
+        if verb == "update" and not changed:
+            changed["done"] = True
+            if change == "started":
+                item["State"]["Status"] = "running"
+            elif change == "renamed":
+                item["Name"] = "mine"
+            else:
+                inbound = sockets.Connections(["192.0.2.9:40000"])
+                monkeypatch.setattr(sockets, "find_connections", lambda seen: inbound)
+
+    host.runtime.before = step
+    assert code_of(lambda: prepare(host)) == ("container_in_use" if change == "used" else "state_changed")
+    assert "stop" not in host.runtime.changes
+    assert record.read()["state"] == "none"
+    if change == "used":
+        assert host.state() == before
+
+
+def test_prepare_on_a_slow_host_changes_nothing(host, monkeypatch):
+    host.runtime.add()
+    attempt, times = host.runtime.attempt, iter(range(0, 900, 9))
+
+    def slow(*arguments):
+        moment[0] = float(next(times))
+        return attempt(*arguments)
+
+    moment = [0.0]
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: moment[0])
+    host.runtime.attempt = slow
+    before = host.state()
+    assert code_of(lambda: prepare(host, time_limit=60)) == "host_timeout"
+    assert (host.state(), host.runtime.changes) == (before, [])
+
+
+def test_prepare_out_of_time_undoes_the_step(host, monkeypatch):
+    host.runtime.add()
+    before = host.state()
+    moment = [0.0]
+    monkeypatch.setattr(waiting.time, "monotonic", lambda: moment[0])
+
+    def step(verb):
+        moment[0] += 100 if verb == "stop" else 0
+
+    host.runtime.before = step
+    assert code_of(lambda: prepare(host, time_limit=60)) == "host_timeout"
+    assert host.state() == before
+
+
+def test_prepare_dead_container_gets_only_a_new_name(host):
+    host.runtime.add(status="dead", policy="always", max=0)
+    before = host.state()
+    prepare(host)
+    assert host.runtime.changes == ["rename"]
+    restore()
+    assert (host.runtime.changes, host.state()) == (["rename", "rename"], before)
+
+
+def test_full_disk_ends_the_step_before_the_stop(host):
+    host.runtime.add(policy="no", max=0)
+    host.runtime.fails = {"update": "no space left on device", "rename": "no space left on device"}
+    assert code_of(lambda: prepare(host)) == "container_command_failed"
+    assert host.runtime.changes == []
+    assert host.runtime.show() == ("slb", "running", "no")
+
+
+def test_verify_restores_the_policy_of_the_container(host):
+    """A person renames the set-aside container back, and the engine list shows it as running."""
+    host.runtime.add(policy="always", max=0)
+    prepare(host)
+    host.runtime.containers["c1"].update(Name="slb")
+    host.runtime.containers["c1"]["State"]["Status"] = "running"
+    verify("c1")
+    assert host.runtime.show() == ("slb", "running", "always")
+    assert not verify("c1").changed
 
 
 @pytest.mark.parametrize("is_taken", [False, True])
@@ -400,7 +526,7 @@ def test_install_after_remediate_keeps_the_leftover(host):
     name = set_aside().values["set_aside_as"]
     remediated = host.state()
     prepare(host)
-    assert record.read()["set_aside"]["id"] == "c1"
+    assert (record.read()["set_aside"], record.read()["previous"]["set_aside"]["id"]) == (None, "c1")
     restore()
     assert host.state() == remediated, "a rejected install does not restore the container of remediate"
     assert host.runtime.show() == (name, "exited", "no")
@@ -425,7 +551,7 @@ def test_verify_keeps_or_removes_the_leftover(host):
     assert result.changed
     noted = record.read()
     assert (noted["state"], noted["last_verified"], noted["verified_by"]) == ("verified", "c2", "host")
-    assert (noted["previous"], noted["request_id"], noted["container_before"]) == (None, "aa11", "c1")
+    assert (noted["previous"], noted["request_id"], noted["containers_before"]) == (None, "aa11", [])
     assert noted["set_aside"]["id"] == "c1"
     assert not verify("c2").changed
     assert verify("c2", remove_leftovers=True).changed
@@ -482,7 +608,7 @@ def test_age_after_reboot_and_in_the_future(host):
 
     assert 100 <= read_with(uptime=clock.uptime() - 100)["age"] < 130
     rebooted = read_with(boot_id="another", uptime=clock.uptime() + 1e6)
-    assert rebooted["state"] == "requested"
+    assert rebooted["state"] == "prepared"
     assert rebooted["age"] == pytest.approx(clock.uptime(), abs=30)
     future = read_with(uptime=clock.uptime() + 3600)
     assert future["state"] == "invalid"
@@ -513,7 +639,7 @@ def test_read_invalid_value_is_invalid(host, values):
     assert next(iter(values)) in noted["why"]
 
 
-@pytest.mark.parametrize("content", ["[" * 60000, "x" * 70000, "[]", "{", b"\xff".decode("latin-1")])
+@pytest.mark.parametrize("content", ["[" * 600000, "x" * 1100000, "[]", "{", b"\xff".decode("latin-1")])
 def test_read_damaged_file_is_invalid(host, content):
     host.path.parent.mkdir()
     host.path.write_text(content, encoding="latin-1")
@@ -541,7 +667,7 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
 
 
 def hold_lock(path, is_held):
-    record.PATH = path
+    record.LOCK = path
     with record._locked(5, False):
         is_held.set()
         time.sleep(1.5)
@@ -551,7 +677,7 @@ def test_second_process_waits_for_the_lock(host):
     host.runtime.add()
     fork = multiprocessing.get_context("fork")
     is_held = fork.Event()
-    other = fork.Process(target=hold_lock, args=(str(host.path), is_held))
+    other = fork.Process(target=hold_lock, args=(record.LOCK, is_held), daemon=True)
     other.start()
     assert is_held.wait(10)
     assert code_of(lambda: record.prepare(options(host, lock_timeout=0), False)) == "host_busy"
@@ -591,8 +717,11 @@ def test_podman_crash_loop_is_stopped_again(monkeypatch: pytest.MonkeyPatch, tmp
         return answer
 
     host.runtime.attempt = restart
+    if status == "stopped":
+        assert code_of(lambda: prepare(host)) == "state_changed"
+        return
     prepare(host)
-    assert host.runtime.changes == ["stop"] * stops + ["rename"]
+    assert host.runtime.changes == ["rename"] + ["stop"] * stops + ["rename"]
 
 
 def test_gather_healthy_host_asks_one_command(host, monkeypatch):

@@ -1,4 +1,4 @@
-"""One install: never a request without a written record, never two, and a restore after each negative answer."""
+"""One install: no request without the record of it, never two, and a restore unless the request was accepted."""
 
 from types import SimpleNamespace
 
@@ -7,6 +7,7 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.action import engine_install
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import boot_time
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Install
 from ansible_collections.slb.fleet.tests.unit.run.test_fleet_host import facts, host
 
@@ -19,13 +20,15 @@ class Action(engine_install.ActionModule):
     def __init__(self, *answers, check=False):
         slb_host = facts(1)
         slb_host["engine_container"] = {**slb_host["engine_container"], "state": "absent", "id": None}
-        planned = {"plan": {"action": "install", "by_list": False}, "slb_host": slb_host, "requests": 0}
-        self._task = SimpleNamespace(args={"plan": planned}, check_mode=check)
+        plan = {"action": "install", "by_list": False}
+        planned = {"plan": plan, "slb_host": slb_host, "requests": 0, "request_id": "aa11"}
+        self._task = SimpleNamespace(args={"plan": planned}, check_mode=check, timeout=0)
+        self._connection = SimpleNamespace(reset=lambda: None)
         self._templar = None
         self.answers, self.calls = list(answers), []
 
     def on_host(self, module, arguments, variables, *, attempts=2):
-        self.calls.append(arguments)
+        self.calls.append({"step": "restore", **arguments})
         answer = self.answers.pop(0) if self.answers else {}
         if isinstance(answer, Exception):
             raise answer
@@ -36,8 +39,15 @@ class Action(engine_install.ActionModule):
         return [call["step"] for call in self.calls]
 
 
-def written(arguments):
-    return {"changed": True, "record": {"state": "requested", "request_id": arguments["request_id"]}}
+def prepared(arguments, state="prepared"):
+    return {"changed": True, "record": {"state": state, "request_id": arguments["request_id"]}}
+
+
+def marked(arguments):
+    return prepared(arguments, "requested")
+
+
+RESTORED = {"changed": True, "restored": True, "record": {"state": "none"}}
 
 
 def failure(outcome, **values):
@@ -49,7 +59,8 @@ def node(tmp_path, monkeypatch):
     """A management node: its ``answer`` to an install request, and the ``requests`` that were sent."""
     node = SimpleNamespace(answer=Install("requested"), requests=[])
 
-    def request(*arguments):
+    def request(*arguments, send_by):
+        assert send_by <= boot_time() + 30
         node.requests.append(arguments)
         if isinstance(node.answer, Exception):
             raise node.answer
@@ -63,36 +74,49 @@ def node(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(("answer", "outcome"), [(Install("requested"), "requested"), (failure("unknown"), "unknown")])
-def test_request_after_a_written_record(node, answer, outcome):
+def test_install_sends_after_the_record_is_written(node, answer, outcome):
     node.answer = answer
-    action = Action(written)
+    action = Action(prepared, marked)
     result = action.act({})
     assert (result["outcome"], result["requests"], result["changed"]) == (outcome, 1, True)
-    assert (action.steps, len(node.requests)) == (["prepare"], 1)
+    assert (result["request_id"], action.steps, len(node.requests)) == ("aa11", ["prepare", "mark"], 1)
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answers", "code", "steps"),
     [
-        {},
-        {"record": {"state": "preparing"}},
-        {"record": {"state": "requested", "request_id": "of another run"}},
-        {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""},
+        ([{"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}], "state_changed", ["prepare"]),
+        ([GONE, GONE], "host_unreachable", ["prepare"] * 2),
+        ([{}, RESTORED], "record_not_writable", ["prepare", "restore"]),
+        ([marked, RESTORED], "record_not_writable", ["prepare", "restore"]),
+        ([prepared, GONE, GONE, RESTORED], "host_unreachable", ["prepare", "mark", "mark", "restore"]),
+        ([prepared, prepared, RESTORED], "record_not_writable", ["prepare", "mark", "restore"]),
+        (
+            [prepared, {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}, RESTORED],
+            *("state_changed", ["prepare", "mark", "restore"]),
+        ),
     ],
 )
-def test_no_request_without_a_written_record(node, answer):
-    with pytest.raises(FleetError):
-        Action(answer).act({})
-    assert node.requests == []
-
-
-def test_lost_answer_runs_the_step_once_more(node):
-    action = Action(GONE, written)
-    assert action.act({})["outcome"] == "requested"
-    assert action.calls[0] == action.calls[1]
+def test_install_without_a_confirmed_record_sends_nothing(node, answers, code, steps):
+    action = Action(*answers)
     with pytest.raises(FleetError) as caught:
-        Action(GONE, GONE).act({})
-    assert (caught.value.code, len(node.requests)) == ("host_unreachable", 1)
+        action.act({})
+    assert (caught.value.code, action.steps, node.requests) == (code, steps, [])
+
+
+def test_install_with_a_lost_answer_repeats_the_step(node):
+    action = Action(GONE, prepared, GONE, marked)
+    assert action.act({})["outcome"] == "requested"
+    assert action.steps == ["prepare", "prepare", "mark", "mark"]
+    assert {call["request_id"] for call in action.calls} == {"aa11"}
+
+
+def test_install_sends_a_planned_request_once(node):
+    assert Action(prepared, marked).act({})["outcome"] == "requested"
+    action = Action(prepared, marked)
+    with pytest.raises(FleetError) as caught:
+        action.act({})
+    assert (caught.value.code, action.calls, len(node.requests)) == ("state_changed", [], 1)
 
 
 @pytest.mark.parametrize(
@@ -104,16 +128,23 @@ def test_lost_answer_runs_the_step_once_more(node):
         (failure("rejected"), "x"),
     ],
 )
-def test_negative_answer_restores(node, answer, code):
+def test_install_with_a_negative_answer_restores(node, answer, code):
     node.answer = answer
-    action = Action(written, {"changed": True, "restored": True})
+    action = Action(prepared, marked, RESTORED)
     with pytest.raises(FleetError) as caught:
         action.act({})
     assert (caught.value.code, caught.value.values["restored"]) == (code, True)
-    assert (action.steps, len(node.requests)) == (["prepare", "restore"], 1)
-    assert action.calls[0]["request_id"] == action.calls[1]["request_id"]
+    assert (action.steps, len(node.requests)) == (["prepare", "mark", "restore"], 1)
+    assert (action.calls[2]["request_id"], action.calls[2]["requested_age"]) == ("aa11", 0)
 
 
-def test_check_mode_sends_nothing(node):
+def test_install_leaves_a_new_container_to_the_next_check(node):
+    """The request that was answered with "exists" may be an earlier one, whose container came late."""
+    node.answer = Install("exists", 200, "exists")
+    result = Action(prepared, marked, {"restored": False, "record": {"state": "requested", "request_id": "b"}}).act({})
+    assert result["outcome"] == "exists"
+
+
+def test_install_in_check_mode_sends_nothing(node):
     result = Action({"changed": True}, check=True).act({})
     assert (result["changed"], "outcome" in result, node.requests) == (True, False, [])
