@@ -109,24 +109,29 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
     if module == "engine_plan":
         if result.get("has_recorded") is True:
             yield _change("record_verified")
-    elif module in ("engine_install", "engine_container") and (result.get("timedout") or result.get("is_unknown")):
-        yield _change("step_unknown")
-    elif module in ("engine_install", "engine_container") and result.get("code") == "partially_restored":
-        yield _change("container_partially_restored")
-    elif module == "engine_container" and result.get("failed") and result.get("restored"):
-        yield _change("container_restored")
     elif module == "engine_install":
         # A failed installation may have set a container aside, or restored it.
         if result.get("set_aside_as"):
             yield _change("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
         if is_done or is_unknown:
             yield _change("install_unknown" if is_unknown else "install_requested")
-        if result.get("restored"):
-            yield _change("container_restored")
+        yield from _changes_of_failure(result, is_restored=bool(result.get("restored")))
     elif module == "engine" and is_unknown:
         yield _change("install_unknown")
     elif is_done:
         yield from _changes_of(module, result, on)
+    elif module == "engine_container":
+        yield from _changes_of_failure(result, is_restored=bool(result.get("failed") and result.get("restored")))
+
+
+def _changes_of_failure(result: Mapping[str, Any], *, is_restored: bool) -> Iterator[Change]:
+    """Return what a step did to the container of the host although it failed, or may have done."""
+    if result.get("timedout") or result.get("is_unknown"):
+        yield _change("step_unknown")
+    elif result.get("code") == "partially_restored":
+        yield _change("container_partially_restored")
+    elif is_restored:
+        yield _change("container_restored")
 
 
 def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:
