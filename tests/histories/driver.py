@@ -6,7 +6,7 @@ An unknown keyword or module is an error, so that the tasks of the role cannot c
 from __future__ import annotations
 
 import importlib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,8 +25,9 @@ ENGINE_LIST = {
 }
 HOST = {
     **{"inventory_hostname": "edge-1", "ansible_host": ADDRESS, "ansible_play_hosts_all": ["edge-1"]},
+    **{"ansible_check_mode": False},
     **{"slb_base_url": "https://console.example", "slb_username": "ansible", "slb_password": "secret"},
-    **{"slb_timeout": 5, "slb_retries": 0, "slb_wait_timeout": WAIT, "ansible_check_mode": False},
+    **{"slb_timeout": 5, "slb_retries": 0, "slb_wait_timeout": WAIT, "slb_settle": 2},
 }
 _KEYWORDS = {
     *("name", "block", "rescue", "always", "when", "register", "until", "retries", "delay", "timeout", "throttle"),
@@ -67,6 +68,21 @@ class Connection:
         """Do nothing."""
 
 
+class RunTemplar:
+    """The templar of a run. All runs share one, whose compiled templates are kept: they cost more than all the rest."""
+
+    shared = Templar(loader=LOADER)
+    for name in ("from_string", "compile_expression"):
+        setattr(shared._engine.environment, name, lru_cache(None)(getattr(shared._engine.environment, name)))
+
+    def __init__(self, variables: dict[str, Any]) -> None:
+        self.variables = variables
+
+    def __getattr__(self, name: str) -> Any:
+        self.shared.available_variables = self.variables
+        return getattr(self.shared, name)
+
+
 class Run:
     """One run of a role for one host. ``touched``: name, whether live, and policy of a container before its change."""
 
@@ -82,7 +98,7 @@ class Run:
         self.code = ""
         self.variables = {**_read(role, "defaults/main.yml"), **_read(role, "vars/main.yml"), **HOST, **variables}
         self.variables["hostvars"] = SimpleNamespace(raw_get=lambda host: {**HOST, **variables})
-        self.templar = Templar(loader=LOADER, variables=self.variables)
+        self.templar = RunTemplar(self.variables)
         self.actor = HERE.world.spawn(name, self._run, self)
 
     @property
@@ -106,7 +122,8 @@ class Run:
         except (HostFailed, Unreachable):
             self.has_failed = True
         failed = [result.get("code") or (result.get("timedout") and "host_timeout") for result in self.failures]
-        self.code = str(next(filter(None, [*failed, self.plan.get("code", "")]))) if self.has_failed else "healthy"
+        shown = next(filter(None, [*failed, self.plan.get("code")]), "host_unreachable")
+        self.code = str(shown) if self.has_failed else "healthy"
         HERE.world.say(f"{self.name} ends: {self.code}. {self.failure_text}".rstrip())
 
     def _tasks(self, tasks: list[dict[str, Any]], *inherited: Any) -> None:

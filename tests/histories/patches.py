@@ -22,7 +22,7 @@ from world import Actor, Crashed, World
 from ansible_collections.slb.fleet.plugins import action as actions
 from ansible_collections.slb.fleet.plugins.module_utils import engine_host
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, processes
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, motd, record, sockets
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node import client
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import INSTALL_PATH
@@ -107,6 +107,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(sockets, "find_connections", _find_connections)
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
+    patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": [], "backups": []})
     patch.setattr(record, "is_got", _lock(record.is_got))
     patch.setattr(client, "get_environ_proxies", lambda url: {})
     patch.setattr(client, "_bounded", _bounded)
