@@ -39,6 +39,7 @@ CODE = (
     Stage("changelog", "antsibull-changelog lint"),
     Stage("docs", "tests/tools/docsite"),
     Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
+    Stage("histories", "pytest --numprocesses 2 --dist worksteal tests/histories"),
     Stage("client", "pytest --numprocesses 2 tests/client"),
     Stage("sanity", "tests/tools/ansible-test .venv sanity"),
     Stage("licences", "tests/tools/licences", thorough=True),
