@@ -31,7 +31,7 @@ HOST = {
 }
 _KEYWORDS = {
     *("name", "block", "rescue", "always", "when", "register", "until", "retries", "delay", "timeout", "throttle"),
-    *("changed_when", "failed_when", "ignore_errors", "delegate_to", "become", "run_once"),
+    *("changed_when", "failed_when", "ignore_errors", "delegate_to", "become", "run_once", "vars"),
 }
 _TASK = {
     **{"async_val": 0, "check_mode": False, "diff": False, "delegate_to": None, "environment": None, "no_log": False},
@@ -134,6 +134,7 @@ class Run:
                 raise Crashed(f"The driver does not know the keywords of task {task.get('name')}: {sorted(actions)}.")
             action = actions.pop() if actions else "block"
             conditions = (*inherited, task.get("when", True))
+            self.variables.update(task.get("vars", {}))
             if action == "block":
                 self._block(task, conditions)
             elif action == "ansible.builtin.import_tasks":

@@ -8,7 +8,7 @@ from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adopt
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
-RECORD = {"state": "requested", **ENGINE, "boot_id": "boot", "uptime": 1.0}
+RECORD = {"state": "requested", "containers_before": [], **ENGINE, "boot_id": "boot", "uptime": 1.0}
 
 
 @pytest.fixture
