@@ -21,7 +21,7 @@ COMMON = {
     "slb_max_replaced": "100%",
     "slb_settle": 2,
     "slb_stop_timeout": 1,
-    "slb_wait_timeout": 40,
+    **{"slb_timeout": 10, "slb_retries": 0, "slb_wait_timeout": 70},
 }
 CLEAN = f"docker ps -aq | xargs -r docker rm --force; rm -rf {RECORD} /var/lib/slb-fleet"
 

@@ -26,8 +26,11 @@ LISTED = {"slb_engine_list": LISTING, "slb_engine_list_may_be_empty": True}
 SERVE = ["slb:1", "/bin/httpd", "-f", "-p", "8000"]
 # Extra variables, which override those of hosts; plays read them before they know a host.
 _OF_THE_PLAYS = {"slb_serial": "100%", "slb_max_replaced": "100%"}
-# A node that is down is not waited for, but where a test says so.
-_OF_THE_GROUP = {"slb_wait_timeout": 20, "slb_settle": 2, "slb_stop_timeout": 1, "slb_host_timeout": 300}
+# The shortest wait that these calls allow.
+_OF_THE_GROUP = {
+    **{"slb_timeout": 10, "slb_retries": 0, "slb_wait_timeout": 70},
+    **{"slb_settle": 2, "slb_stop_timeout": 1, "slb_host_timeout": 300},
+}
 _CLEAN = f"""
 runtime=$(command -v docker || command -v podman)
 $runtime ps --quiet --filter status=paused | xargs --no-run-if-empty $runtime unpause

@@ -8,8 +8,8 @@ import pytest
 from sites import LISTED, Site
 
 pytestmark = pytest.mark.long
-CALLS = 10
-"""SSH calls of a replacement: checks, preparation, verification, record, and some in reserve."""
+CALLS = 12
+"""SSH calls of a replacement: checks, preparation, mark, verification, record, and some in reserve."""
 SCRIPT = """#!/bin/sh
 # Counts the calls that run something; call {call} dies {moment} its work.
 case " $* " in *" -O "*) exec ssh "$@";; esac
@@ -41,7 +41,7 @@ def test_replacement_with_a_lost_connection(sites, tmp_path, faults):
     first = sites.play("slb.fleet.rollout", variables=broken, **LISTED)
     for site in sites:
         is_as_before = site.engine == before[site.name] and site.containers["slb"] == "running"
-        is_recorded = site.record.get("state") in ("preparing", "requested", "restoring", "verified")
+        is_recorded = site.record.get("state") in ("preparing", "prepared", "requested", "restoring", "verified")
         assert is_as_before or is_recorded, f"{site.name} {broken}: {first.output}"
     again = sites.play("slb.fleet.rollout", **LISTED)
     assert again.status == 0, again.output

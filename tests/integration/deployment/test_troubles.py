@@ -13,28 +13,28 @@ pytestmark = pytest.mark.long
 
 def list_is_stuck_at_deploying(site: Site):
     site.node.set_faults({"stuck_front_end": True})
-    run = yield {**LISTED, "slb_wait_timeout": 12}
+    run = yield LISTED
     assert run.failed
     assert (site.containers, site.record["state"]) == ({"slb": "running"}, "requested")
 
 
 def failed_deployment_that_is_not_listed_is_left_alone(site: Site):
     site.break_the_first_deployment({"fail_half_way": "unlisted"})
-    run = yield {**LISTED, "slb_wait_timeout": 12}
+    run = yield LISTED
     assert run.failed
     assert (site.containers, site.requests["install"]) == ({"slb": "running"}, 1)
 
 
 def failed_deployment_that_is_listed_is_replaced_once(site: Site):
     site.break_the_first_deployment({"fail_half_way": "listed"})
-    yield {**LISTED, "slb_wait_timeout": 12}
+    yield LISTED
     assert site.is_verified(by="engine_list")
     assert (site.leftovers, site.listed, site.requests["install"]) == (["exited"], ["running"], 2)
 
 
 def crashing_engine_is_tried_twice(site: Site):
     site.node.set_faults({"engine_crashes": True})
-    run = yield {"slb_wait_timeout": 30}
+    run = yield {}
     assert run.failed
     assert site.requests["install"] == 2
     assert site.leftovers == ["exited"], "the first attempt's container, set aside and not deleted"
@@ -72,7 +72,7 @@ def lost_answer_to_a_request_that_was_carried_out(site: Site):
 def deployment_that_fails_afterwards_is_tried_twice(site: Site):
     site.hold_the_port()
     site.node.set_faults({"errors": "later"})
-    run = yield {"slb_wait_timeout": 8}
+    run = yield {}
     assert site.requests["install"] == 2
     assert "No further request is sent in this run" in run.said
 
@@ -81,7 +81,7 @@ def engine_that_exists_only_in_the_console_is_said_in_whatever_language(site: Si
     site.a_person_deploys()
     site.runtime("rm", "--force", "slb")
     site.node.set_faults({"language": "zh"})
-    run = yield {"slb_wait_timeout": 6}
+    run = yield {}
     assert "Engine exists at the management node" in run.said
     assert site.containers == {}
 
@@ -167,7 +167,7 @@ def leftover_that_never_ran_is_renamed(site: Site):
 
 def management_node_that_is_down_is_said_and_leaves_nothing(site: Site):
     site.node.kill()
-    run = yield {"slb_retries": 0}
+    run = yield {}
     assert (run.predicted, run.failed) == ("failed", True)
     assert site.node.base_url in run.said
     assert (site.containers, site.record) == ({}, {})

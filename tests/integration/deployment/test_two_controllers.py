@@ -27,7 +27,7 @@ def test_two_rollouts_at_once_request_once(sites):
 def test_a_rollout_waits_for_the_request_of_another_one_or_of_a_person(sites):
     """The container takes ten seconds to stop: the second run is planned while the record says preparing."""
     sites.prepare({"bookworm": Site.run_container, "podman": lambda site: site.a_person_deploys(20)})
-    site, given = sites["bookworm"], {**LISTED, "slb_stop_timeout": 10, "slb_wait_timeout": 60}
+    site, given = sites["bookworm"], {**LISTED, "slb_stop_timeout": 10}
     with ThreadPoolExecutor(1) as beside:
         first = beside.submit(sites.play, "slb.fleet.rollout", "-l", site.name, **given)
         wait_until(lambda: site.record.get("state") == "preparing", "the first run prepares", 120)
