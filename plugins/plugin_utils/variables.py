@@ -119,7 +119,7 @@ HOST_VARIABLES: Mapping[str, Reader] = {
     "is_change_hostname": read_boolean,
     "unverified_engine": one_of("fail", "adopt", "replace"),
     "allow_established": read_boolean,
-    "wait_timeout": _number(0, 24 * _HOUR),
+    "wait_timeout": _number(60, 24 * _HOUR),
     "settle": _number(0, _HOUR),
     "stop_timeout": _number(0, _HOUR, int),
     "host_timeout": _number(1, 24 * _HOUR, int),

@@ -47,7 +47,7 @@ class Engine:
         if state == "verified":
             self._note({**engine, "state": "verified", "container_id": _INSTALLED, "verified_by": "host"})
         if state == "pending":
-            self._record.update(engine, state="requested", request_id="1", age=5000.0, container_before=None)
+            self._record.update(engine, state="requested", request_id="1", age=5000.0, containers_before=[])
         self.container = {"verified": _INSTALLED, "pending": _INSTALLED, "live": _LEFTOVER}.get(state, "")
 
     def answer(self, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -83,15 +83,17 @@ class Engine:
         return {"slb_host": facts}
 
     def _install(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        if arguments["step"] == "restore":
-            self.container, self._record = self._before
-            return {"changed": True, "restored": bool(self.container), "record": dict(self._record)}
+        if arguments["step"] == "mark":
+            self.requested_at = time.monotonic()
+            self._record.update(state="requested")
+            return {"changed": True, "record": dict(self._record)}
         before, aside = self._seen, "slb-leftover-1" if self.container else None
         if not arguments["_ansible_check_mode"]:
             self._before = self.container, self._record
-            self.container, self.requested_at = "", time.monotonic()
+            self.container = ""
             engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url", "request_id")}
-            self._record = {**_NO_RECORD, **engine, "state": "requested", "age": 0.0, "container_before": before["id"]}
+            known = {"containers_before": [before["id"]] if before["id"] else []}
+            self._record = {**_NO_RECORD, **engine, **known, "state": "prepared", "age": 0.0}
         record, after = dict(self._record), dict(_CONTAINER)
         return {"changed": True, "record": record, "set_aside_as": aside, "before": before, "after": after}
 
@@ -105,7 +107,18 @@ class Engine:
     def _set_aside(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         before = self._seen
         if arguments["state"] == "restored":
-            return {"restored": False, "before": before, "after": before}
+            is_own = arguments.get("request_id") == self._record.get("request_id")
+            is_undone = is_own and self._record["state"] == "requested" and arguments.get("requested_age") == 0
+            if is_undone or (is_own and self._record["state"] == "prepared"):
+                self.container, self._record = self._before
+            record = dict(self._record)
+            return {
+                "changed": is_undone,
+                "restored": is_undone,
+                "record": record,
+                "before": before,
+                "after": self._seen,
+            }
         self.container = ""
         return {"changed": True, "before": before, "after": self._seen, "set_aside_as": "slb-leftover-1"}
 

@@ -7,6 +7,7 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.action import engine_plan
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils import fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Excerpt
@@ -117,3 +118,16 @@ def test_moves_banner_only_if_that_helps(tmp_path, sources, moves):
     motd = {"path": "/etc/motd", "target": None, "sources": named, "bytes": sum(size or 0 for _name, size in sources)}
     assert host(tmp_path, 1).moves_banner({"motd": motd}) is moves
     assert host(tmp_path, 1, motd="keep").moves_banner({"motd": motd}) is False
+
+
+@pytest.mark.parametrize(("wait", "is_valid"), [(80, True), (79.9, False)])
+def test_wait_shorter_than_a_call_and_a_minute_is_refused(tmp_path, wait, is_valid):
+    def read():
+        return host(tmp_path, 1, timeout=10, retries=1, wait_timeout=wait)
+
+    if is_valid:
+        assert read().policy.wait_timeout == wait
+        return
+    with pytest.raises(FleetError, match=r"slb_wait_timeout.*slb_timeout.*slb_retries") as caught:
+        read()
+    assert caught.value.code == "invalid_variable"

@@ -40,8 +40,13 @@ def test_empty_value_is_unset(empty):
 
 
 def test_false_and_zero_are_values():
-    values = read(license_backup=False, wait_timeout=0, max_replaced=0, throttle="0", remove_leftovers="false")
-    assert [values[name] for name in ("license_backup", "wait_timeout", "max_replaced", "throttle")] == [False, 0, 0, 0]
+    values = read(license_backup=False, wait_timeout=60, max_replaced=0, throttle="0", remove_leftovers="false")
+    assert [values[name] for name in ("license_backup", "wait_timeout", "max_replaced", "throttle")] == [
+        False,
+        60,
+        0,
+        0,
+    ]
     assert values["remove_leftovers"] is False
 
 
@@ -53,7 +58,7 @@ def test_false_and_zero_are_values():
         ("engine_name", "{{ slb_manage_ip_translated }}"),
         ("unverified_engine", "keep"),
         ("wait_timeout", "soon"),
-        ("wait_timeout", -1),
+        ("wait_timeout", 59),
         ("wait_timeout", True),
         ("stop_timeout", 1.5),
         ("max_replaced", "110%"),
