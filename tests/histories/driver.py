@@ -123,7 +123,7 @@ class Run:
             self.has_failed = True
         failed = [result.get("code") or (result.get("timedout") and "host_timeout") for result in self.failures]
         shown = next(filter(None, [*failed, self.plan.get("code")]), "host_unreachable")
-        self.code = str(shown) if self.has_failed else "healthy"
+        self.code = str(shown) if self.has_failed else "success"
         HERE.world.say(f"{self.name} ends: {self.code}. {self.failure_text}".rstrip())
 
     def _tasks(self, tasks: list[dict[str, Any]], *inherited: Any) -> None:

@@ -21,7 +21,7 @@ from world import Actor, Crashed, World
 
 from ansible_collections.slb.fleet.plugins import action as actions
 from ansible_collections.slb.fleet.plugins.module_utils import engine_host
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, processes
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, locks, processes
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, motd, record, sockets
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node import client
@@ -90,6 +90,8 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     for module in [each for name, each in sys.modules.items() if name.startswith(PLUGINS)]:
         if getattr(module, "time", None) is time:
             patch.setattr(module, "time", virtual)
+        if hasattr(module, "is_got"):
+            patch.setattr(module, "is_got", _lock)
         if getattr(module, "constants", None) is ansible.constants:
             patch.setattr(module, "constants", run_folder)
     host_os = Through(os, geteuid=lambda: 0, unlink=_unlink)
@@ -108,7 +110,6 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
     patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": [], "backups": []})
-    patch.setattr(record, "is_got", _lock(record.is_got))
     patch.setattr(client, "get_environ_proxies", lambda url: {})
     patch.setattr(client, "_bounded", _bounded)
     patch.setattr(client.Client, "_transfer", _transfer(client.Client._transfer))
@@ -156,12 +157,9 @@ def _unlink(path: str) -> None:
     HERE.world.pause("after write")
 
 
-def _lock(real: Any) -> Any:
-    def is_got(*arguments: Any, **options: Any) -> bool:
-        HERE.world.pause("lock")
-        return real(*arguments, **options)
-
-    return is_got
+def _lock(*arguments: Any, real: Any = locks.is_got, **options: Any) -> bool:
+    HERE.world.pause("lock")
+    return real(*arguments, **options)
 
 
 def _attempt(argv: list[str], timeout: float, given: str = "") -> commands.Completed:

@@ -64,10 +64,10 @@ class History:
         if setup.first != "absent":
             self.world.add(setup.first, setup.policy)
 
-    def begin(self, name: str, *, is_fair: bool = False) -> Run:
+    def begin(self, name: str, *, is_fair: bool = False, role: str = "engine_deployment") -> Run:
         has_list = self.setup.has_list == "always" or (is_fair and self.setup.has_list == "later")
         variables = {"slb_engine_list": ENGINE_LIST} if has_list else {}
-        run = Run(name, len(self.runs), slb_unverified_engine=self.setup.unverified, **variables)
+        run = Run(name, len(self.runs), role, slb_unverified_engine=self.setup.unverified, **variables)
         self.runs.append(run)
         return run
 
@@ -147,6 +147,11 @@ def _controller(history: History, actor: Actor) -> Actor:
 def _begin(history: History, actor: Actor) -> None:
     if len(history.runs) == 1:
         history.begin("Run B")
+
+
+def _remediate(history: History, actor: Actor) -> None:
+    if len(history.runs) == 1:
+        history.begin("Run B (remediate)", role="host_preparation")
 
 
 def _kill_run(history: History, actor: Actor, *, with_module: bool = False) -> None:
@@ -245,6 +250,7 @@ def _call(sentence: str, name: str) -> Callable[[History, Actor], None]:
 HAPPENS: dict[str, tuple[Callable[[History, Actor], None], list[str]]] = {
     "run killed": (_kill_run, [*REQUEST, *STEPS, *CALLS]),
     "run B begins": (_begin, ["at once", *REQUEST, *STEPS, *CALLS, "sleep"]),
+    "remediate begins": (_remediate, ["at once", *REQUEST, *CALLS, "sleep"]),
     "answer lost": (_lose_answer("unreachable"), [*STEPS, *CALLS]),
     "empty answer": (_lose_answer("empty"), [*STEPS, *CALLS]),
     "person uses": (_person("uses"), ["before write", "before write", "before stop", "after rename", *CALLS, "sleep"]),
@@ -325,7 +331,7 @@ def play_histories(runtime, number, examples):
     play()
 
 
-@pytest.mark.parametrize(("number", "runtime"), enumerate(["docker", "docker", "podman-4", "podman-5"]))
+@pytest.mark.parametrize(("number", "runtime"), list(enumerate(["docker", "docker", "podman-4", "podman-5"])))
 def test_generated_histories(number, runtime):
     play_histories(runtime, number, EXAMPLES)
 
