@@ -184,16 +184,27 @@ def read_variables(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]
 def read_variable(name: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
     """Return one variable of a host, or its default. Raises FleetError."""
     variable = f"slb_{name}"
+    if name == "approved_plan":
+        return _read_approved_plan(variable, task_vars, templar)
     value = value_of(variable, task_vars, templar)
-    given = task_vars.get(variable, "")
-    if name == "approved_plan" and value is None and not (isinstance(given, str) and is_empty(given)):
-        value = {}  # set to nothing, such as null: it limits harm, so it does not count as unset
-    elif value is None and name in _OF_INVENTORY:
+    if value is None and name in _OF_INVENTORY:
         # The defaults of the role, without a template for each host.
         value = value_of(_OF_INVENTORY[name], task_vars, templar) or task_vars.get("inventory_hostname")
-    elif name != "approved_plan" and (value is None or value in ([], {})):
+    elif value is None or value in ([], {}):
         value = _evaluate(variable, DEFAULTS.get(variable), task_vars, templar)
     return None if value is None else checked(name, value)
+
+
+def _read_approved_plan(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
+    """Return the approved plan; None if it is unset. It limits harm: null and other values count as set."""
+    given = task_vars.get(variable, "")
+    if isinstance(given, str) and is_empty(given):
+        return None
+    try:
+        value = value_of(variable, task_vars, templar)
+    except FleetError as error:
+        raise FleetError("approved_plan_invalid", error.summary, error.fix) from None
+    return checked("approved_plan", {} if value is None else value)
 
 
 def checked(name: str, value: Any) -> Any:
