@@ -196,9 +196,12 @@ def read_variable(name: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
 
 
 def _read_approved_plan(variable: str, task_vars: Mapping[str, Any], templar: Any) -> Any:
-    """Return the approved plan; None if it is unset. It limits harm: null and other values count as set."""
+    """Return the approved plan; None if it is unset. It limits harm: null and other values count as set.
+
+    Only AWX passes an unanswered question as null: ansible-core 2.19 reads its unsafe empty text so.
+    """
     given = task_vars.get(variable, "")
-    if isinstance(given, str) and is_empty(given):
+    if is_empty(given) and (isinstance(given, str) or "awx_job_id" in task_vars):
         return None
     try:
         value = value_of(variable, task_vars, templar)
