@@ -161,11 +161,13 @@ def main(number: int, seed: int, only: str) -> int:
 
     def is_killed(found: Mutant) -> bool:
         copy = copies.get()
-        (copy / found.path).write_text(found.code)
+        file = copy / found.path
+        original = file.read_text()
+        file.write_text(found.code)
         try:
             return not passes(copy, TESTS[found.path], limits[TESTS[found.path]])
         finally:
-            shutil.copy2(ROOT / found.path, copy / found.path)
+            file.write_text(original)
             copies.put(copy)
 
     limits = {}
