@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,11 +31,12 @@ EQUIVALENT = ROOT / "tests" / "mutants" / "equivalent.txt"
 NEEDED = 90
 
 # The files that decide or change something, and the tests of `make test` that cover them, the nearest first.
+CLIENT = "tests/client/test_scenarios.py"
 GROUPS = {
     "module_utils/engine_host adoption container gather interfaces motd record sockets": "tests/unit/host",
-    "module_utils/management_node answer arguments client": "tests/unit/management_node tests/client",
-    "module_utils/management_node engine_list install": "tests/unit/management_node tests/client",
-    "plugin_utils run_cache": "tests/client/test_run_cache.py tests/client",
+    "module_utils/management_node answer arguments engine_list install": f"tests/unit/management_node {CLIENT}",
+    "module_utils/management_node client": f"{CLIENT} tests/client/test_timing.py tests/client/test_run_cache.py",
+    "plugin_utils run_cache": "tests/client/test_run_cache.py tests/client/test_inventory.py",
     "plugin_utils approved_plan decision fleet_host listed": "tests/unit/run tests/unit/decision",
     "plugin_utils reservations state variables": "tests/unit/run tests/unit/decision",
     "action engine_install engine_plan": "tests/unit/run",
@@ -125,10 +127,16 @@ def copy_tree(number: int) -> Path:
     return copy
 
 
+def replace(file: Path, code: str) -> None:
+    """Write a file, and remove its compiled code, which Python would use again within one second."""
+    file.write_text(code)
+    Path(cache_from_source(str(file))).unlink(missing_ok=True)
+
+
 def passes(copy: Path, tests: str, limit: float) -> bool:
     """Run tests in a copy. Tests that take longer than the limit fail."""
     options = ["-x", "-q", "-m", "not long", "-p", "no:cacheprovider"]
-    search = {"ANSIBLE_COLLECTIONS_PATH": str(copy / ".cache" / "dev"), "PYTHONDONTWRITEBYTECODE": "1"}
+    search = {"ANSIBLE_COLLECTIONS_PATH": str(copy / ".cache" / "dev")}
     with (copy / "log").open("wb") as log:
         process = subprocess.Popen(
             ["nice", "-n", "10", sys.executable, "-m", "pytest", *options, *tests.split()],
@@ -159,28 +167,33 @@ def main(number: int, seed: int, only: str) -> int:
     for worker in range(2):
         copies.put(copy_tree(worker))
 
+    def measure(tests: str) -> float:
+        """Return the seconds of the tests without a change."""
+        copy, started = copies.get(), time.monotonic()
+        if not passes(copy, tests, 600):
+            raise SystemExit(f"{tests} fails without a change. Output: {copy}/log")
+        copies.put(copy)
+        return time.monotonic() - started
+
     def is_killed(found: Mutant) -> bool:
         copy = copies.get()
-        file = copy / found.path
+        file, tests = copy / found.path, TESTS[found.path]
         original = file.read_text()
-        file.write_text(found.code)
+        replace(file, found.code)
         try:
-            return not passes(copy, TESTS[found.path], limits[TESTS[found.path]])
+            return not passes(copy, tests, 10 + 3 * seconds[tests])
         finally:
-            file.write_text(original)
+            replace(file, original)
             copies.put(copy)
 
-    limits = {}
-    for tests in sorted({TESTS[path] for path in paths}):
-        started = time.monotonic()
-        if not passes(copies.queue[0], tests, 600):
-            print(f"{tests} fails without a change. Output: {copies.queue[0]}/log")
-            return 2
-        limits[tests] = 3 * (time.monotonic() - started) + 10
+    killed = {}
     with ThreadPoolExecutor(2) as side_by_side:
-        killed = dict(zip(mutants, side_by_side.map(is_killed, mutants), strict=True))
-    for found in sorted(each for each in mutants if not killed[each]):
-        print("", *found.key, *([reasons[found.key]] if found.key in reasons else []), f"  line {found.line}", sep="\n")
+        all_tests = sorted({TESTS[path] for path in paths})
+        seconds = dict(zip(all_tests, side_by_side.map(measure, all_tests), strict=True))
+        for found, is_noticed in zip(mutants, side_by_side.map(is_killed, mutants), strict=True):
+            killed[found] = is_noticed
+            if not is_noticed:
+                print("", *found.key, reasons.get(found.key, f"  line {found.line}"), sep="\n", flush=True)
     print(f"\n{'killed':>6} {'of':>4}  file")
     counted = [found for found in mutants if killed[found] or found.key not in reasons]
     for path in [*paths, "all"]:
