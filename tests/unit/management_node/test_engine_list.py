@@ -124,7 +124,10 @@ def read(console, option=PAGED, deadline=math.inf):
 
 @pytest.mark.parametrize(
     "document",
-    [[], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}],
+    [
+        *([], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}),
+        *({"data": {"items": [{**item(1), "st": value}]}} for value in (None, [], {})),
+    ],
 )
 def test_other_document_is_not_as_configured(document):
     console = Console(0)
