@@ -284,6 +284,8 @@ INSTALLS = [
     *(_install(f"session ended, {name}", "requested", expiring(reply), for_session(OK), seen=(1, 2)) for name, reply in ENDED.items()),
     *(_install(f"never accepted, {name}", "rejected", reply, code="login_rejected", seen=(1, 2)) for name, reply in ENDED.items()),
     _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
+    *(_install(f"busy, {status}", "unknown", answer(status)) for status in (502, 503, 504)),
+    _install("too many requests", "rejected", answer(429)),
     _install("no answer", "unknown", cut(), code=UNAVAILABLE),
     _install("connection reset", "unknown", reset(), code=UNAVAILABLE),
     _install("cut in the headers", "unknown", cut(b"HTTP/1.1 200 OK\r\nContent-")),

@@ -42,6 +42,7 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
     assert (node.seen[LOGIN], calls) == scenario.seen, result
     assert [secret for secret in (PASSWORD, f"of{node.port}", "pr0xy-pass", "t0ken") if secret in str(result)] == []
     assert len(result.get("msg", "")) <= LONGEST_MESSAGE, result["msg"]
+    assert ("within 1 s" in result.get("msg", "")) == (scenario.options.get("timeout") == 1)
     if scenario.code.startswith("tls_"):
         assert pin in result["fix"]
         # Not repeated; an untrusted certificate is read on a second connection.

@@ -217,6 +217,12 @@ def test_adopt_on_an_unusable_host_changes_nothing(host, cause, code):
     assert not change_files()
 
 
+def test_profile_that_disappears_meanwhile_is_left_out(host):
+    adopted("ens10")
+    host.failing = {"-g connection"}
+    assert adopt("ens9", token="t2").changed
+
+
 def test_adopt_needs_root_and_an_interface(host, monkeypatch):
     assert code_of(adopt, "ens9", "ens7", "eth0") == "interface_not_adopted"
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

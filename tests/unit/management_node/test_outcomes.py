@@ -154,3 +154,19 @@ def test_shown_text_has_no_secret_and_no_control_character():
     assert shown.isprintable()
     assert "s3cret" not in shown
     assert "abc123" not in shown
+
+
+@pytest.mark.parametrize(
+    ("status", "is_success", "is_redirect"),
+    [
+        (199, False, False),
+        (200, True, False),
+        (299, True, False),
+        (300, False, True),
+        (399, False, True),
+        (400, False, False),
+    ],
+)
+def test_status_tells_success_and_redirect(status, is_success, is_redirect):
+    answer = Answer(status, {"Location": "/account/login/?next=/"}, b"")
+    assert (answer.is_success, answer.is_redirect_to_login) == (is_success, is_redirect)
