@@ -224,7 +224,9 @@ def test_profile_that_disappears_meanwhile_is_left_out(host):
 
 
 def test_adopt_needs_root_and_an_interface(host, monkeypatch):
-    assert code_of(adopt, "ens9", "ens7", "eth0") == "interface_not_adopted"
+    with pytest.raises(FleetError, match=r"ens7 .*\(2 more\)") as caught:
+        adopt("ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
+    assert caught.value.code == "interface_not_adopted"
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert code_of(adopt, "ens9") == "permission_denied"
     assert_untouched(host)
@@ -235,6 +237,7 @@ def test_second_change_at_once_is_host_busy(host):
         assert code_of(adopt, "ens9") == "host_busy"
         assert adopt("ens9", check_mode=True).changed
     assert adopt("ens9").changed
+    assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,15 @@ def test_pages_that_change_twice_are_unreliable():
     assert (error.code, len(console.paths)) == ("engine_list_unreliable", 4)
 
 
+@pytest.mark.parametrize(("body", "option"), [(b"x" * (2**20 + 1), "pages"), (b"x" * 2**20, "path")])
+def test_list_that_is_no_json_names_what_to_set(body, option):
+    node = PagesOfNode(Console(0), {})
+    node.call, node.describe = lambda _request: Answer(200, {}, body), lambda answer: f"HTTP {answer.status}"
+    error = error_of(fetch_engines, node, EngineList.from_option(OPTION))
+    assert error.code == "engine_list_unavailable"
+    assert option in error.fix
+
+
 def test_pages_without_effect_are_not_fetched_again():
     console = Console(6)
     get = console.get
