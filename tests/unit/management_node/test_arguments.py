@@ -115,6 +115,11 @@ def test_missing_option_names_the_variables(option, value):
     assert f"SLB_{option.upper()}" in error.fix
 
 
+def test_unset_option_has_the_documented_default():
+    defaults = {name: rules["default"] for name, rules in CONNECTION_ARGUMENTS.items() if "default" in rules}
+    assert {name: getattr(connect(), name) for name in defaults} == defaults
+
+
 def test_session_needs_no_credentials():
     assert connect(username=None, password=None, sessionid="a1b2").sessionid == "a1b2"
 
