@@ -46,8 +46,7 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
     is_late = re.search(r"no answer (within 1 s|in time)", result.get("msg", "")) is not None
     assert is_late == (scenario.options.get("timeout") == 1), result
     assert "within 30 s" not in result.get("msg", "")
-    if scenario.proxy == {"refuses": True}:
-        assert "answered HTTP 407" in result["msg"]
+    assert scenario.cause in result.get("msg", "")
     if scenario.code.startswith("tls_"):
         assert pin in result["fix"]
         # Not repeated; an untrusted certificate is read on a second connection.
