@@ -1,5 +1,5 @@
 # Two commands do everything: `make demo` shows the product at work, `make test` proves it.
-.PHONY: demo demo-down test thorough matrix bench docs release environment
+.PHONY: demo demo-down test thorough matrix mutants bench docs release environment
 
 environment:
 	@tests/tools/environment
@@ -22,6 +22,11 @@ thorough: environment
 matrix: environment
 	@tests/tools/kernel-room && tests/tools/docker-engine up
 	@PATH="$$(tests/tools/pythons):$$PATH" UV_PYTHON_DOWNLOADS=never .venv/bin/nox $(if $(CORES),--tags $(CORES)) -- $(STAGES)
+
+# Whether the fast tests notice 200 changes of the code; others: make mutants SEED=2 NUMBER=50 ONLY=client
+mutants: environment
+	@.venv/bin/python tests/tools/mutants.py $(if $(SEED),--seed $(SEED)) $(if $(NUMBER),--number $(NUMBER)) \
+	  --only "$(ONLY)"
 
 bench: environment
 	@tests/tools/docker-engine up

@@ -10,11 +10,9 @@ before it forks its workers, and removes when the run ends.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -23,6 +21,8 @@ from typing import Any
 
 from ansible import constants
 
+from ansible_collections.slb.fleet.plugins.module_utils._system import files
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client, Session
@@ -143,17 +143,10 @@ class RunCache:
     @contextlib.contextmanager
     def _locked(self, file: Path) -> Iterator[None]:
         """Hold the lock of ``file``. Raises OSError, or TimeoutError after the time of one call."""
-        end = time.monotonic() + self._connection.call_seconds
         descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            while True:
-                try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > end:
-                        raise TimeoutError from None
-                    time.sleep(_POLL_SECONDS)
+            if not is_got(descriptor, self._connection.call_seconds, _POLL_SECONDS):
+                raise TimeoutError
             yield
         finally:
             os.close(descriptor)
@@ -175,11 +168,4 @@ def _read(file: Path) -> dict[str, Any] | None:
 
 def _write(file: Path, entry: dict[str, Any]) -> None:
     """Replace the entry. Raises OSError."""
-    with tempfile.NamedTemporaryFile("w", dir=file.parent, prefix=f".{file.name}.", delete=False) as temporary:
-        try:
-            json.dump(entry, temporary)
-            temporary.close()
-            Path(temporary.name).replace(file)
-        except BaseException:
-            Path(temporary.name).unlink(missing_ok=True)
-            raise
+    files.replace(str(file), json.dumps(entry).encode(), 0o600, lasting=False)

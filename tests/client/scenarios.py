@@ -68,6 +68,7 @@ class Scenario:
     ``code``: of the expected error, empty if the call succeeds. ``outcome``: of an install. ``seen``: number of logins
     and of calls that the node sees. ``served``: start with a session that has served. ``node``: options of the fake
     node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
+    ``cause``: part of the message.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Scenario:
     certificate: str = "valid"
     proxy: dict[str, Any] | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    cause: str = ""
 
 
 def _date(seconds: float) -> str:
@@ -156,7 +158,7 @@ TLS = [
 CONNECTIONS = [
     Scenario("path prefix", "engine", outcome="requested", node={"prefix": "/console/v2"}),
     Scenario("IPv6", "engine", outcome="requested", node={"host": "::1"}),
-    Scenario("plain HTTP", "login", code=UNAVAILABLE, seen=(0, 0), node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}),
+    Scenario("plain HTTP", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}),
     Scenario(
         "handshake cut once", "engine", outcome="requested", served=True, seen=(0, 1),
         node={"greetings": [lambda raw_socket: raw_socket.close()]},
@@ -173,7 +175,7 @@ CONNECTIONS = [
     ),
     Scenario(
         "proxy that answers 407", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), proxy={"refuses": True},
-        environment={"https_proxy": "{proxy}"},
+        environment={"https_proxy": "{proxy}"}, cause="answered HTTP 407",
     ),
     *(
         Scenario(f"proxy {address}", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), environment={"https_proxy": address})
@@ -284,6 +286,8 @@ INSTALLS = [
     *(_install(f"session ended, {name}", "requested", expiring(reply), for_session(OK), seen=(1, 2)) for name, reply in ENDED.items()),
     *(_install(f"never accepted, {name}", "rejected", reply, code="login_rejected", seen=(1, 2)) for name, reply in ENDED.items()),
     _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
+    *(_install(f"busy, {status}", "unknown", answer(status)) for status in (502, 503, 504)),
+    _install("too many requests", "rejected", answer(429)),
     _install("no answer", "unknown", cut(), code=UNAVAILABLE),
     _install("connection reset", "unknown", reset(), code=UNAVAILABLE),
     _install("cut in the headers", "unknown", cut(b"HTTP/1.1 200 OK\r\nContent-")),

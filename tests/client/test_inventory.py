@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import pytest
 from ansible.errors import AnsibleParserError
@@ -100,16 +101,23 @@ def test_groups_and_variables_can_be_composed(read):
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("option", "value", "cause"),
     [
-        {"keyed_groups": [{"key": "slb_engine_name"}]}, {"password": 342391}, {"engine_list": None}, {"group": "all"},
-        {"engine_lsit": {}}, {"group": "a b"}, {"username": True}, {"tls_fingerprint": ""},
+        ("keyed_groups", [{"key": "slb_engine_name"}], "prefix"),
+        ("password", 342391, "number"),
+        ("engine_list", None, "missing"),
+        ("group", "all", "'all'"),
+        ("group", "a b", "'a b'"),
+        ("engine_lsit", {}, "unknown"),
+        ("username", True, "boolean"),
+        ("tls_fingerprint", "", "fingerprint"),
     ],
-)  # fmt: skip
-def test_unusable_option_is_an_error(read, options):
-    found, said, node = read([item("edge-1")], **options)
+)
+def test_unusable_option_is_an_error(read, option, value, cause):
+    found, said, node = read([item("edge-1")], **{option: value})
     assert not found.hosts
-    assert "Option" in said
+    assert re.search(rf"Option {option} (invalid|missing)\b", said), said
+    assert cause in said
     assert "342391" not in said
     assert node.connections == 0
 

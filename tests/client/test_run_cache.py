@@ -2,12 +2,14 @@
 
 import multiprocessing
 import stat
+import time
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session, new_session
 from scenarios import ENGINE_LIST, LIST, START_PAGE, run
 
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList
 from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
@@ -25,7 +27,10 @@ def call_once(folder, options, call, max_age):
     cache = RunCache(Connection.from_options(options), folder)
     if call != "list":
         return run(call, options, cache)
-    return {"engines": cache.engines(EngineList.from_option(ENGINE_LIST), max_age)}
+    try:
+        return {"engines": cache.engines(EngineList.from_option(ENGINE_LIST), max_age)}
+    except FleetError as error:
+        return error.as_result()
 
 
 def call_at_once(*call):
@@ -88,9 +93,11 @@ def test_session_that_ends_again_and_again_is_an_error(start, work):
 )
 def test_rejected_login_is_tried_once(start, work, routes):
     node = start(routes)
-    assert codes(work(node) + work(node)) == {"login_rejected"}
-    assert node.seen[LOGIN] == 1
-    assert INSTALL in routes or not node.seen[INSTALL]
+    assert codes(work(node)) == {"login_rejected"}
+    requests = node.seen[INSTALL]
+    assert bool(requests) == (INSTALL in routes)
+    assert codes(work(node)) == {"login_rejected"}
+    assert node.seen == {LOGIN: 1, **({INSTALL: requests} if requests else {})}
 
 
 def test_workers_share_a_failed_login(start, work):
@@ -127,7 +134,30 @@ def test_older_fetch_than_max_age_is_repeated(start, work):
 
 
 def test_lock_that_is_held_too_long_means_no_sharing(start, tmp_path):
-    options = {**options_of(start()), "timeout": 1, "retries": 0}
+    node = start()
+    options = {**options_of(node), "timeout": 1, "retries": 0}
     caches = [RunCache(Connection.from_options(options), tmp_path) for _number in range(2)]
+    begin = time.monotonic()
     with caches[0]._locked(caches[0]._session_file):
         assert run("engine", options, caches[1])["outcome"] == "requested"
+    assert time.monotonic() - begin >= 1
+    assert node.seen == {LOGIN: 1, INSTALL: 1}
+    for _call in range(2):
+        assert run("engine", options, caches[0])["outcome"] == "requested"
+    assert node.seen == {LOGIN: 2, INSTALL: 3}, "the session of a worker that did not get the lock is its own"
+
+
+@pytest.mark.parametrize(
+    ("reply", "code"),
+    [(answer(500), "engine_list_unavailable"), (answer(200, '{"items":{}}'), "engine_list_not_as_configured")],
+)
+def test_failed_fetch_is_an_error_and_tried_again(start, work, reply, code):
+    """A fetch that fails shows no engine, and is never an empty list."""
+    node = start({LIST: [reply]})
+    assert codes(work(node, "list")) == {code}
+    fetches = node.seen[LIST]
+    assert fetches < WORKERS
+    assert codes(work(node, "list")) == {code}
+    assert fetches < node.seen[LIST] < fetches + WORKERS
+    node.routes[LIST] = [GOOD_LIST]
+    assert {len(result["engines"]) for result in work(node, "list")} == {1}

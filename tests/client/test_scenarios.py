@@ -1,6 +1,7 @@
 """Each behavior of a management node: the code of the result, and the number of requests that the node sees."""
 
 import contextlib
+import re
 import time
 
 import pytest
@@ -42,6 +43,10 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
     assert (node.seen[LOGIN], calls) == scenario.seen, result
     assert [secret for secret in (PASSWORD, f"of{node.port}", "pr0xy-pass", "t0ken") if secret in str(result)] == []
     assert len(result.get("msg", "")) <= LONGEST_MESSAGE, result["msg"]
+    is_late = re.search(r"no answer (within 1 s|in time)", result.get("msg", "")) is not None
+    assert is_late == (scenario.options.get("timeout") == 1), result
+    assert "within 30 s" not in result.get("msg", "")
+    assert scenario.cause in result.get("msg", "")
     if scenario.code.startswith("tls_"):
         assert pin in result["fix"]
         # Not repeated; an untrusted certificate is read on a second connection.

@@ -19,11 +19,3 @@ def boot_id() -> str:
     """Return the identifier of this boot."""
     with open("/proc/sys/kernel/random/boot_id") as stream:
         return stream.read().strip()
-
-
-def age(noted_in: str, noted_uptime: float, noted_at: float) -> float:
-    """Return the seconds since this boot id, uptime and time; by the uptime if the host was not rebooted since."""
-    if noted_in == boot_id():
-        return max(0.0, uptime() - noted_uptime)
-    # If the clock was set back, the age is at least that of this boot.
-    return max(uptime(), time.time() - noted_at)

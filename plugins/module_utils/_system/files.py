@@ -5,7 +5,6 @@
 
 import contextlib
 import os
-import re
 import secrets
 from typing import Iterator
 
@@ -13,7 +12,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 _FOLDER_MODE = 0o755
-_RANDOM_BYTES = 8
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -34,7 +32,7 @@ def write_atomically(path: str, content: str, mode: int) -> None:
 def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
     """Replace the content of ``path`` in an existing folder. Raises OSError. ``lasting``: sync file and folder."""
     folder, name = os.path.split(path)
-    temporary = f".{name}.{secrets.token_hex(_RANDOM_BYTES)}"
+    temporary = f".{name}.{secrets.token_hex(8)}"
     # By descriptor: a folder that is renamed meanwhile does not redirect the write.
     with folders.opened(folder) as there:
         descriptor = os.open(temporary, _NEW, 0o600, dir_fd=there)
@@ -53,18 +51,6 @@ def replace(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
             raise
         if lasting:
             os.fsync(there)
-
-
-def sweep(path: str) -> None:
-    """Remove unfinished files of killed tasks for ``path``. Raises OSError."""
-    folder, name = os.path.split(path)
-    temporary = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{{2 * _RANDOM_BYTES}}}")
-    if not os.path.isdir(folder):
-        return
-    with folders.opened(folder) as there:
-        for each in os.listdir(there):
-            if temporary.fullmatch(each):
-                os.unlink(each, dir_fd=there)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -3,11 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read processes from /proc."""
 
-import contextlib
 import os
 import re
-import signal
-from typing import Iterator, List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Resolution of the start time of a process, in seconds."""
@@ -55,34 +53,3 @@ def read(pid: Optional[int], name: str) -> str:
 def is_in_container(pid: int) -> bool:
     """Return whether the process is in a PID namespace below that of this host."""
     return re.search(r"^NSpid:\s+\d+\s+\d", read(pid, "status"), re.MULTILINE) is not None
-
-
-def identity(pid: int) -> Optional[str]:
-    """Return number and start time of the process; None if it does not run."""
-    process = look(pid)
-    return None if process is None or process.state == "Z" else f"{pid} {process.ticks}"
-
-
-def is_alive(noted: Optional[str]) -> bool:
-    """Return whether the process with this ``identity`` still runs."""
-    return noted is not None and identity(int(noted.split()[0])) == noted
-
-
-def end(noted: str) -> None:
-    """Kill the process with this ``identity`` and its descendants, if it still runs."""
-    if not noted or not is_alive(noted):
-        return
-    pid = int(noted.split()[0])
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGSTOP)  # so that it starts no more processes
-        for each in [*_descendants(pid), pid]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(each, signal.SIGKILL)
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    running = [process for process in map(look, pids()) if process]
-    parents = [pid]
-    while parents:
-        parents = [process.pid for process in running if process.parent in parents]
-        yield from parents

@@ -9,7 +9,6 @@ profiles, timer and script.
 """
 
 import contextlib
-import fcntl
 import glob
 import json
 import os
@@ -21,6 +20,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, waiting
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import interfaces
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host.interfaces import (
     Interface,
@@ -443,9 +443,8 @@ def _locked(check_mode: bool = False) -> Iterator[None]:
         fix = "Set become: true for this host."
         raise FleetError("permission_denied", f"{CHANGES} not writable: {error.strerror}.", fix) from None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not is_got(descriptor, 0):
+            raise FleetError("host_busy", "Another run changes interfaces of this host.", "Run again later.")
         yield
-    except BlockingIOError:
-        raise FleetError("host_busy", "Another run changes interfaces of this host.", "Run again later.") from None
     finally:
         os.close(descriptor)

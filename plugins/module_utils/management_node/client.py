@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
-import email.utils
 import functools
 import hashlib
 import itertools
@@ -34,6 +32,7 @@ try:
     from urllib3.connectionpool import HTTPSConnectionPool
     from urllib3.exceptions import HTTPError
     from urllib3.response import HTTPResponse
+    from urllib3.util import Retry
     from urllib3.util.ssl_ import create_urllib3_context
 except ImportError as error:
     _IMPORT_ERROR = str(error)
@@ -559,15 +558,10 @@ def _is_worth_repeating(request: Request, answer: Answer) -> bool:
 
 
 def _retry_after(answer: Answer) -> float:
-    """Return the number of seconds that the answer asks to wait; 0 if it does not, or not in a valid form."""
-    value = answer.headers.get("Retry-After", "").strip()
-    if re.fullmatch(r"[0-9]+", value):
-        return float(value)
+    """Return the delay of Retry-After in seconds; 0 if the header is missing or invalid."""
     try:
-        date = email.utils.parsedate_to_datetime(value[:64])
-        date = date if date.tzinfo else date.replace(tzinfo=datetime.timezone.utc)
-        return max(0.0, (date - datetime.datetime.now(datetime.timezone.utc)).total_seconds())
-    except (TypeError, ValueError, OverflowError, IndexError):
+        return float(Retry().parse_retry_after(answer.headers.get("Retry-After", "")[:64]))
+    except (HTTPError, TypeError, ValueError, OverflowError, IndexError):
         return 0.0
 
 

@@ -111,6 +111,14 @@ def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host):
     assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"])[0]] == ["ens9"]
 
 
+@pytest.mark.parametrize(("status", "chosen"), [(0, []), (1, ["ens9"])])
+def test_printed_configuration_counts_if_the_command_succeeds(host, status, chosen):
+    command = host / "bin" / "NetworkManager"
+    command.write_text(f"#!/bin/sh\necho '[keyfile]'\necho unmanaged-devices=interface-name:ens9\nexit {status}\n")
+    command.chmod(0o755)
+    assert [each.name for each in interfaces.choose(interfaces.look(), ["*"])[0]] == chosen
+
+
 def test_networkmanager_without_an_answer_is_trouble(host):
     (host / "devices").write_text("")
     trouble = interfaces.look().trouble

@@ -113,3 +113,69 @@ def test_find_addresses_has_no_loopback():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
         assert probe.getsockname()[0] in found
+
+
+def entry(port, state, inode, remote_port=40000):
+    local, remote = f"0100007F:{port:04X}", f"070200C0:{remote_port:04X}"
+    return f"   0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000     0        0 {inode} 1 0 20\n"
+
+
+LISTEN, ESTABLISHED, TIME_WAIT, CLOSE_WAIT, SYN_RECV = "0A", "01", "06", "08", "03"
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """Replace the kernel's table of TCP sockets."""
+
+    def replace(*entries):
+        found = sockets.parse_table("  sl  local_address ...\n" + "".join(entries))
+        monkeypatch.setattr(sockets, "_read_tables", lambda _folder: found)
+
+    return replace
+
+
+def test_parse_table_reads_both_families():
+    ipv4, ipv6 = (
+        sockets.parse_table("head\n" + text)[0]
+        for text in (
+            entry(8000, LISTEN, 7, 443),
+            entry(8000, LISTEN, 7).replace("0100007F:", "B80D01200000000000000000070000FF:"),
+        )
+    )
+    assert ipv4 == ("127.0.0.1", 8000, "192.0.2.7:443", 10, 7)
+    assert (ipv6.address, ipv6.port) == ("2001:db8::ff00:7", 8000)
+
+
+@pytest.mark.parametrize(
+    ("others", "inbound_ports", "outbound"),
+    [
+        (
+            [entry(8000, ESTABLISHED, 2, 41), entry(8000, CLOSE_WAIT, 3, 42), entry(8000, SYN_RECV, 0, 43)],
+            [41, 42, 43],
+            0,
+        ),
+        ([entry(8000, TIME_WAIT, 0, 41), entry(8000, LISTEN, 2, 42)], [], 0),
+        # The ends of the kernel's range for outbound connections belong to it.
+        ([entry(32767, ESTABLISHED, 2, 41), entry(61000, ESTABLISHED, 3, 42)], [41, 42], 0),
+        ([entry(32768, ESTABLISHED, 2, 41), entry(60999, ESTABLISHED, 3, 42)], [], 2),
+    ],
+    ids=["states", "no connection", "outside of the range", "in the range"],
+)
+@pytest.mark.parametrize("kernel_range", ["32768\t60999\n", None])
+def test_find_connections_by_state_and_port(
+    table, tmp_path, monkeypatch, others, inbound_ports, outbound, kernel_range
+):
+    if kernel_range:
+        (tmp_path / "range").write_text(kernel_range)
+    monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
+    table(entry(8000, LISTEN, 1), *others)
+    found = sockets.find_connections(running(network_mode="bridge"))
+    assert found == ([f"192.0.2.7:{port}" for port in inbound_ports], outbound)
+
+
+def test_find_listening_has_500_ports_with_those_of_engine(table):
+    table(*(entry(port, LISTEN, 1) for port in range(1000, 1600)), entry(999, ESTABLISHED, 1))
+    engine = running()._replace(published_ports=[1599])
+    found = sockets.find_listening(engine)
+    assert [each["port"] for each in found] == [*range(1000, 1499), 1599]
+    assert [each["port"] for each in found if each["engine"]] == [1599]

@@ -67,7 +67,7 @@ def test_option_that_is_no_text_is_invalid(read, option):
         (connect, "retries", [-1, 21, 1.5]),
         (connect, "validate_certs", ["perhaps"]),
         (connect, "ca_path", ["/nonexistent.pem"]),
-        (engine, "user_credential_id", [0, -1, True, 1.0, "x", "1_0", "٣"]),
+        (engine, "user_credential_id", [0, 2**31, -1, True, 1.0, "x", "1_0", "٣"]),
         (engine, "name", [None, "", " edge", "edge\x1b", "x" * 256, "edge\u202e"]),
         (engine, "manage_ip", [None, *ADDRESSES]),
     ],
@@ -94,6 +94,11 @@ def test_unusable_value_is_invalid(read, option, values):
         (engine, "user_credential_id", None, 1),
         (engine, "user_credential_id", "", 1),
         (engine, "user_credential_id", "7", 7),
+        (engine, "user_credential_id", 2**31 - 1, 2**31 - 1),
+        *((connect, "timeout", value, value) for value in (1, 3600)),
+        *((connect, "retries", value, value) for value in (0, 20)),
+        (connect, "timeout", None, 30),
+        (connect, "retries", None, 3),
         (engine, "name", "边缘", "边缘"),
     ],
 )
@@ -108,6 +113,11 @@ def test_missing_option_names_the_variables(option, value):
     assert error.code == "missing_option"
     assert f"slb_{option}" in error.fix
     assert f"SLB_{option.upper()}" in error.fix
+
+
+def test_unset_option_has_the_documented_default():
+    defaults = {name: rules["default"] for name, rules in CONNECTION_ARGUMENTS.items() if "default" in rules}
+    assert {name: getattr(connect(), name) for name in defaults} == defaults
 
 
 def test_session_needs_no_credentials():

@@ -3,13 +3,19 @@
 import datetime
 import json
 import math
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node import engine_list as module
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList, read_pages
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import Answer
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import (
+    EngineList,
+    fetch_engines,
+    read_pages,
+)
 
 OPTION = {
     "path": "/api/engines?size=2",
@@ -118,7 +124,10 @@ def read(console, option=PAGED, deadline=math.inf):
 
 @pytest.mark.parametrize(
     "document",
-    [[], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}],
+    [
+        *([], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}),
+        *({"data": {"items": [{**item(1), "st": value}]}} for value in (None, [], {})),
+    ],
 )
 def test_other_document_is_not_as_configured(document):
     console = Console(0)
@@ -176,6 +185,65 @@ def test_inconsistent_pages_are_unreliable(monkeypatch, case):
     elif case == "total changes":
         console.get = lambda path: {"data": {**get(path)["data"], "total": next(totals)}}
     assert error_of(read, console).code == "engine_list_unreliable"
+
+
+class PagesOfNode:
+    """Stands for a client. ``at``: what to do with the list before the request of this number."""
+
+    def __init__(self, console, at):
+        self.console, self.at = console, at
+        self.connection = SimpleNamespace(call_seconds=30, base_url="https://console.example")
+
+    def call(self, request):
+        self.at.get(len(self.console.paths) + 1, lambda _items: None)(self.console.items)
+        return Answer(200, {}, json.dumps(self.console.get(request.path)).encode())
+
+
+def remove_first(items):
+    del items[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "has_total", "requests"),
+    [
+        # An engine moves to a page that was read already: only the total shows the gap.
+        (remove_first, True, 2 + 2),
+        # An engine moves to the next page, which has an engine of the page before.
+        (lambda items: items.insert(0, item(9)), False, 2 + 4),
+    ],
+)
+def test_pages_that_change_are_fetched_again(change, has_total, requests):
+    console = Console(5)
+    get = console.get
+    total = {"total": lambda: len(console.items)} if has_total else {}
+    console.get = lambda path: {"data": {**get(path)["data"], **{key: value() for key, value in total.items()}}}
+    engines = fetch_engines(PagesOfNode(console, {2: change}), EngineList.from_option(PAGED))
+    assert [engine["name"] for engine in engines] == [each["n"] for each in console.items]
+    assert len(console.paths) == requests
+
+
+def test_pages_that_change_twice_are_unreliable():
+    console = Console(6)
+    node = PagesOfNode(console, {2: lambda items: items.insert(0, item(8)), 4: lambda items: items.insert(0, item(9))})
+    error = error_of(fetch_engines, node, EngineList.from_option(PAGED))
+    assert (error.code, len(console.paths)) == ("engine_list_unreliable", 4)
+
+
+@pytest.mark.parametrize(("body", "option"), [(b"x" * (2**20 + 1), "pages"), (b"x" * 2**20, "path")])
+def test_list_that_is_no_json_names_what_to_set(body, option):
+    node = PagesOfNode(Console(0), {})
+    node.call, node.describe = lambda _request: Answer(200, {}, body), lambda answer: f"HTTP {answer.status}"
+    error = error_of(fetch_engines, node, EngineList.from_option(OPTION))
+    assert error.code == "engine_list_unavailable"
+    assert option in error.fix
+
+
+def test_pages_without_effect_are_not_fetched_again():
+    console = Console(6)
+    get = console.get
+    console.get = lambda _path: get("?page=1")
+    error = error_of(fetch_engines, PagesOfNode(console, {}), EngineList.from_option(PAGED))
+    assert (error.code, len(console.paths)) == ("engine_list_unreliable", 2)
 
 
 def test_pages_end_at_the_deadline():

@@ -1,7 +1,10 @@
 """The outcome of an install request for each kind of answer, and the text that is shown of an answer."""
 
+import html
 import json
 import re
+from base64 import b64encode
+from urllib.parse import quote
 
 import pytest
 
@@ -154,3 +157,40 @@ def test_shown_text_has_no_secret_and_no_control_character():
     assert shown.isprintable()
     assert "s3cret" not in shown
     assert "abc123" not in shown
+
+
+@pytest.mark.parametrize(
+    ("status", "is_success", "is_redirect"),
+    [
+        (199, False, False),
+        (200, True, False),
+        (299, True, False),
+        (300, False, True),
+        (399, False, True),
+        (400, False, False),
+    ],
+)
+def test_status_tells_success_and_redirect(status, is_success, is_redirect):
+    answer = Answer(status, {"Location": "/account/login/?next=/"}, b"")
+    assert (answer.is_success, answer.is_redirect_to_login) == (is_success, is_redirect)
+
+
+SECRET = 'pä"ss/w<1'
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        json.dumps(SECRET)[1:-1],
+        json.dumps(SECRET, ensure_ascii=False)[1:-1],
+        html.escape(SECRET),
+        quote(SECRET),
+        quote(SECRET, safe=""),
+        b64encode(SECRET.encode()).decode(),
+    ],
+)
+def test_secret_is_replaced_in_each_form_and_nothing_else(form):
+    answer = Answer(400, {}, f"got {form}, sorry".encode())
+    assert answer.shown((SECRET, "")) == "got ********, sorry"
+    assert answer.described((SECRET,)) == "HTTP 400: got ********, sorry"

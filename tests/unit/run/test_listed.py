@@ -22,16 +22,22 @@ CASES = [
     ("both", [entry(), entry("west-2")], "unknown", "several engines"),
     ("twice, in different states", [entry(), entry(state="failed")], "unknown", "several engines"),
     ("twice, alike", [entry(), entry()], "running", ""),
+    ("here, and its name elsewhere", [entry(address="192.0.2.99"), entry()], "running", ""),
+    ("failed here, and elsewhere", [entry(address="192.0.2.99"), entry(state="failed")], "elsewhere", "it has failed"),
     ("in an unmapped state", [entry(state="unmapped", word="Up")], "unknown", "'Up'"),
     ("under the name of its host", [entry(address="edge-1.lan")], "unknown", "edge-1.lan"),
     ("another one under the name of its host", [entry("edge-2", "edge-2.lan")], "unknown", "edge-2.lan"),
 ]
 
 
-@pytest.mark.parametrize(("engines", "state", "words"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
-def test_state_of_an_engine(engines, state, words):
+ABOUT_NO_ENGINE = ("gone", "none at all", "another one under the name of its host")
+
+
+@pytest.mark.parametrize(("case", "engines", "state", "words"), CASES, ids=[case[0] for case in CASES])
+def test_state_of_an_engine(case, engines, state, words):
     found = listed(excerpt(engines, "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11")
     assert (found.state, words in found.words) == (state, True), found
+    assert found.is_about_it == (case not in ABOUT_NO_ENGINE)
 
 
 def test_name_instead_of_an_address_is_unknown():
@@ -43,6 +49,9 @@ def test_name_instead_of_an_address_is_unknown():
 @pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan"])
 def test_listed_name_instead_of_an_address_is_unknown(address):
     assert not is_another_machine(address, ["192.0.2.11"])
+    assert is_another_machine("192.0.2.12", ["192.0.2.11", "2001:db8::1"])
+    assert not is_another_machine("2001:DB8:0::1", ["192.0.2.11", "2001:db8::1"])
+    assert not is_another_machine("192.0.2.12", [])
     assert (
         listed(excerpt([entry("edge-2", address)], "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == "unknown"
     )

@@ -9,6 +9,8 @@ from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils.variables import (
+    checked,
+    raw_value,
     read_variables,
     refuse_in_inventory,
     trust_as_template,
@@ -74,9 +76,83 @@ def test_wrong_value_is_refused_by_name(name, value):
     assert f"slb_{name}" in str(caught.value)
 
 
+BOUNDS = {
+    "user_credential_id": (1, 2147483647),
+    "wait_timeout": (0, 86400),
+    "settle": (0, 3600),
+    "stop_timeout": (0, 3600),
+    "host_timeout": (1, 86400),
+    "motd_max_bytes": (0, 1_000_000),
+    "throttle": (0, 1_000_000),
+    "max_replaced": (0, 1_000_000),
+    "dhcp_timeout": (1, 3600),
+    "confirm_timeout": (5, 3600),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_number_is_accepted_within_its_bounds_only(name):
+    least, most = BOUNDS[name]
+    assert [read(**{name: value})[name] for value in (least, most)] == [least, most]
+    for value in (least - 1, most + 1):
+        with pytest.raises(FleetError, match=name):
+            read(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_replaced", " 100 % ", "100%"),
+        ("max_replaced", "0%", "0%"),
+        ("max_replaced", "7", 7),
+        ("serial", "1, 10%,100%", [1, "10%", "100%"]),
+        ("serial", [2, "5%"], [2, "5%"]),
+        ("serial", 3, [3]),
+        ("max_fail_percentage", "25 %", 25.0),
+        ("max_fail_percentage", 100, 100.0),
+        ("batch_pause", 86400, 86400),
+        ("interfaces", "ens9, ens10", ["ens9", "ens10"]),
+        ("interfaces", ["ens9 "], ["ens9"]),
+        ("approved_plan", " report.json ", "report.json"),
+        ("approved_plan", {"hosts": {}}, {"hosts": {}}),
+    ],
+)
+def test_value_is_read_in_its_type(name, value, expected):
+    assert checked(name, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_replaced", "101%"),
+        ("max_replaced", "ten"),
+        *(("serial", value) for value in ([], 0, "1,0", ["0%"], "1,,2", "101%")),
+        *(("max_fail_percentage", value) for value in ("101%", -1, 101, [])),
+        ("batch_pause", 86401),
+        ("batch_pause", 1.5),
+        *(("interfaces", value) for value in ("ens9,", [""], {"ens9": 1}, 9)),
+        *(("approved_plan", value) for value in ([], {"hosts": []}, {}, 7)),
+    ],
+)
+def test_value_of_another_kind_is_invalid(name, value):
+    with pytest.raises(FleetError) as caught:
+        checked(name, value)
+    assert caught.value.code == "invalid_variable"
+    assert f"slb_{name}" in str(caught.value)
+
+
+def test_variable_may_name_a_variable_that_names_another():
+    known = {f"x{number}": f"{{{{ x{number + 1} }}}}" for number in range(9)}
+    assert raw_value("{{ x0 }}", {**known, "x9": True}) is True
+    assert raw_value("{{ x0 }}", {"x0": "{{ x0 }}"}) == "{{ x0 }}"
+    assert raw_value("{{ unknown }}", {}) == "{{ unknown }}"
+
+
 def test_misspelled_variable_is_found():
-    assert unknown_variables({"slb_setle": 1, "slb_settle": 1, "slb_plan": 1, "other": 1}) == {
-        "slb_setle": "slb_settle"
+    known = ("slb_settle", "slb_plan", "slb_base_url", "slb_hosts", "slb_fleet_17", "slb_awx_name", "slb_license_x")
+    assert unknown_variables([*known, "other", "slb_setle", "slb_fleet_x"]) == {
+        "slb_setle": "slb_settle",
+        "slb_fleet_x": "",
     }
 
 

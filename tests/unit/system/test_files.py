@@ -2,7 +2,6 @@
 
 import errno
 import os
-import signal
 
 import pytest
 
@@ -33,22 +32,6 @@ def test_full_disk_leaves_the_file_unchanged(tmp_path, monkeypatch, step):
             files.write_atomically(str(file), "new", 0o600)
     assert list(tmp_path.iterdir()) == [file]
     assert file.read_text() == "old"
-
-
-def test_sweep_removes_the_rest_of_a_killed_write_only(tmp_path, monkeypatch):
-    file = tmp_path / "a+file"
-    names = [file.name, ".a+file", ".a+file.bak", ".aafile.0123456789abcdef", "a+file.0123456789abcdef"]
-    for name in names:
-        (tmp_path / name).write_text("before")
-    with monkeypatch.context() as patched:
-        patched.setattr(os, "rename", lambda *_, **_more: os.kill(os.getpid(), signal.SIGKILL))
-        killed = os.fork()
-        if not killed:
-            files.replace(str(file), b"never whole", 0o600)
-        os.waitpid(killed, 0)
-    assert len(list(tmp_path.iterdir())) == len(names) + 1
-    files.sweep(str(file))
-    assert {each.name: each.read_text() for each in tmp_path.iterdir()} == dict.fromkeys(names, "before")
 
 
 def test_file_is_written_into_the_checked_folder(tmp_path, monkeypatch):
