@@ -9,7 +9,10 @@ import pytest
 from fake_node import INSTALL, LICENSE, PASSWORD, answer
 from scenarios import run
 
+from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils.management_node import client as client_module
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine, request_install
 
 
 def options(node, **more):
@@ -43,6 +46,21 @@ def test_retry_after_is_waited_for(start, pauses):
     node = start({LICENSE: [answer(503, "", "Retry-After: 17"), answer(200, "license")]})
     assert "license" in run("license", options(node, timeout=30, retries=1))
     assert pauses == [17]
+
+
+@pytest.mark.parametrize(("seconds", "sent"), [(30, 1), (-1, 0)])
+def test_install_request_is_sent_in_time_or_not_at_all(start, seconds, sent):
+    node = start()
+    client = client_module.Client(Connection.from_options(options(node)))
+    client.log_in()
+    engine, send_by = Engine("edge-1", False, "192.0.2.1", 1), client_module.boot_time() + seconds
+    if sent:
+        assert request_install(client, engine, {}, send_by).outcome == "requested"
+    else:
+        with pytest.raises(FleetError) as caught:
+            request_install(client, engine, {}, send_by)
+        assert (caught.value.code, caught.value.values["outcome"]) == ("request_too_late", "rejected")
+    assert node.seen[INSTALL] == sent
 
 
 @pytest.mark.parametrize("name", ["getaddrinfo", "create_connection"])

@@ -686,6 +686,12 @@ def test_second_process_waits_for_the_lock(host):
     other.join()
 
 
+def test_lock_can_be_opened_by_root_only(host):
+    prepare(host)
+    lock = Path(record.LOCK)
+    assert (lock.stat().st_mode & 0o777, lock.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
 def test_podman_before_5_1(monkeypatch, tmp_path):
     host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
     host.runtime.add(policy="always", max=0)

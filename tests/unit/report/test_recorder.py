@@ -85,6 +85,36 @@ def test_failed_install_lists_what_it_changed():
     assert [each.code for each in host.changes] == ["container_set_aside", "container_restored"]
 
 
+@pytest.mark.parametrize(
+    ("failure", "changes"),
+    [
+        ({"timedout": {"period": 70}, "msg": "Timed out."}, ["step_unknown"]),
+        ({"code": "host_unreachable", "is_unknown": True, "msg": "Lost."}, ["step_unknown"]),
+        ({"code": "partially_restored", "msg": "Not started."}, ["container_partially_restored"]),
+        ({"code": "state_changed", "msg": "Changed."}, []),
+    ],
+)
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_cut_step_counts_as_changed_and_shows_the_host(failure, changes, is_restored):
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", ABSENT)
+    run.task("edge-1", INSTALL, {"failed": True, **failure}, ending="failed")
+    rescue = {"changed": is_restored, "restored": is_restored, "afterwards": "Container slb is running."}
+    run.task("edge-1", "slb.fleet.engine_container", rescue)
+    host = of(run.ended())
+    assert [each.code for each in host.changes] == changes + ["container_restored"] * is_restored
+    assert host.seen[-1] == "afterwards: Container slb is running."
+
+
+def test_restored_record_is_no_restored_container():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.task("edge-1", "slb.fleet.engine_container", {"changed": True, "restored": False})
+    run.task("edge-1", "slb.fleet.engine_container", {"changed": True, "set_aside_as": "slb-leftover-1"})
+    assert [each.code for each in of(run.ended()).changes] == ["record_restored", "container_set_aside"]
+
+
 def test_check_mode_plans_and_counts_no_change():
     run = RecordedRun(check=True)
     run.play("check", "edge-1", "edge-2", "edge-3")

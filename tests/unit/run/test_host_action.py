@@ -1,21 +1,29 @@
 """What an action takes from a host's answer, and what it takes for a lost connection."""
 
+from types import SimpleNamespace
+
 import pytest
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils import host_action
 from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
+
+
+class TimeLimitError(BaseException):
+    """As Ansible ends a task at its time limit."""
 
 
 class Host(HostAction):
     """A host that gives these answers, one after the other."""
 
     def __init__(self, *answers):
-        self.answers, self.calls = list(answers), 0
+        self.answers, self.calls, self.resets = list(answers), 0, 0
         self._connection = self
 
     def reset(self):
         """As a connection plugin."""
+        self.resets += 1
 
     def _execute_module(self, **_arguments):
         self.calls += 1
@@ -74,3 +82,30 @@ def test_lost_connection_after_the_first_contact_is_a_failure():
     with pytest.raises(FleetError) as caught:
         Host(AnsibleConnectionFailure("gone")).on_host_again("host_info", {}, {})
     assert caught.value.code == "host_unreachable"
+
+
+@pytest.mark.parametrize(("error", "resets"), [(TimeLimitError(), 1), (RuntimeError(), 0)])
+def test_task_at_its_time_limit_ends_the_shared_connection(monkeypatch, error, resets):
+    """Later tasks and runs would wait in it, although the host answers."""
+    host = Host()
+    monkeypatch.setattr(host_action.ActionBase, "run", lambda *_arguments: {})
+    monkeypatch.setattr(host_action, "refuse_facts", lambda *_arguments: None)
+    host._connection = SimpleNamespace(_load_name="ssh", reset=host.reset)
+
+    def act(_variables):
+        raise error
+
+    host.act = act
+    with pytest.raises(type(error)):
+        host.run(task_vars={})
+    assert host.resets == resets
+
+
+@pytest.mark.parametrize(
+    ("timeout", "used", "left"), [(0, 0, 65), (60, 0, 55), (100, 0, 65), (60, 40, 15), (60, 99, 0)]
+)
+def test_module_gets_the_time_that_its_task_has_left(monkeypatch, timeout, used, left):
+    host = Host()
+    host._task, host._began = SimpleNamespace(timeout=timeout), 1000.0
+    monkeypatch.setattr(host_action.time, "monotonic", lambda: 1000.0 + used)
+    assert host.seconds_left(70) == left
