@@ -255,11 +255,14 @@ def move_aside(
 
 
 def _write_first(seen: Container, can_update: bool) -> None:
-    """Switch the restart policy off. A Podman that cannot do that writes the container's own name instead."""
+    """Switch the restart policy off. A Podman that cannot do that writes the container's own name instead.
+
+    Podman 3 refuses its own name, and has no other command that writes and changes nothing.
+    """
     if can_update:
         was_off = seen.restart_policy == "no"
         _change(seen, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no" and not was_off)
-    else:
+    elif _podman_version() >= (4, 0):
         _change(seen, "rename", target=seen.name, is_done=lambda now: False)
 
 

@@ -109,7 +109,8 @@ class FakeRuntime:
         if verb in self.fails:
             raise LookupError(self.fails[verb])
         if verb == "rename":
-            others = [other for other in self.containers.values() if other is not item or self.program == "docker"]
+            refuses_own = self.program == "docker" or self.version < "4"
+            others = [other for other in self.containers.values() if other is not item or refuses_own]
             if any(other["Name"] == rest[-1] for other in others):
                 raise LookupError("the name is in use")
             item["Name"] = rest[-1]

@@ -705,6 +705,10 @@ def test_podman_before_5_1(monkeypatch, tmp_path):
     assert host.runtime.show() == (name, "exited", "always")
     restore()
     assert host.state() == before
+    host.runtime.version, host.runtime.changes = "3.0.1", []
+    prepare(host)
+    assert host.runtime.changes == ["stop", "rename"], "Podman 3 refuses a container's own name"
+    restore()
     host.runtime.version = "2.2.1"
     assert code_of(lambda: prepare(host)) == "podman_too_old"
 
