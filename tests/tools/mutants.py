@@ -90,7 +90,7 @@ def mutant(path: str, operator: str, occurrence: int) -> Mutant | None:
     rows = list(difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="", n=0))[2:]
     line = int(rows[0].split()[1][1:].split(",")[0])
     before, after = (
-        " ".join([sign, *(row[1:].strip() for row in rows[1:] if row[0] == sign)]).strip() for sign in "-+"
+        " ".join(" ".join([sign, *(row[1:] for row in rows[1:] if row[0] == sign)]).split()) for sign in "-+"
     )
     defined = [node for node in ast.walk(ast.parse(old)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     names = [node.name for node in defined if node.lineno <= line <= (node.end_lineno or 0)]

@@ -87,7 +87,7 @@ def test_engines_that_no_host_wants_are_reported_once(unknown):
 @pytest.mark.parametrize(
     "case",
     [{"slb_engine_list": None}, {"limit": "edge-1"}, {"engines": failed}, {"slb_engine_list": None, "limit": "edge-1"}],
-    ids=str,
+    ids=["no list", "limit", "failed fetch", "no list, limit"],
 )
 def test_engines_are_unknown_only_to_a_whole_run(unknown, case):
     assert unknown(**case) == []
