@@ -128,8 +128,7 @@ class ActionModule(HostAction):
         """
         own = {"request_id": request_id, "open_age": 0, "requested_age": 0, "lock_timeout": _LOCK_SECONDS}
         answer = self.on_host_again("engine_container", {"state": "restored", **own}, variables)
-        record = answer.get("record") or {}
-        if record.get("state") == "requested" and record.get("request_id") != request_id:
+        if answer.get("is_replaced"):
             return
         words = str(failure.values.get("answer") or failure.summary) if failure else ""
         plan = decide(replace(host.last_state, outcome=outcome, answer=words.rstrip(".")), host.policy)
@@ -138,12 +137,16 @@ class ActionModule(HostAction):
             # No answer: the request was not sent.
             code, summary, fix = failure.code, failure.summary, failure.fix
         values = {"restored": bool(answer.get("restored")), "requests": 1, "after": answer.get("after")}
+        aside = prepared.get("set_aside_as")
         if answer.get("failed"):
             summary = f"{summary} Container not restored: {answer.get('msg')}"
             code, fix = str(answer.get("code") or "partially_restored"), str(answer.get("fix") or fix)
-            values["set_aside_as"] = prepared.get("set_aside_as")
         elif answer.get("restored"):
             summary = f"{summary} The container was restored."
+        elif aside:
+            summary = f"{summary} Container set aside as {aside}."
+        if aside and not answer.get("restored"):
+            values["set_aside_as"] = aside
         raise FleetError(code, summary, fix, outcome=outcome, **values)
 
     def _on_host_twice(self, host: FleetHost, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
@@ -188,6 +191,7 @@ def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]
         "allow_established": host.policy.allow_established,
         "remove_leftovers": host.policy.remove_leftovers,
         "stop_timeout": host.variables["stop_timeout"],
+        "wait_timeout": host.variables["wait_timeout"],
     }
 
 

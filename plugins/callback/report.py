@@ -79,7 +79,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.files import (
     remove_unfinished,
     write_all,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import PREFIX, Observed, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import PREFIX, STEPS, Observed, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import host_lines, lines
@@ -134,7 +134,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_runner_on_start(self, host: Any, task: Any) -> None:
         if self._recorder and self._is_ours:
             with self._lock:
-                self._recorder.start(host.get_name(), identity(task), time.monotonic())
+                is_step = module_of(task) in STEPS
+                self._recorder.start(host.get_name(), identity(task), time.monotonic(), is_step=is_step)
 
     def v2_runner_on_ok(self, result: Any) -> None:
         self._end(result, "ok", has_values=module_of(task_of(result)).startswith(PREFIX))

@@ -29,6 +29,7 @@ options:
       - V(set_aside) - set the container C(slb) aside. No engine is installed. If there is no container, nothing is changed.
       - V(restored) - restore the container that the record names as set aside, and the record from before. If the record
         names none, nothing is changed. If another container has the name C(slb), the task fails with the code C(name_taken).
+        A request whose deployment may be in progress stays in the record, so that no run sends another one meanwhile.
     type: str
     choices: [set_aside, restored]
     required: true
@@ -128,6 +129,11 @@ afterwards:
   returned: in the roles of the collection
   type: str
   sample: Container slb is running.
+is_replaced:
+  description: Whether a container that came after the request has the name C(slb), so that nothing was restored.
+  returned: in the roles of the collection
+  type: bool
+  sample: true
 code:
   description: Code of the failure, such as V(container_in_use).
   returned: failure

@@ -89,6 +89,9 @@ options:
     type: str
     choices: [prepare, mark]
     default: prepare
+  wait_timeout:
+    description: Number of seconds in which no other run may request an installation, for the record.
+    type: float
   time_limit:
     description:
       - Number of seconds for the part of the task that runs on the engine host.
@@ -196,6 +199,7 @@ ARGUMENTS = {
     "lock_timeout": dict(type="int", default=10),
     "step": dict(type="str", choices=["prepare", "mark"], default="prepare"),
     "time_limit": dict(type="float"),
+    "wait_timeout": dict(type="float"),
     "request_id": dict(type="str"),
 }
 

@@ -146,6 +146,9 @@ slb_host:
         age:
           description: Number of seconds since the request. After a reboot, the uptime of the host.
           type: float
+        wait_timeout:
+          description: Number of seconds for which the run that sent the request waits.
+          type: float
         containers_before:
           description: Identifiers of all containers on the host before the request.
           type: list
@@ -175,6 +178,9 @@ slb_host:
             state:
               description: State before.
               type: str
+            stop_timeout:
+              description: Number of seconds that the container had to stop.
+              type: float
             purpose:
               description: V(replace) or V(remediate).
               type: str

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import is_another_machine
-from ansible_collections.slb.fleet.plugins.plugin_utils.state import OPEN_SECONDS, Policy, State
+from ansible_collections.slb.fleet.plugins.plugin_utils.state import Policy, State
 
 Action = Literal["none", "wait", "record", "restore", "install", "replace", "fail"]
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
@@ -279,7 +279,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "replacement_in_progress",
         "a run sets the container aside or restores it (record preparing, prepared or restoring), for less than 120 s",
-        lambda s, p: _must_restore(s, p) and s.record.age < OPEN_SECONDS,
+        lambda s, p: _must_restore(s, p) and s.is_young,
         "wait",
         "A run began to set the container aside or to restore it {age} s ago.",
         "Wait until that run has ended. If it was ended, run again in 2 minutes.",
@@ -522,17 +522,18 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "record_of_other_engine",
-        "the record verifies this very container for another engine",
+        "the record verifies this very container for another engine, or this live container came with its request",
         ("record", "replace"),
         lambda s, p: (
-            s.record.state == "verified"
-            and s.record.last_verified == s.container.id
-            and not s.record_is_current
+            (
+                (s.record.state == "verified" and s.record.last_verified == s.container.id and not s.record_is_current)
+                or (s.is_after_request_of_other and s.container.is_live)
+            )
             and not p.remediates
             and p.unverified_engine != "adopt"
         ),
         lambda s, p: (
-            f"Deployment record verifies this container for engine {s.record.engine.name} at "
+            f"Deployment record shows this container for engine {s.record.engine.name} at "
             f"{s.record.engine.manage_ip} ({s.record.engine.base_url})."
         ),
         "Correct slb_engine_name, slb_manage_ip or slb_base_url. If the engine was renamed, set "

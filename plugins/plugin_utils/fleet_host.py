@@ -95,10 +95,12 @@ class FleetHost:
     def settings(self) -> dict[str, Any]:
         """Return what a role's tasks need of the variables, in its type."""
         names = ("stop_timeout", "wait_timeout", "adopt_interfaces", "allow_established", "remove_leftovers")
-        waits = max(self.variables["wait_timeout"], OPEN_SECONDS) + 2 * self.variables["settle"]
+        record, aside = self.last_state.record, self.last_state.record.set_aside
+        interrupted = OPEN_SECONDS + (aside.stop_timeout if aside else 0)
+        waits = max(self.variables["wait_timeout"], record.wait_timeout, interrupted) + 2 * self.variables["settle"]
         return {
             **{name: self.variables[name] for name in names},
-            "open_age": OPEN_SECONDS,
+            "open_age": interrupted,
             "polls": math.ceil(waits / POLL_SECONDS) + 3,
             "step_timeout": self.step_seconds,
             "install_timeout": 2 * (self.step_seconds + _call_seconds(self.connection)),

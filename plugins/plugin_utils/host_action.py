@@ -36,7 +36,7 @@ _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 RETURNED: Mapping[str, tuple[str, ...]] = {
     "host_info": ("slb_host",),
     "engine_install": ("record", "set_aside_as", "restored", "before", "after"),
-    "engine_container": ("record", "set_aside_as", "restored", "before", "after"),
+    "engine_container": ("record", "set_aside_as", "restored", "is_replaced", "before", "after"),
     "engine_record": ("record",),
     "motd": ("moved", "backup_file"),
     "login": ("sessionid", "tls_fingerprint"),

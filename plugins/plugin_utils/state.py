@@ -76,12 +76,14 @@ class SetAside:
     name: str = ""
     purpose: str = "replace"
     exists: bool | None = True
+    stop_timeout: float = 0
 
 
 @dataclass(frozen=True)
 class Record:
     """The deployment record. ``age``: seconds since the request. ``containers_before``: all ids on the host before it.
 
+    ``wait_timeout``: of the run that sent the request; other runs do not wait less.
     ``set_aside``: the container that this request set aside. ``earlier``: the one of the record before.
     """
 
@@ -91,6 +93,7 @@ class Record:
     request_id: str | None = None
     engine: Engine = field(default_factory=Engine)
     age: float = 0
+    wait_timeout: float = 0
     containers_before: tuple[str, ...] = ()
     last_verified: str | None = None
     verified_by: str | None = None
@@ -162,6 +165,19 @@ class State:
         return self.record.state in OPEN
 
     @property
+    def is_after_request_of_other(self) -> bool:
+        """Return whether the container came with a request for another engine, or by another address of the node."""
+        record = self.record
+        is_new = self.container.id is not None and self.container.id not in record.containers_before
+        return record.state == "requested" and not self.record_is_current and is_new
+
+    @property
+    def is_young(self) -> bool:
+        """Return whether the step of an open record may be in progress, the stop of its container included."""
+        aside = self.record.set_aside
+        return self.record.age < OPEN_SECONDS + (aside.stop_timeout if aside else 0)
+
+    @property
     def has_undo(self) -> bool:
         """Return whether the record's own container is set aside, or is back under the name ``slb``."""
         aside = self.record.set_aside
@@ -176,7 +192,8 @@ class State:
 
     def remaining(self, policy: Policy) -> float:
         """Return the seconds left of the wait for a request, also of another run; 0 if there is none."""
-        return max(0.0, policy.wait_timeout - self.record.age) if self.record.state == "requested" else 0.0
+        wait = max(policy.wait_timeout, self.record.wait_timeout)
+        return max(0.0, wait - self.record.age) if self.record.state == "requested" else 0.0
 
     def is_stable(self, policy: Policy) -> bool:
         container = self.container
@@ -266,6 +283,7 @@ def _record(facts: Mapping[str, Any]) -> Record:
         request_id=facts.get("request_id"),
         engine=Engine(facts.get("name") or "", facts.get("manage_ip") or "", facts.get("base_url") or ""),
         age=float(facts.get("age") or 0),
+        wait_timeout=float(facts.get("wait_timeout") or 0),
         containers_before=tuple(facts.get("containers_before") or ()),
         last_verified=facts.get("last_verified"),
         verified_by=facts.get("verified_by"),
@@ -276,7 +294,11 @@ def _record(facts: Mapping[str, Any]) -> Record:
 
 
 def _aside(facts: Mapping[str, Any] | None) -> SetAside | None:
-    return SetAside(facts["id"], facts["name"], facts["purpose"], facts["exists"]) if facts else None
+    return (
+        SetAside(facts["id"], facts["name"], facts["purpose"], facts["exists"], float(facts.get("stop_timeout") or 0))
+        if facts
+        else None
+    )
 
 
 def _one_of(value: Any, choices: Any) -> Any:

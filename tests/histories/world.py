@@ -262,6 +262,8 @@ class World:
     def _restart_containers(self) -> None:
         for box in self.boxes.values():
             if box.is_live:
+                if (box.name, box.policy) == ("slb", box.wanted):
+                    box.owed = None  # restored before: what a restart makes of it is the operator's choice
                 self.end(box)
             if self.program == "docker" and box.policy in ("always", "unless-stopped"):
                 self.start(box)
@@ -277,7 +279,10 @@ class World:
         self.pause(f"before {verb}" if verb in CHANGES else "look", min(seconds, timeout))
         if self.now < self.down_until:
             return 1, "", f"Cannot connect to the {self.program} daemon.", False
-        is_killed = verb in CHANGES and bool(self.hangs)
+        if verb == "stop" and self.hangs == "later":
+            self._stop_later(words, previous)
+            return -9, "", "", False
+        is_killed = verb in CHANGES and self.hangs not in ("", "later")
         happens = not is_killed or self.hangs == "after its effect"
         if is_killed:
             self.say(f"{actor.name}: the command {verb} hangs {self.hangs}.")
@@ -291,6 +296,25 @@ class World:
         if verb in CHANGES:
             self.pause(f"after {verb}", timeout if is_killed else 0.05)
         return (-9 if is_killed else int(bool(error))), out, error, is_killed
+
+    def _stop_later(self, words: list[str], previous: int) -> None:
+        """The command of the stop is killed, and the runtime carries the stop out."""
+        box, actor, self.hangs = self.named(words[-1]), self.actor, ""
+        self.say(f"{actor.name}: the command stop is killed.")
+        if box is None or not box.is_live:
+            return
+        self._judge_stop(box, actor, previous)
+        began, before = box.starts, box.outside
+
+        def stop() -> None:
+            self.pause("runtime", float(words[words.index("-t") + 1]))
+            if box.is_live and box.starts == began:
+                self.say(f"The runtime stops {box.id}.")
+                box.owed = None if actor.run.role == "host_preparation" else self.accepted
+                actor.run.touched.setdefault(box.id, before)
+                self.end(box)
+
+        self.spawn("The runtime", stop)
 
     def _change(self, verb: str, words: list[str], previous: int) -> str:
         box, actor = self.named(words[-2] if verb == "rename" else words[-1]), self.actor

@@ -183,7 +183,7 @@ def find_manager(seen: Container) -> Optional[str]:
     return None
 
 
-def plan_set_aside(seen: Container, purpose: str) -> Dict[str, Any]:
+def plan_set_aside(seen: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
     """Return what the record keeps of a container that is about to be set aside."""
     return {
         "id": seen.id,
@@ -191,6 +191,7 @@ def plan_set_aside(seen: Container, purpose: str) -> Dict[str, Any]:
         "runtime": seen.runtime,
         "restart_policy": seen.restart_policy,
         "state": seen.state,
+        "stop_timeout": stop_timeout,
         "purpose": purpose,
     }
 
@@ -306,6 +307,11 @@ def name_taken(aside: Dict[str, Any], holder: Container) -> FleetError:
     )
 
 
+def wait_for_stop(aside: Dict[str, Any], seconds: float) -> None:
+    """Wait until the container is down, or until a stop cannot be pending any more: the runtime ends it by itself."""
+    wait_for(lambda: inspect(aside["runtime"], aside["id"]).state not in (*LIVE, "unknown"), seconds, _INTERVAL)
+
+
 def move_back(aside: Dict[str, Any]) -> bool:
     """Restore name, state and restart policy of the container; return whether something was changed.
 
@@ -398,7 +404,8 @@ def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
 
     deadline = time.monotonic() + _DOWN_SECONDS
     while True:
-        _change(seen, "stop", "-t", str(stop_timeout), is_done=is_down, seconds=stop_timeout)
+        limit = stop_timeout + _CHECK_SECONDS
+        _change(seen, "stop", "-t", str(stop_timeout), is_done=is_down, seconds=stop_timeout, pending=limit)
         if not stays_down:
             return
         now = inspect(seen.runtime, str(seen.id))
@@ -421,17 +428,23 @@ def _change(
     is_done: Callable[[Container], bool],
     target: Optional[str] = None,
     seconds: float = 0.0,
+    pending: float = 0.0,
 ) -> None:
     """Run ``docker VERB OPTIONS ID TARGET``. If it fails, the state of the container decides.
 
+    ``pending``: for how long the runtime may carry out the change after its command failed.
     Raises FleetError, with the code TIMEOUT if the command was killed.
     """
     arguments = [verb, *options, str(seen.id), *([target] if target else [])]
     completed = _run(str(seen.runtime), *arguments, seconds=seconds)
     if completed.rc == 0:
         return
-    now = inspect(seen.runtime, str(seen.id))
-    if now.state != "unknown" and is_done(now):
+
+    def is_carried_out() -> bool:
+        now = inspect(seen.runtime, str(seen.id))
+        return now.state != "unknown" and is_done(now)
+
+    if wait_for(is_carried_out, pending, _INTERVAL):
         return
     command = f"{seen.runtime} {verb} {seen.name}"
     if completed.is_killed:
@@ -439,7 +452,7 @@ def _change(
         summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
         raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.")
     summary = f"Command `{command}` failed: {completed.words}."
-    raise FleetError("container_command_failed", summary, "Run the command on the host, remove the cause, run again.")
+    raise FleetError("container_command_failed", summary, "Remove the cause on the host, then run again.")
 
 
 def _last_start(seen: Container) -> Tuple[Optional[str], int]:

@@ -43,6 +43,7 @@ _FREE_BYTES = 16384
 _FREE_INODES = 6
 _LOCK_SECONDS = 10
 _SECONDS_FREE = 2.0  # for which the name has to stay free, and a restored container has to run
+_STEP_SECONDS = 120  # from the record of a step to its last command, the stop of the container not included
 _COMMANDS = 6  # of the runtime, to set a container aside or to restore it
 _RUN_AGAIN = "Run again: the host is checked again."
 
@@ -72,6 +73,7 @@ _SET_ASIDE: Dict[str, Check] = {
     "runtime": _one_of(*container.RUNTIMES),
     "restart_policy": _matches(r"(no|always|unless-stopped|on-failure(:\d{1,9})?)"),
     "state": _one_of("created", "running", "restarting", "paused", "exited"),
+    "stop_timeout": _is_number,
     "purpose": _one_of("replace", "remediate"),
 }
 _FIELDS: Dict[str, Check] = {
@@ -87,6 +89,7 @@ _FIELDS: Dict[str, Check] = {
     "verified_by": _or_null(_one_of("host", "engine_list")),
     "set_aside": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _SET_ASIDE)),
     "previous": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _FIELDS)),
+    "wait_timeout": _or_null(_is_number),
     "boot_id": _is_text,
     "uptime": _is_number,
 }
@@ -162,7 +165,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
         aside = None
         if before.state != "absent":
             check_may_stop(before, options["allow_established"], options["remove_leftovers"])
-            aside = container.plan_set_aside(before, "replace")
+            aside = container.plan_set_aside(before, "replace", options["stop_timeout"])
         else:
             _check_not_managed(before)
         planned = _new(options, noted, "preparing", aside)
@@ -201,11 +204,18 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
     with _locked(options["lock_timeout"], check_mode):
         noted = read()
         ages = {"requested": options["requested_age"], **dict.fromkeys(OPEN, options["open_age"])}
-        least = ages.get(noted["state"])
+        least, age = ages.get(noted["state"]), show(noted)["age"] or 0
         is_own = noted.get("request_id") == options["request_id"]
-        if not is_own or least is None or (show(noted)["age"] or 0) < least:
+        if least and noted["state"] == "requested":  # the run that sent the request may wait longer than this one
+            least = max(least, noted["wait_timeout"] or 0)
+        if not is_own or least is None or age < least:
             return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
-        return _restore(noted, noted["set_aside"], check_mode)
+        aside = noted["set_aside"]
+        if aside and noted["state"] == "preparing" and aside["state"] in container.LIVE and not check_mode:
+            # A stop whose command was killed is carried out by the runtime later.
+            left = aside["stop_timeout"] + _STEP_SECONDS - age
+            container.wait_for_stop(aside, max(0.0, min(left, aside["stop_timeout"] + _SECONDS_FREE)))
+        return _restore(noted, aside, check_mode)
 
 
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -227,7 +237,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         elif before.state == "absent":
             return _result(False, noted, noted, before, before, set_aside_as=None)
         else:
-            aside = container.plan_set_aside(before, "remediate")
+            aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
             expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
             _compare(noted, before, expected)
         if before.state != "absent":
@@ -450,6 +460,9 @@ def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, i
     If a container that came after the request has the name, the request may have been accepted: nothing is restored.
     """
     after: Record = noted.get("previous") or {"state": "none"}
+    if is_asked and noted["state"] == "requested" and (show(noted)["age"] or 0) < (noted["wait_timeout"] or 0):
+        # The deployment may be in progress: the record keeps its request, so no second one is sent meanwhile.
+        after = dict(noted, set_aside=None)
     if aside and (after.get("set_aside") or {}).get("id") == aside["id"]:
         after = dict(after, set_aside=None)
     before = _find_known()
@@ -486,7 +499,7 @@ def _leave_to_evidence(noted: Record, aside: Dict[str, Any], holder: Container, 
     after = dict(noted, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
     if not check_mode:
         write(after)
-    return _result(True, noted, after, holder, holder, restored=False)
+    return _result(True, noted, after, holder, holder, restored=False, is_replaced=True)
 
 
 def _compare(noted: Record, seen: Container, expected: Dict[str, Any]) -> None:
@@ -522,6 +535,7 @@ def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dic
         "verified_by": None,
         "set_aside": aside,
         "previous": _as_previous(noted),
+        "wait_timeout": options.get("wait_timeout"),
         "boot_id": clock.boot_id(),
         "uptime": clock.uptime(),
     }

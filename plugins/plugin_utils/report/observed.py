@@ -31,6 +31,9 @@ _TEXTS: Mapping[str, str] = {
     "interfaces_released": "interfaces released",
     "license_downloaded": "license downloaded",
 }
+STEP_UNKNOWN = Change("step_unknown", _TEXTS["step_unknown"])
+STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container")
+"""Modules that change the container of a host."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
 def _changes_of_failure(result: Mapping[str, Any], *, is_restored: bool) -> Iterator[Change]:
     """Return what a step did to the container of the host although it failed, or may have done."""
     if result.get("timedout") or result.get("is_unknown"):
-        yield _change("step_unknown")
+        yield STEP_UNKNOWN
     elif result.get("code") == "partially_restored":
         yield _change("container_partially_restored")
     elif is_restored:

@@ -23,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import (
     UnknownEngine,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.next_command import next_command
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import HostPlan, Observed
+from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import STEP_UNKNOWN, HostPlan, Observed
 from ansible_collections.slb.fleet.plugins.plugin_utils.report.progress import Tally
 
 Ending = Literal["ok", "failed", "unreachable"]
@@ -33,7 +33,11 @@ _WITH_PLANS = (_ROLLOUT, _AUDIT, _REMEDIATE, "slb.fleet.diagnose")
 
 @dataclass
 class _Host:
-    """One host so far. ``tasks``: those that run, with their start. ``has_begun``: in the play that named it last."""
+    """One host so far.
+
+    ``tasks``: those that run, with their start. ``steps``: those of them that may change its container.
+    ``has_begun``: in the play that named it last.
+    """
 
     plan: HostPlan | None = None
     work: str | None = None
@@ -43,6 +47,7 @@ class _Host:
     fix: str = ""
     changes: list[Change] = field(default_factory=list)
     afterwards: str = ""
+    steps: set[str] = field(default_factory=set)
     tasks: dict[str, float] = field(default_factory=dict)
     seconds: float = 0
     play: int = -1
@@ -102,15 +107,19 @@ class Recorder:
         for each in taken:
             self._hosts[each].batch = len(self._batches) - 1
 
-    def start(self, name: str, task: str, now: float) -> None:
+    def start(self, name: str, task: str, now: float, *, is_step: bool = False) -> None:
+        """Record that a task begins on a host. ``is_step``: it may change the container of the host."""
         host = self._hosts.setdefault(name, _Host())
         host.has_begun = True
+        if is_step:
+            host.steps.add(task)
         host.tasks[task] = now
 
     def end(self, name: str, task: str, ending: Ending, seen: Observed | None, now: float) -> None:
         """Record the end of a task on a host. ``seen``: None for a skipped task."""
         host = self._hosts.setdefault(name, _Host())
         host.seconds += now - host.tasks.pop(task, now)
+        host.steps.discard(task)
         if seen is None:
             return
         if plan := seen.plan:
@@ -171,10 +180,15 @@ class Recorder:
     def _entry(self, name: str, host: _Host) -> HostEntry:
         status, plan = self._host_status(host), host.plan
         code, summary, fix = host.code or status, host.summary, host.fix
+        changes = tuple(host.changes)
+        if status == "failed" and plan and plan.action in ("restore", "install", "replace"):
+            fix = fix or f"Run again: the next step is {plan.action}."
         if status == "interrupted":
             after = f" after: {host.changes[-1].text}" if host.changes else " before the host was done"
             code, summary = "interrupted", f"The run ended{after}."
             fix = "Run again: the next run continues or restores."
+            if host.steps:
+                changes = (*changes, STEP_UNKNOWN)
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
         return HostEntry(
@@ -187,7 +201,7 @@ class Recorder:
             seen=(*(plan.seen if plan else ()), *([f"afterwards: {host.afterwards}"] if host.afterwards else [])),
             verified_by=plan.verified_by if plan and status == "healthy" else None,
             steps=plan.steps if plan else (),
-            changes=tuple(host.changes),
+            changes=changes,
             seconds=round(host.seconds, 1),
             batch=host.batch,
         )

@@ -86,6 +86,10 @@ ROWS = [
     (host(container("exited", OLD), RESTORING), Policy(), "restore", "replacement_interrupted"),
     (host(container("absent"), replace(PREPARING, state="prepared")), Policy(), "restore", "replacement_interrupted"),
     (host(container("absent"), replace(PREPARING, age=20)), Policy(), "wait", "replacement_in_progress"),
+    (
+        host(container("absent"), replace(PREPARING, set_aside=replace(SET_ASIDE, stop_timeout=100))),
+        *(Policy(), "wait", "replacement_in_progress"),
+    ),
     (host(container(), RESTORING), Policy(), "restore", "replacement_interrupted"),
     (host(container(), replace(RESTORING, containers_before=(OLD, NEW))), Policy(), "fail", "name_taken"),
     (host(container("absent"), PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
@@ -106,6 +110,12 @@ ROWS = [
     (host(container(), OWN, "running"), Policy(), "record", "running_in_engine_list"),
     (host(container(uptime=1), OWN), Policy(), "wait", "deployment_settling"),
     (host(container("absent"), OWN), Policy(), "install", "deployment_failed"),
+    (host(container("absent"), replace(OWN, wait_timeout=2000)), Policy(), "wait", "deployment_in_progress"),
+    # Requested for another engine, or by another address of the management node
+    (host(note=replace(OWN, engine=OTHER)), Policy(unverified_engine="replace"), "fail", "record_of_other_engine"),
+    (host(note=replace(OWN, engine=OTHER), listed="not_listed"), Policy(), "fail", "record_of_other_engine"),
+    (host(note=replace(OWN, engine=OTHER)), Policy(unverified_engine="adopt"), "record", "unverified_container"),
+    (host(container("exited"), replace(OWN, engine=OTHER)), Policy(), "replace", "container_exited"),
     (host(container("absent"), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
     (host(container("exited", OLD), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
     (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock, waiting
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, waiting
 from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, record, sockets
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.tests.unit.host.fake_runtime import FakeRuntime, Host
@@ -89,7 +89,7 @@ def test_prepare_replace_records_and_sets_aside(host):
     assert noted is not None
     assert (noted["state"], noted["request_id"], noted["containers_before"]) == ("prepared", "aa11", ["c1"])
     kept = {"id": "c1", "name": name, "runtime": "docker", "restart_policy": "on-failure:3", "state": "running"}
-    assert noted["set_aside"] == {**kept, "purpose": "replace"}
+    assert noted["set_aside"] == {**kept, "stop_timeout": 1, "purpose": "replace"}
     assert noted["previous"] is None
     assert host.path.stat().st_mode & 0o777 == 0o644
     assert 0 <= result.values["record"]["age"] < 5
@@ -397,6 +397,63 @@ def test_restore_with_the_name_taken_restores_nothing(host, is_new):
     noted = record.read()
     assert (noted["state"], noted["request_id"] == "aa11") == (("requested", False) if is_new else ("restoring", True))
     assert host.runtime.show() == (name, "exited", "no")
+
+
+def test_prepare_waits_for_a_stop_whose_command_was_killed(host, monkeypatch):
+    """Docker carries the stop out after its client is gone: the step must not be undone before."""
+    host.runtime.add()
+    times = {"inspected": 0}
+    monkeypatch.setattr(container, "_INTERVAL", 0.01)
+    attempt = host.runtime.attempt
+
+    def kill_client(argv, timeout):
+        if "stop" in argv:
+            times["inspected"] = 3
+            return commands.Completed(argv, 137, "", "")
+        if "inspect" in argv and times["inspected"]:
+            times["inspected"] -= 1
+            if not times["inspected"]:
+                host.runtime.containers["c1"]["State"]["Status"] = "exited"
+        return attempt(argv, timeout)
+
+    host.runtime.attempt = kill_client
+    assert prepare(host)["record"]["state"] == "prepared"
+    assert host.runtime.changes == ["update", "rename"]
+
+
+def test_restore_waits_for_a_stop_that_may_be_pending(host, monkeypatch):
+    host.runtime.add()
+    assert host.kill_before(3, lambda: prepare(host)), "the module dies before the rename"
+    host.runtime.containers["c1"]["State"]["Status"] = "running"
+    waited = []
+
+    def end(aside, seconds):
+        waited.append(seconds)
+        host.runtime.containers["c1"]["State"]["Status"] = "exited"
+
+    monkeypatch.setattr(container, "wait_for_stop", end)
+    assert restore().values["restored"]
+    assert host.runtime.show() == ("slb", "running", "on-failure:3")
+    assert waited == [3.0]
+
+
+def test_restore_respects_the_wait_of_the_run_that_requested(host):
+    host.runtime.add()
+    prepare(host, wait_timeout=600)
+    mark()
+    assert not restore(requested_age=0.001).changed
+    assert restore(requested_age=0).values["restored"], "the run's own request, which was not sent"
+
+
+def test_restore_by_hand_keeps_a_young_request(host):
+    """The deployment may be in progress: no run may send another request meanwhile."""
+    host.runtime.add()
+    prepare(host, wait_timeout=600)
+    mark()
+    assert record.restore_set_aside(1, False).values["restored"]
+    noted = record.read()
+    assert (noted["state"], noted["request_id"], noted["set_aside"]) == ("requested", "aa11", None)
+    assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
 def test_restore_acts_on_old_records_of_its_request(host):

@@ -107,6 +107,25 @@ def test_cut_step_counts_as_changed_and_shows_the_host(failure, changes, is_rest
     assert host.seen[-1] == "afterwards: Container slb is running."
 
 
+def test_run_killed_in_a_step_counts_the_host_as_changed():
+    run = RecordedRun()
+    run.play("deploy", "edge-1", "edge-2")
+    for host, is_step in (("edge-1", True), ("edge-2", False)):
+        run.plan(host, ABSENT)
+        run.recorder.start(host, host, run.now, is_step=is_step)
+    document = run.ended("interrupted")
+    assert [[change.code for change in host.changes] for host in document.hosts] == [["step_unknown"], []]
+    assert document.counts["changed"] == 1
+
+
+def test_failed_host_with_work_left_has_a_fix():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", {**ABSENT, "action": "replace"})
+    run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": ABSENT["summary"]}, ending="failed")
+    assert of(run.ended()).fix
+
+
 def test_restored_record_is_no_restored_container():
     run = RecordedRun()
     run.play("deploy", "edge-1")

@@ -56,9 +56,9 @@ class RecordedRun:
     def play(self, name: str, *hosts: str, batch: tuple[str, ...] | None = None) -> None:
         self.recorder.play(name, hosts, hosts if batch is None else batch, self.now)
 
-    def start(self, host: str) -> None:
+    def start(self, host: str, *, is_step: bool = False) -> None:
         """Start a task that does not end."""
-        self.recorder.start(host, "unfinished", self.now)
+        self.recorder.start(host, "unfinished", self.now, is_step=is_step)
 
     def task(self, host: str, module: str, result: dict[str, Any], seconds: float = 1, ending: Ending = "ok") -> None:
         self._task += 1

@@ -141,8 +141,25 @@ def test_install_with_a_negative_answer_restores(node, answer, code):
 def test_install_leaves_a_new_container_to_the_next_check(node):
     """The request that was answered with "exists" may be an earlier one, whose container came late."""
     node.answer = Install("exists", 200, "exists")
-    result = Action(prepared, marked, {"restored": False, "record": {"state": "requested", "request_id": "b"}}).act({})
+    result = Action(prepared, marked, {"restored": False, "is_replaced": True}).act({})
     assert result["outcome"] == "exists"
+
+
+def test_install_rejected_after_an_earlier_request_fails(node):
+    """The record before is the earlier request of the same run."""
+    node.answer = Install("exists", 200, "exists")
+    with pytest.raises(FleetError) as caught:
+        Action(prepared, marked, {"restored": False, "record": {"state": "requested", "request_id": "b"}}).act({})
+    assert caught.value.code == "exists_elsewhere"
+
+
+def test_install_names_a_container_that_stays_set_aside(node):
+    """Another run has taken over the record."""
+    aside = {"failed": True, "code": "state_changed", "msg": "Changed.", "fix": ""}
+    first = lambda arguments: {**prepared(arguments), "set_aside_as": "slb-leftover-1"}  # noqa: E731
+    with pytest.raises(FleetError) as caught:
+        Action(first, aside, {"restored": False, "record": {"state": "none"}}).act({})
+    assert caught.value.values["set_aside_as"] == "slb-leftover-1"
 
 
 def test_install_in_check_mode_sends_nothing(node):
