@@ -208,6 +208,11 @@ def test_installed_docker_of_podman_is_podman(programs, docker, is_podman):
     assert container.installed() == (["podman"] if is_podman else ["docker", "podman"])
 
 
+def test_installed_docker_that_cannot_be_read_is_docker(programs, monkeypatch):
+    monkeypatch.setattr(container.commands, "find", lambda name: str(programs / name))
+    assert container.installed() == ["docker", "podman"]
+
+
 def test_inspect_with_a_missing_command(programs):
     program(programs, "podman", f"[ $3 = c1 ] && echo '{inspected(Id='c1')}'")
     assert container.inspect("docker", "c1").runtime == "podman"

@@ -123,20 +123,21 @@ def test_install_sends_a_planned_request_once(node):
 
 
 @pytest.mark.parametrize(
-    ("answer", "code"),
+    ("answer", "code", "words"),
     [
-        (Install("exists", 200, "exists"), "exists_elsewhere"),
-        (failure("port_in_use", answer="8000"), "port_in_use"),
-        (failure("rejected", answer="no"), "install_rejected"),
-        (failure("rejected"), "x"),
+        (Install("exists", 200, "there"), "exists_elsewhere", "there."),
+        (failure("port_in_use", answer="8000"), "port_in_use", "8000."),
+        (failure("rejected", answer="no"), "install_rejected", "no."),
+        (failure("rejected"), "x", "Rejected."),
     ],
 )
-def test_install_with_a_negative_answer_restores(node, answer, code):
+def test_install_with_a_negative_answer_restores(node, answer, code, words):
     node.answer = answer
     action = Action(prepared, marked, RESTORED)
     with pytest.raises(FleetError) as caught:
         action.act({})
     assert (caught.value.code, caught.value.values["restored"]) == (code, True)
+    assert words in caught.value.summary
     assert (action.steps, len(node.requests)) == (["prepare", "mark", "restore"], 1)
     assert (action.calls[2]["request_id"], action.calls[2]["requested_age"]) == ("aa11", 0)
 
