@@ -861,8 +861,9 @@ def test_managed_container_is_refused_with_its_manager(host, monkeypatch, manage
         assert (host.runtime.changes, host.file()) == ([], None)
 
 
+@pytest.mark.parametrize("act", [prepare, lambda _host: set_aside()])
 @pytest.mark.parametrize("unit", ["x.service", None])
-def test_recreated_container_is_reported_with_its_manager(host, unit):
+def test_recreated_container_is_reported_with_its_manager(host, unit, act):
     host.runtime.add()
     attempt = host.runtime.attempt
 
@@ -876,10 +877,10 @@ def test_recreated_container_is_reported_with_its_manager(host, unit):
 
     host.runtime.attempt = recreate
     with pytest.raises(FleetError) as raised:
-        prepare(host)
+        act(host)
     assert (raised.value.code, raised.value.values["restored"]) == ("container_recreated", False)
     assert ("x.service" in raised.value.fix) is bool(unit)
-    assert ("c2" in raised.value.summary) is True
+    assert "c2" in raised.value.summary
 
 
 @pytest.mark.parametrize("status", ["running", "paused", "exited"])
@@ -983,3 +984,72 @@ def test_continued_step_without_time_is_restored(host, monkeypatch):
     Clock(monkeypatch, host, {"container": 1})
     assert code_of(lambda: record.prepare({**given, "time_limit": 0.5}, False)) == "host_timeout"
     assert host.state() == before
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_restore_in_check_mode_changes_nothing(host, is_asked, is_there):
+    host.runtime.add()
+    prepare(host)
+    if not is_there:
+        host.runtime.containers.clear()
+    before, host.runtime.changes = host.state(), []
+    given = {"request_id": "aa11", "lock_timeout": 1, "open_age": 0, "requested_age": 0}
+    result = record.restore_set_aside(1, True) if is_asked else record.restore(given, True)
+    assert (result.changed, result.values["restored"], result.values["record"]["state"]) == (True, is_there, "none")
+    assert (host.state(), host.runtime.changes) == (before, [])
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_restore_in_check_mode_leaves_a_taken_name(host, is_new):
+    host.runtime.add()
+    if not is_new:
+        host.runtime.add("c2", "other")
+    prepare(host)
+    host.runtime.add("c2")
+    before = host.state()
+    given = {"request_id": "aa11", "lock_timeout": 1, "open_age": 0, "requested_age": 0}
+    if is_new:
+        result = record.restore(given, True)
+        assert (result.values["restored"], result.values["record"]["state"]) == (False, "requested")
+    else:
+        assert code_of(lambda: record.restore(given, True)) == "name_taken"
+    assert code_of(lambda: record.restore_set_aside(1, True)) == "name_taken"
+    assert host.state() == before
+
+
+def test_verify_in_check_mode_changes_nothing(host):
+    host.runtime.add()
+    prepare(host)
+    host.runtime.add("c2")
+    before, host.runtime.changes = host.state(), []
+    given = {**ENGINE, "container_id": "c2", "verified_by": "host", "remove_leftovers": True}
+    result = record.verify(given, True)
+    shown = result.values["record"]
+    assert (result.changed, shown["state"], shown["set_aside"]) == (True, "verified", None)
+    assert (host.state(), host.runtime.changes) == (before, [])
+
+
+def test_set_aside_in_check_mode_shows_the_result(host):
+    host.runtime.add(auto_remove=True)
+    before = host.state()
+    assert code_of(lambda: set_aside(check_mode=True)) == "container_would_be_deleted"
+    result = set_aside(check_mode=True, remove=True)
+    assert (result.values["set_aside_as"], result.values["after"]["state"]) == (None, "absent")
+    host.runtime.containers["c1"]["HostConfig"]["AutoRemove"] = False
+    assert set_aside(check_mode=True).values["set_aside_as"].startswith("slb-leftover-")
+    host.runtime.containers["c1"]["HostConfig"]["AutoRemove"] = True
+    assert host.state() == before
+
+
+def test_set_aside_of_the_planned_container_only(host):
+    host.runtime.add()
+    before = host.state()
+    for change in ({"container_id": "c2"}, {"container_state": "exited"}):
+        assert code_of(lambda change=change: set_aside(**change)) == "state_changed"
+    assert host.state() == before
+    assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
+    again = set_aside(request_id="bb22")
+    assert (again.changed, again.values["set_aside_as"]) == (True, host.runtime.show()[0])
+    assert not set_aside(request_id="cc33").changed
+    assert not set_aside().changed
