@@ -385,3 +385,31 @@ def test_decide_stopped_engine_names_the_command(status, command):
 def test_decide_unwritable_record_names_the_missing_root(is_root):
     plan = decide(host(container("absent"), Record(unwritable="x"), is_root=is_root), Policy())
     assert (plan.code, "become" in plan.fix) == ("record_not_writable", not is_root)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (host(running_leftovers=("slb-leftover-7",)), {"slb-leftover-7"}),
+        (host(note=Record(set_aside=SET_ASIDE)), {"slb-leftover-1"}),
+        (host(note=Record(earlier=SET_ASIDE)), {"slb-leftover-1"}),
+        (host(note=Record(set_aside=replace(SET_ASIDE, exists=None))), set()),
+        (host(container(manager="compose project x")), {"compose project x"}),
+        (host(container(uptime=77)), {"77 s"}),
+        (host(container(restart_count=3)), {"3 times"}),
+        (host(note=replace(OWN, age=88)), {"88 s"}),
+        (host(note=Record("invalid", "damaged")), {"damaged"}),
+        (host(container("unknown", why="silent")), {"silent"}),
+        (host(outcome="rejected", answer="no such"), {"no such"}),
+        (host(note=record(engine=OTHER)), {"another engine"}),
+        (host(note=record(last_verified=OLD)), {"another container"}),
+        (host(note=record()), set()),
+        (host(), set()),
+    ],
+)
+def test_seen_state_has_what_is_special_about_it(state, words):
+    special = ("slb-leftover-7", "slb-leftover-1", "compose project x", "77 s", "3 times", "88 s", "damaged", "silent")
+    special += ("no such", "another engine", "another container")
+    shown = state.in_words()
+    assert all(shown), "no empty line"
+    assert {each for each in special if any(each in line for line in shown)} == words
