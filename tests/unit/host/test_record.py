@@ -1076,3 +1076,19 @@ def test_record_needs_space_on_its_file_system(host, monkeypatch, values, is_ful
         assert code_of(lambda: prepare(host)) == "record_not_writable"
     else:
         assert prepare(host)["record"]["state"] == "prepared"
+
+
+def test_prepare_waits_for_a_container_that_deletes_itself(host):
+    host.runtime.add(auto_remove=True)
+    item, attempt, reads = host.runtime.containers["c1"], host.runtime.attempt, []
+
+    def remove_late(argv, timeout):
+        answer = attempt(argv, timeout)
+        if host.runtime.changes[-1:] == ["stop"]:
+            reads.append(argv)
+            host.runtime.containers = {"c1": item} if len(reads) < 3 else {}
+        return answer
+
+    host.runtime.attempt = remove_late
+    result = prepare(host, remove_leftovers=True)
+    assert (result["set_aside_as"], host.runtime.changes) == (None, ["update", "stop"])
