@@ -245,3 +245,181 @@ def test_decide_unwritable_record_never_changes_a_host(state):
     for box in get_args(ContainerState):
         plan = decide(host(container(box), Record(state, "x", unwritable="read-only", engine=ENGINE)), Policy())
         assert plan.action in ("none", "wait", "fail")
+
+
+LIST_SAYS_NO = {"listed": "not_listed"}
+MIDDLE = "mid" * 21
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "code"),
+    [
+        (host(container("absent"), replace(PREPARING, age=119.9)), "wait", "replacement_in_progress"),
+        (host(container("absent"), replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
+        (host(container("absent"), replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
+        (host(container("absent"), replace(OWN, age=180)), "install", "deployment_failed"),
+        (host(container(uptime=4.9), OWN), "wait", "deployment_settling"),
+        (host(container(uptime=5), OWN), "record", "deployment_finished"),
+        (host(container(uptime=1, restart_count=1), OWN), "replace", "deployment_failed"),
+        (host(container(uptime=None), OWN), "wait", "deployment_settling"),
+        (host(container(uptime=1), record()), "none", "healthy"),
+        (host(container(uptime=1, restart_count=1), record()), "wait", "engine_restarting"),
+        (host(container(uptime=5, restart_count=1), record()), "none", "healthy"),
+    ],
+)
+def test_decide_at_the_bounds_of_times(state, action, code):
+    plan = decide(state, Policy())
+    assert (plan.action, plan.code) == (action, code)
+
+
+@pytest.mark.parametrize(
+    ("box", "aside", "action"),
+    [
+        (container("absent"), SET_ASIDE, "restore"),
+        (container("absent"), replace(SET_ASIDE, exists=None), "restore"),
+        (container("absent"), replace(SET_ASIDE, exists=False), "install"),
+        (container("absent"), None, "install"),
+        (container("exited", OLD), SET_ASIDE, "restore"),
+        (container("exited", OLD), None, "replace"),
+        (container("exited", MIDDLE), SET_ASIDE, "replace"),
+        (container("exited", NEW), SET_ASIDE, "replace"),
+    ],
+)
+def test_decide_restores_what_nothing_has_replaced(box, aside, action):
+    note = replace(OWN, containers_before=(OLD, MIDDLE), set_aside=aside)
+    assert decide(host(box, note), Policy()).action == action
+    assert decide(host(box, note), Policy(remediates=True)).action in ("install", "replace")
+
+
+@pytest.mark.parametrize(
+    ("note", "names"),
+    [
+        (Record(set_aside=SET_ASIDE), {"slb-leftover-1"}),
+        (Record(earlier=SET_ASIDE), {"slb-leftover-1"}),
+        (Record(set_aside=SET_ASIDE, earlier=SetAside(MIDDLE, "slb-leftover-2")), {"slb-leftover-1", "slb-leftover-2"}),
+        (Record(set_aside=replace(SET_ASIDE, exists=None)), set()),
+        (Record(set_aside=replace(SET_ASIDE, exists=False)), set()),
+        (Record(set_aside=SetAside(NEW, "slb-leftover-1")), set()),
+        (record(engine=OTHER, last_verified=MIDDLE, set_aside=SET_ASIDE), set()),
+        (Record(), set()),
+    ],
+)
+def test_decide_names_containers_that_nothing_replaced(note, names):
+    plan = decide(host(note=note), Policy())
+    assert (plan.action, plan.code) == ("fail", "unverified_container")
+    assert {name for name in ("slb-leftover-1", "slb-leftover-2") if name in plan.fix} == names
+    assert ("state=restored" in plan.fix) is bool(names)
+
+
+def test_decide_shows_who_uses_the_container():
+    for connections, peers in ((2, ("192.0.2.8", "192.0.2.9")), (None, ())):
+        plan = decide(host(container(connections=connections, peers=peers), **LIST_SAYS_NO), Policy())
+        assert plan.code == "container_in_use"
+        assert all(peer in plan.summary for peer in peers)
+        assert ("(from" in plan.summary) is bool(peers)
+    one, two = (
+        decide(host(container(connections=number, peers=("192.0.2.8",)), **LIST_SAYS_NO), Policy()).summary
+        for number in (1, 2)
+    )
+    assert ("connections" in one, "connections" in two) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("state", "policy", "verified_by", "by_list"),
+    [
+        (host(note=record()), Policy(), "host", False),
+        (host(note=record(), listed="running"), Policy(), "engine_list", False),
+        (host(listed="running"), Policy(), "engine_list", False),
+        (host(container(), OWN), Policy(), "host", False),
+        (host(), Policy(unverified_engine="adopt"), "host", False),
+        (host(), Policy(unverified_engine="replace"), None, False),
+        (host(container("exited")), Policy(), None, False),
+        (host(listed="not_listed"), Policy(), None, True),
+        (host(container(connections=2), listed="not_listed"), Policy(), None, False),
+    ],
+)
+def test_decide_says_what_its_plan_relies_on(state, policy, verified_by, by_list):
+    plan = decide(state, policy)
+    assert (plan.verified_by, plan.by_list) == (verified_by, by_list)
+
+
+@pytest.mark.parametrize(
+    ("listed", "state", "is_about_it", "code"),
+    [
+        ("unknown", "running", False, "engine_list_unreliable"),
+        ("unknown", "absent", False, "not_installed"),
+        ("unknown", "absent", True, "engine_list_unreliable"),
+        ("unknown", "exited", False, "container_exited"),
+    ],
+)
+def test_decide_with_an_unclear_list_stops_nothing(listed, state, is_about_it, code):
+    seen = replace(host(container(state)), listed=Listed(listed, "", is_about_it))
+    assert decide(seen, Policy()).code == code
+    remediated = decide(seen, Policy(remediates=True))
+    assert (remediated.code == "engine_list_unreliable") is is_about_it
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "code"),
+    [
+        ("mine", Policy(), "container_renamed"),
+        ("", Policy(), "container_gone"),
+        ("mine", Policy(remediates=True), "container_gone"),
+    ],
+)
+def test_decide_renamed_container_is_not_replaced(name, policy, code):
+    plan = decide(host(container("absent"), record(verified_name=name)), policy)
+    assert plan.code == code
+    assert ("rename mine slb" in plan.fix) is (code == "container_renamed")
+
+
+def test_decide_names_leftovers_and_ports_in_the_way():
+    leftovers, ports = ("slb-leftover-1",), ({"port": 8080, "process": "nginx"}, {"port": 81, "process": None})
+    for state in (
+        host(container("absent"), outcome="port_in_use", running_leftovers=leftovers, ports=ports),
+        host(container("exited"), record(), running_leftovers=leftovers),
+        host(container("exited"), listed="running", running_leftovers=leftovers),
+    ):
+        plan = decide(state, Policy())
+        assert "docker stop slb-leftover-1" in plan.fix
+        assert "slb-leftover" not in decide(replace(state, running_leftovers=()), Policy()).fix
+        assert ("8080 (nginx)" in plan.fix and "81 (" in plan.fix) is bool(state.ports)
+
+
+@pytest.mark.parametrize(("status", "command"), [("paused", "unpause"), ("exited", "start")])
+def test_decide_stopped_engine_names_the_command(status, command):
+    assert f"docker {command} slb" in decide(host(container(status), record()), Policy()).fix
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_decide_unwritable_record_names_the_missing_root(is_root):
+    plan = decide(host(container("absent"), Record(unwritable="x"), is_root=is_root), Policy())
+    assert (plan.code, "become" in plan.fix) == ("record_not_writable", not is_root)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (host(running_leftovers=("slb-leftover-7",)), {"slb-leftover-7"}),
+        (host(note=Record(set_aside=SET_ASIDE)), {"slb-leftover-1"}),
+        (host(note=Record(earlier=SET_ASIDE)), {"slb-leftover-1"}),
+        (host(note=Record(set_aside=replace(SET_ASIDE, exists=None))), set()),
+        (host(container(manager="compose project x")), {"compose project x"}),
+        (host(container(uptime=77)), {"77 s"}),
+        (host(container(restart_count=3)), {"3 times"}),
+        (host(note=replace(OWN, age=88)), {"88 s"}),
+        (host(note=Record("invalid", "damaged")), {"damaged"}),
+        (host(container("unknown", why="silent")), {"silent"}),
+        (host(outcome="rejected", answer="no such"), {"no such"}),
+        (host(note=record(engine=OTHER)), {"another engine"}),
+        (host(note=record(last_verified=OLD)), {"another container"}),
+        (host(note=record()), set()),
+        (host(), set()),
+    ],
+)
+def test_seen_state_has_what_is_special_about_it(state, words):
+    special = ("slb-leftover-7", "slb-leftover-1", "compose project x", "77 s", "3 times", "88 s", "damaged", "silent")
+    special += ("no such", "another engine", "another container")
+    shown = state.in_words()
+    assert all(shown), "no empty line"
+    assert {each for each in special if any(each in line for line in shown)} == words

@@ -208,6 +208,11 @@ def test_installed_docker_of_podman_is_podman(programs, docker, is_podman):
     assert container.installed() == (["podman"] if is_podman else ["docker", "podman"])
 
 
+def test_installed_docker_that_cannot_be_read_is_docker(programs, monkeypatch):
+    monkeypatch.setattr(container.commands, "find", lambda name: str(programs / name))
+    assert container.installed() == ["docker", "podman"]
+
+
 def test_inspect_with_a_missing_command(programs):
     program(programs, "podman", f"[ $3 = c1 ] && echo '{inspected(Id='c1')}'")
     assert container.inspect("docker", "c1").runtime == "podman"
@@ -266,3 +271,39 @@ def test_find_manager_sees_a_process_of_a_unit(programs, monkeypatch, command, c
 def test_find_reads_the_manager_from_labels(programs, label, manager):
     program(programs, "docker", f"echo '{inspected(Config={'Image': 'slb:1', 'Labels': {label: 'y'}})}'")
     assert container.find_container().manager == manager
+
+
+UNKNOWN = "exit 1"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "runtime", "state", "shown"),
+    [
+        ({}, None, "absent", None),
+        ({}, "docker", "unknown", "docker"),
+        ({"docker": NOTHING}, None, "absent", "docker"),
+        ({"docker": NOTHING}, "docker", "absent", "docker"),
+        ({"docker": NOTHING}, "podman", "unknown", "podman"),
+        ({"docker": UNKNOWN}, "docker", "unknown", "docker"),
+        ({"docker": UNKNOWN}, None, "unknown", "docker"),
+        ({"docker": UNKNOWN, "podman": NOTHING}, None, "unknown", "docker"),
+        ({"docker": NOTHING, "podman": UNKNOWN}, None, "unknown", "podman"),
+        ({"docker": NOTHING, "podman": NOTHING}, None, "absent", "docker"),
+        ({"docker": UNKNOWN, "podman": FOUND}, None, "exited", "podman"),
+        ({"docker": UNKNOWN, "podman": FOUND}, "docker", "unknown", "docker"),
+        ({"docker": FOUND, "podman": UNKNOWN}, "podman", "unknown", "podman"),
+        # The command of its runtime is missing, and another one does not answer.
+        ({"podman": UNKNOWN}, "docker", "unknown", "podman"),
+        ({"podman": FOUND}, "docker", "exited", "podman"),
+    ],
+)
+def test_inspect_asks_the_runtime_or_all(programs, scripts, runtime, state, shown):
+    for name, script in scripts.items():
+        program(programs, name, script)
+    seen = container.inspect(runtime, "c1")
+    assert (seen.state, seen.runtime, bool(seen.why), bool(seen.fix)) == (
+        state,
+        shown,
+        state == "unknown",
+        state == "unknown",
+    )

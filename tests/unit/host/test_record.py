@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -822,3 +823,329 @@ def test_gather_shows_what_became_of_the_containers(host):
     host.runtime.add("c2")
     (host.units / "x.service").write_text("[Service]\nExecStart=docker start -a slb\n")
     assert "x.service" in gather.gather_facts(["engine_container"])["engine_container"]["manager"]
+
+
+UPDATED, RENAMED, STOPPED = ["update", "stop", "rename"], ["rename", "stop", "rename"], ["stop", "rename"]
+
+
+@pytest.mark.parametrize(
+    ("program", "version", "changes"),
+    [
+        ("docker", "", UPDATED),
+        ("podman", "5.10.0", UPDATED),
+        ("podman", "5.1.0", UPDATED),
+        ("podman", "5.0.9", RENAMED),
+        ("podman", "4.9.3", RENAMED),
+        ("podman", "4.0.0", RENAMED),
+        ("podman", "3.9.9", STOPPED),
+        ("podman", "3.0.0", STOPPED),
+    ],
+)
+def test_set_aside_by_the_commands_of_the_version(monkeypatch, tmp_path, program, version, changes):
+    host = Host(monkeypatch, tmp_path, FakeRuntime(program, version))
+    host.runtime.add(policy="always", max=0)
+    before = host.state()
+    name = prepare(host)["set_aside_as"]
+    assert host.runtime.changes == changes
+    assert host.runtime.show() == (name, "exited", "no" if changes == UPDATED else "always")
+    assert restore().values["restored"]
+    assert host.state() == before
+    host.runtime.changes = []
+    assert set_aside().changed
+    assert host.runtime.changes == changes
+
+
+@pytest.mark.parametrize(
+    ("version", "policy", "is_enabled", "is_refused"),
+    [
+        ("5.1.0", "always", True, False),
+        ("5.0.9", "always", True, True),
+        ("4.0.0", "unless-stopped", True, True),
+        ("4.0.0", "on-failure", True, False),
+        ("4.0.0", "no", True, False),
+        ("5.0.9", "always", False, False),
+        ("3.0.0", "always", False, False),
+        ("2.9.9", "no", False, True),
+        ("", "no", False, True),
+    ],
+)
+def test_podman_that_would_start_a_leftover_is_refused(monkeypatch, tmp_path, version, policy, is_enabled, is_refused):
+    host = Host(monkeypatch, tmp_path, FakeRuntime("podman", version))
+    host.runtime.add(policy=policy, max=0)
+    (tmp_path / "wants").mkdir()
+    if is_enabled:
+        (tmp_path / "wants" / "podman-restart.service").touch()
+    if is_refused:
+        assert code_of(lambda: prepare(host)) == code_of(set_aside) == "podman_too_old"
+        assert (host.runtime.changes, host.file()) == ([], None)
+    else:
+        assert record.prepare(options(host), True).changed
+
+
+@pytest.mark.parametrize("policy", ["no", "always"])
+def test_stopped_container_of_an_old_podman_is_stopped_again(monkeypatch, tmp_path, policy):
+    """With a restart policy that cannot be changed, it may be between two starts of a crash loop."""
+    host = Host(monkeypatch, tmp_path, FakeRuntime("podman", "4.3.1"))
+    host.runtime.add(status="exited", policy=policy, max=0)
+    prepare(host)
+    assert host.runtime.changes == (["rename", "rename"] if policy == "no" else RENAMED)
+
+
+def test_stopped_container_keeps_its_number_of_commands(host):
+    host.runtime.add(status="exited")
+    prepare(host)
+    assert host.runtime.changes == ["update", "rename"]
+
+
+@pytest.mark.parametrize(
+    ("manager", "code", "named"),
+    [
+        ("systemd unit x.service (/etc/x.service)", "managed_by_systemd", "disable --now x.service"),
+        ("compose project y", "managed_by_other", ""),
+    ],
+)
+def test_managed_container_is_refused_with_its_manager(host, monkeypatch, manager, code, named):
+    for status in ("running", None):
+        if status:
+            host.runtime.add(status=status)
+        else:
+            host.runtime.containers.clear()
+        monkeypatch.setattr(container, "find_manager", lambda _seen: manager)
+        with pytest.raises(FleetError) as raised:
+            prepare(host)
+        assert (raised.value.code, raised.value.values["manager"]) == (code, manager)
+        assert named in raised.value.fix
+        assert ("systemctl" in raised.value.fix) is bool(named)
+        assert (host.runtime.changes, host.file()) == ([], None)
+
+
+@pytest.mark.parametrize("act", [prepare, lambda _host: set_aside()])
+@pytest.mark.parametrize("unit", ["x.service", None])
+def test_recreated_container_is_reported_with_its_manager(host, unit, act):
+    host.runtime.add()
+    attempt = host.runtime.attempt
+
+    def recreate(*arguments):
+        answer = attempt(*arguments)
+        if host.runtime.changes[-1:] == ["rename"] and "c2" not in host.runtime.containers:
+            host.runtime.add("c2")
+            if unit:
+                (host.units / unit).write_text("[Service]\nExecStart=docker start -a slb\n")
+        return answer
+
+    host.runtime.attempt = recreate
+    with pytest.raises(FleetError) as raised:
+        act(host)
+    assert (raised.value.code, raised.value.values["restored"]) == ("container_recreated", False)
+    assert ("x.service" in raised.value.fix) is bool(unit)
+    assert "c2" in raised.value.summary
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "exited"])
+def test_leftover_that_is_started_again_ends_the_step(host, status):
+    host.runtime.add()
+    attempt = host.runtime.attempt
+
+    def start(*arguments):
+        answer = attempt(*arguments)
+        if host.runtime.changes[-1:] == ["rename"]:
+            host.runtime.containers["c1"]["State"]["Status"] = status
+        return answer
+
+    host.runtime.attempt = start
+    if status == "exited":
+        assert prepare(host)["record"]["state"] == "prepared"
+    else:
+        assert code_of(lambda: prepare(host)) == "container_recreated"
+
+
+class Clock:
+    """Seconds that pass only when the runtime gets a command."""
+
+    def __init__(self, monkeypatch, host, seconds):
+        self.now, self.seconds = 0.0, dict(seconds)
+        attempt = host.runtime.attempt
+
+        def timed(argv, timeout):
+            answer = attempt(argv, timeout)
+            verb = next(word for word in argv[1:] if not word.startswith(("-", "unix:")))
+            self.now += self.seconds.pop(verb, 0)
+            return answer
+
+        monkeypatch.setattr(waiting.time, "monotonic", lambda: self.now)
+        host.runtime.attempt = timed
+
+
+@pytest.mark.parametrize("step", ["prepare", "set_aside"])
+@pytest.mark.parametrize(("limit", "is_done"), [(22, True), (21.9, False)])
+def test_step_begins_only_with_time_to_undo_it(host, monkeypatch, step, limit, is_done):
+    """Of 1 s each: the question that was asked, 2 x 6 commands. And 2 x 4 s of checks, and 1 s for the stop."""
+    host.runtime.add()
+    given = options(host, time_limit=limit)
+    Clock(monkeypatch, host, {"container": 1})
+    before = host.state()
+
+    def act():
+        return record.prepare(given, False) if step == "prepare" else set_aside(time_limit=limit)
+
+    if is_done:
+        assert act().values["set_aside_as"]
+    else:
+        assert (code_of(act), host.runtime.changes, host.state()) == ("host_timeout", [], before)
+
+
+@pytest.mark.parametrize("step", ["prepare", "set_aside"])
+@pytest.mark.parametrize("verb", ["update", "stop"])
+@pytest.mark.parametrize(("used", "is_done"), [(89, True), (89.1, False)])
+def test_step_goes_on_only_with_time_to_undo_it(host, monkeypatch, step, verb, used, is_done):
+    """Of 100 s, the question took 1 s; 6 commands and 4 s of checks are left for the way back."""
+    host.runtime.add()
+    given = options(host, time_limit=100)
+    Clock(monkeypatch, host, {"container": 1, verb: used})
+    before = host.state()
+
+    def act():
+        return record.prepare(given, False) if step == "prepare" else set_aside(time_limit=100)
+
+    if is_done:
+        assert act().values["set_aside_as"]
+    else:
+        assert code_of(act) == "host_timeout"
+        assert host.state() == before
+        assert ("stop" in host.runtime.changes) is (verb == "stop")
+
+
+@pytest.mark.parametrize(("limit", "is_done"), [(2, True), (1.9, False)])
+def test_install_is_prepared_only_in_time(host, monkeypatch, limit, is_done):
+    given = options(host, time_limit=limit)
+    Clock(monkeypatch, host, {"container": 1})
+    if is_done:
+        assert record.prepare(given, False).values["record"]["state"] == "prepared"
+    else:
+        assert (code_of(lambda: record.prepare(given, False)), host.file()) == ("host_timeout", None)
+
+
+def test_continued_step_needs_only_some_time(host, monkeypatch):
+    host.runtime.add()
+    given = options(host)
+    assert host.kill_before(2, lambda: record.prepare(given, False))
+    Clock(monkeypatch, host, {})
+    assert record.prepare({**given, "time_limit": 0}, False).values["record"]["state"] == "prepared"
+    assert mark(time_limit=0).values["record"]["state"] == "requested"
+
+
+def test_continued_step_without_time_is_restored(host, monkeypatch):
+    host.runtime.add()
+    before = host.state()
+    given = options(host)
+    assert host.kill_before(2, lambda: record.prepare(given, False))
+    Clock(monkeypatch, host, {"container": 1})
+    assert code_of(lambda: record.prepare({**given, "time_limit": 0.5}, False)) == "host_timeout"
+    assert host.state() == before
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+@pytest.mark.parametrize("is_there", [False, True])
+def test_restore_in_check_mode_changes_nothing(host, is_asked, is_there):
+    host.runtime.add()
+    prepare(host)
+    if not is_there:
+        host.runtime.containers.clear()
+    before, host.runtime.changes = host.state(), []
+    given = {"request_id": "aa11", "lock_timeout": 1, "open_age": 0, "requested_age": 0}
+    result = record.restore_set_aside(1, True) if is_asked else record.restore(given, True)
+    assert (result.changed, result.values["restored"], result.values["record"]["state"]) == (True, is_there, "none")
+    assert (host.state(), host.runtime.changes) == (before, [])
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_restore_in_check_mode_leaves_a_taken_name(host, is_new):
+    host.runtime.add()
+    if not is_new:
+        host.runtime.add("c2", "other")
+    prepare(host)
+    host.runtime.add("c2")
+    before = host.state()
+    given = {"request_id": "aa11", "lock_timeout": 1, "open_age": 0, "requested_age": 0}
+    if is_new:
+        result = record.restore(given, True)
+        assert (result.values["restored"], result.values["record"]["state"]) == (False, "requested")
+    else:
+        assert code_of(lambda: record.restore(given, True)) == "name_taken"
+    assert code_of(lambda: record.restore_set_aside(1, True)) == "name_taken"
+    assert host.state() == before
+
+
+def test_verify_in_check_mode_changes_nothing(host):
+    host.runtime.add()
+    prepare(host)
+    host.runtime.add("c2")
+    before, host.runtime.changes = host.state(), []
+    given = {**ENGINE, "container_id": "c2", "verified_by": "host", "remove_leftovers": True}
+    result = record.verify(given, True)
+    shown = result.values["record"]
+    assert (result.changed, shown["state"], shown["set_aside"]) == (True, "verified", None)
+    assert (host.state(), host.runtime.changes) == (before, [])
+
+
+def test_set_aside_in_check_mode_shows_the_result(host):
+    host.runtime.add(auto_remove=True)
+    before = host.state()
+    assert code_of(lambda: set_aside(check_mode=True)) == "container_would_be_deleted"
+    result = set_aside(check_mode=True, remove=True)
+    assert (result.values["set_aside_as"], result.values["after"]["state"]) == (None, "absent")
+    host.runtime.containers["c1"]["HostConfig"]["AutoRemove"] = False
+    assert set_aside(check_mode=True).values["set_aside_as"].startswith("slb-leftover-")
+    host.runtime.containers["c1"]["HostConfig"]["AutoRemove"] = True
+    assert host.state() == before
+
+
+def test_set_aside_of_the_planned_container_only(host):
+    host.runtime.add()
+    before = host.state()
+    for change in ({"container_id": "c2"}, {"container_state": "exited"}):
+        assert code_of(lambda change=change: set_aside(**change)) == "state_changed"
+    assert host.state() == before
+    assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
+    again = set_aside(request_id="bb22")
+    assert (again.changed, again.values["set_aside_as"]) == (True, host.runtime.show()[0])
+    assert not set_aside(request_id="cc33").changed
+    assert not set_aside().changed
+
+
+@pytest.mark.parametrize(
+    ("values", "is_full"),
+    [
+        ({"f_bfree": 4}, False),
+        ({"f_bfree": 3}, True),
+        ({"f_bfree": 0}, True),
+        ({"f_bfree": 0, "f_blocks": 0}, False),
+        ({"f_ffree": 6}, False),
+        ({"f_ffree": 5}, True),
+        ({"f_ffree": 0, "f_files": 0}, False),
+        ({"f_flag": os.ST_RDONLY}, True),
+    ],
+)
+def test_record_needs_space_on_its_file_system(host, monkeypatch, values, is_full):
+    free = {"f_flag": 0, "f_blocks": 99, "f_bfree": 99, "f_frsize": 4096, "f_files": 99, "f_ffree": 99}
+    monkeypatch.setattr(os, "statvfs", lambda _folder: SimpleNamespace(**{**free, **values}))
+    if is_full:
+        assert code_of(lambda: prepare(host)) == "record_not_writable"
+    else:
+        assert prepare(host)["record"]["state"] == "prepared"
+
+
+def test_prepare_waits_for_a_container_that_deletes_itself(host):
+    host.runtime.add(auto_remove=True)
+    item, attempt, reads = host.runtime.containers["c1"], host.runtime.attempt, []
+
+    def remove_late(argv, timeout):
+        answer = attempt(argv, timeout)
+        if host.runtime.changes[-1:] == ["stop"]:
+            reads.append(argv)
+            host.runtime.containers = {"c1": item} if len(reads) < 3 else {}
+        return answer
+
+    host.runtime.attempt = remove_late
+    result = prepare(host, remove_leftovers=True)
+    assert (result["set_aside_as"], host.runtime.changes) == (None, ["update", "stop"])

@@ -74,6 +74,7 @@ def test_host_without_work_needs_no_approval(tmp_path):
     [
         "{",
         "[]",
+        pytest.param("[" * 100_000, id="deep"),
         json.dumps({"run": {"playbook": "slb.fleet.audit"}, "plan": plan_of({})}),
         json.dumps({"run": {"playbook": "slb.fleet.rollout"}}),
         json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": {**plan_of({}), "hosts": {"edge-1": "more"}}}),

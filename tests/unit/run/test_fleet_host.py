@@ -1,5 +1,6 @@
 """One host in the light of the others: conflicts, the limit of replacements, and the login banner."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,8 @@ from ansible.template import Templar
 from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils import fleet_host
-from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
+from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan
+from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils.listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
 
@@ -131,3 +133,130 @@ def test_wait_shorter_than_a_call_and_a_minute_is_refused(tmp_path, wait, is_val
     with pytest.raises(FleetError, match=r"slb_wait_timeout.*slb_timeout.*slb_retries") as caught:
         read()
     assert caught.value.code == "invalid_variable"
+    assert "80 " in caught.value.fix, "the least value"
+
+
+@pytest.mark.parametrize(
+    ("given", "polls", "step", "install"),
+    [
+        ({}, 41, 40, 200),
+        # A step that is open for 120 s is interrupted, however short the wait for a deployment is.
+        ({"wait_timeout": 90, "timeout": 10}, 29, 40, 120),
+        ({"wait_timeout": 121, "settle": 0}, 28, 40, 200),
+        ({"wait_timeout": 300, "settle": 10}, 67, 40, 200),
+        ({"stop_timeout": 25}, 41, 55, 230),
+        ({"host_timeout": 20, "retries": 2}, 41, 30, 240),
+    ],
+)
+def test_settings_give_each_step_its_time(tmp_path, given, polls, step, install):
+    values = {"timeout": 30, "retries": 1, "host_timeout": 30, "stop_timeout": 10, "settle": 5, "wait_timeout": 180}
+    settings = host(tmp_path, 1, **{**values, **given}).settings
+    assert (settings["polls"], settings["step_timeout"], settings["install_timeout"]) == (polls, step, install)
+    assert settings["open_age"] == 120
+    for name in ("stop_timeout", "wait_timeout"):
+        assert settings[name] == {**values, **given}[name]
+
+
+def test_settings_have_the_safety_options(tmp_path):
+    names = ("adopt_interfaces", "allow_established", "remove_leftovers")
+    for name in names:
+        settings = host(tmp_path, 1, **{name: True}).settings
+        assert [settings[each] for each in names] == [each == name for each in names]
+
+
+def test_policy_is_of_the_variables(tmp_path):
+    options = {"unverified_engine": "adopt", "wait_timeout": 200, "settle": 9, "allow_established": True}
+    policy = host(tmp_path, 1, remove_leftovers=True, **options).policy
+    assert {name: getattr(policy, name) for name in options} == options
+    assert (policy.remove_leftovers, policy.remediates) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("variables", "code"),
+    [
+        ({"base_url": ""}, "missing_option"),
+        ({"engine_list": {**LIST, "path": ""}}, "missing_option"),
+        ({"manage_ip": "no address"}, "invalid_option"),
+    ],
+)
+def test_variables_of_a_host_are_checked(tmp_path, variables, code):
+    with pytest.raises(FleetError) as caught:
+        host(tmp_path, 1, **variables)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "moves"),
+    [
+        (100, 0, False),
+        (101, 0, True),
+        (100, 1, True),
+        (1, 100, True),
+        (1, 101, False),
+        (0, 101, False),
+        (101, 101, True),
+    ],
+)
+def test_moves_banner_by_its_limit(tmp_path, own, other, moves):
+    named = [{"source": "/etc/motd (/run/motd)", "bytes": own}, {"source": "/etc/motd.d/x", "bytes": other}]
+    motd = {"path": "/etc/motd", "target": "/run/motd", "sources": named, "bytes": own + other}
+    made = host(tmp_path, 1, motd_max_bytes=100)
+    assert made.moves_banner({"motd": motd}) is moves
+    assert made.moves_banner({"motd": {**motd, "target": "/run/other"}}) is False
+    assert not made.moves_banner({})
+
+
+LONG = {"path": "/etc/motd", "target": None, "sources": [{"source": "/etc/motd", "bytes": 900}], "bytes": 900}
+
+
+@pytest.mark.parametrize(
+    ("action", "number", "while_remediating"),
+    [("install", 3, 2), ("replace", 4, 3), ("restore", 2, 2), ("record", 1, 1), ("wait", 1, 1), ("none", 0, 0)],
+)
+def test_steps_are_those_of_the_action(tmp_path, action, number, while_remediating):
+    made, plan = host(tmp_path, 1, adopt_interfaces=True), Plan(action, "x", "x")
+    steps = made.steps(plan, {"motd": LONG})
+    assert len(steps) == number
+    assert ("adopt interfaces" in steps) is (action in ("install", "replace", "restore"))
+    assert ("install" in steps) is (action in ("install", "replace"))
+    made.policy = replace(made.policy, remediates=True)
+    assert len(made.steps(plan, {"motd": LONG})) == while_remediating
+    assert "install" not in made.steps(plan, {"motd": LONG})
+    others = host(tmp_path, 1, motd="keep").steps(plan, {"motd": LONG})
+    assert len(others) == number - {"install": 2, "replace": 2, "restore": 1}.get(action, 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "limit", "allowed"),
+    [(4, "1%", 1), (4, "0%", 0), (20, "10%", 2), (29, "10%", 2), (30, "10%", 3), (4, "100%", 4), (4, 2, 2)],
+)
+def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, size, limit, allowed):
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    codes = []
+    for number in range(1, 6):
+        each = host(tmp_path, number, size=size, engine_list=LIST, max_replaced=limit)
+        each.fetch_list()
+        codes.append(each.plan(facts(number), is_compared=True).code)
+    assert codes == ["leftover"] * allowed + ["replace_limit_exceeded"] * (5 - allowed)
+
+
+def test_only_leftovers_by_the_list_are_limited(tmp_path):
+    made = host(tmp_path, 1, unverified_engine="replace", max_replaced=0)
+    assert made.plan(facts(1), is_compared=True).action == "replace"
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ([], {}),
+        (["a"], {"add_group": "a", "parent_groups": ["all"]}),
+        (["a", "b"], {"add_group": "a_and_b", "parent_groups": ["a", "b"]}),
+    ],
+)
+def test_groups_of_a_host_are_in_its_result(groups, expected):
+    result = {}
+    join_groups(SimpleNamespace(), groups, result)
+    assert result == expected
+    joined, result = [], {}
+    join_groups(SimpleNamespace(add_group=lambda name, parent_group_names: joined.append(name)), groups, result)
+    assert (joined, result) == (groups, {})
