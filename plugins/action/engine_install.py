@@ -48,7 +48,7 @@ class ActionModule(HostAction):
 
     def _install(self, variables: dict[str, Any]) -> dict[str, Any]:
         planned = self._task.args.get("plan")
-        if not isinstance(planned, Mapping) or not {"slb_host", "request_id"} <= set(planned):
+        if not isinstance(planned, Mapping) or not {"plan", "slb_host", "request_id"} <= set(planned):
             raise FleetError("invalid_option", "Option plan invalid.", "Pass the result of slb.fleet.engine_plan.")
         host = FleetHost.from_variables(variables, self._templar)
         request_id, requests = str(planned["request_id"]), int(planned.get("requests") or 0)

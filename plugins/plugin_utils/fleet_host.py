@@ -182,8 +182,8 @@ class FleetHost:
         if isinstance(limit, str):
             # The check has all hosts of the run; the plays that follow have fewer.
             self.reservations.note("sizes", str(self.size))
-            size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%")) / 100
-            limit = max(1, int(size * share)) if share else 0
+            size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%"))
+            limit = max(1, int(size * share / 100)) if share else 0
         wrong = self.reservations.noted(f"list wrong {self.engine.base_url}")
         if wrong:
             return Plan(

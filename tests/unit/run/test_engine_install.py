@@ -185,7 +185,7 @@ def test_install_tells_the_host_what_the_plan_expects(node):
     engine = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
     seen = {"container_id": None, "container_state": "absent", "record_state": "none", "record_request_id": None}
     limits = {"time_limit": 68, "lock_timeout": 10}
-    safety = {"allow_established": False, "remove_leftovers": False, "stop_timeout": 33}
+    safety = {"allow_established": False, "remove_leftovers": False, "stop_timeout": 33, "wait_timeout": 180}
     step = {"request_id": "aa11", **engine, **limits}
     assert action.calls[0] == {**step, "step": "prepare", "action": "install", "expected": seen, **safety}
     assert action.calls[1] == {**step, "step": "mark"}
@@ -198,7 +198,7 @@ def test_install_waits_for_the_lock_no_longer_than_its_task(node):
     assert {call["lock_timeout"] for call in action.calls} <= {5, 6, 7}
 
 
-@pytest.mark.parametrize("planned", [None, "x", {}, {"slb_host": {}}, {"request_id": "aa11"}])
+@pytest.mark.parametrize("planned", [None, "x", {}, {"slb_host": {}}, {"slb_host": {}, "request_id": "aa11"}])
 def test_install_without_a_plan_is_refused(node, planned):
     action = Action()
     action._task.args = {"plan": planned}
@@ -277,7 +277,7 @@ def test_request_is_noted_as_not_accepted_only_if_so(node):
     ("answer", "code", "is_restored", "name"),
     [
         ({"restored": True, "after": {"state": "running"}}, "install_rejected", True, None),
-        ({"restored": False}, "install_rejected", False, None),
+        ({"restored": False}, "install_rejected", False, "slb-leftover-1"),
         ({"failed": True, "code": "name_taken", "msg": "m", "fix": "f"}, "name_taken", False, "slb-leftover-1"),
         ({"failed": True}, "partially_restored", False, "slb-leftover-1"),
         (GONE, "host_unreachable", None, None),
