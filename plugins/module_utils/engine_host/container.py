@@ -308,7 +308,7 @@ def name_taken(aside: Dict[str, Any], holder: Container) -> FleetError:
 
 
 def wait_for_stop(aside: Dict[str, Any], seconds: float) -> None:
-    """Wait until the container is down, or until a stop cannot be pending any more: the runtime ends it by itself."""
+    """Wait until the container is down, or until no stop can be pending."""
     wait_for(lambda: inspect(aside["runtime"], aside["id"]).state not in (*LIVE, "unknown"), seconds, _INTERVAL)
 
 

@@ -74,8 +74,8 @@ def test_controller_that_stood_still_sends_no_request(sites, tmp_path):
     site = sites["bookworm"]
     sites.prepare({site.name: Site.run_container})
     still = {site.name: {"ansible_ssh_executable": _stand_still(tmp_path)}}
-    with ThreadPoolExecutor(1) as beside:
-        first = beside.submit(sites.play, "slb.fleet.rollout", "--limit", site.name, variables=still, **LISTED)
+    with ThreadPoolExecutor(1) as second_thread:
+        first = second_thread.submit(sites.play, "slb.fleet.rollout", "--limit", site.name, variables=still, **LISTED)
         wait_until(lambda: site.record.get("state") == "requested", "the first run records its request", 300)
         second = sites.play("slb.fleet.rollout", "--limit", site.name, **LISTED)
         stood_still = first.result()

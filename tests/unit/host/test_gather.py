@@ -1,4 +1,4 @@
-"""The facts of a host: only those that are asked for, and unknown instead of zero."""
+"""The facts of a host: only the requested subsets, and unknown instead of zero."""
 
 import os
 

@@ -998,7 +998,7 @@ def test_step_begins_only_with_time_to_undo_it(host, monkeypatch, step, limit, i
 @pytest.mark.parametrize("verb", ["update", "stop"])
 @pytest.mark.parametrize(("used", "is_done"), [(89, True), (89.1, False)])
 def test_step_goes_on_only_with_time_to_undo_it(host, monkeypatch, step, verb, used, is_done):
-    """Of 100 s, the question took 1 s; 6 commands and 4 s of checks are left for the way back."""
+    """Of 100 s, the question took 1 s; 6 commands and 4 s of checks are left to restore the container."""
     host.runtime.add()
     given = options(host, time_limit=100)
     Clock(monkeypatch, host, {"container": 1, verb: used})
