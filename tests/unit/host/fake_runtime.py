@@ -159,6 +159,8 @@ class Host:
         monkeypatch.setattr(container, "_WANTS", (str(folder / "wants"),))
         for name in ("_CHECK_SECONDS", "_INTERVAL", "_DOWN_SECONDS"):
             monkeypatch.setattr(container, name, 0.0)
+        # No stop of the fake runtime is pending.
+        monkeypatch.setattr(container, "wait_for_stop", lambda aside, seconds: None)
         runtime.before = self._step
 
     def _attempt(self, argv: list[str], timeout: float) -> commands.Completed:
