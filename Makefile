@@ -14,7 +14,7 @@ demo-down: environment
 test: environment
 	@.venv/bin/python tests/run.py $(STAGES)
 
-# All stages and all tests: half an hour
+# All stages and all tests: more than an hour
 thorough: environment
 	@.venv/bin/python tests/run.py --thorough $(STAGES)
 
