@@ -109,7 +109,7 @@ def test_killed_step_is_restored_by_the_next_run(fleet, shell, verb):
         assert set_aside(fleet)["failed"]
     shell("rm /usr/local/bin/docker")
     assert facts(fleet)["record"]["state"] in ("preparing", "restoring")
-    restored = restore(fleet, unfinished=True)
+    restored = restore(fleet)
     assert not restored["failed"], restored
     assert names(shell) == {"slb": "running"}
     form = "{{.Id}} {{.HostConfig.RestartPolicy.Name}}:{{.HostConfig.RestartPolicy.MaximumRetryCount}}"

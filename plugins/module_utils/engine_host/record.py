@@ -221,7 +221,7 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
     """Set the container aside without a request, or finish an interrupted step in this way."""
     step = Deadline(options["time_limit"])
-    with _locked(options["lock_timeout"], check_mode):
+    with _locked(options["stop_timeout"] + options["lock_timeout"], check_mode):
         noted = read()
         begin = step.used
         before = _find_known()
