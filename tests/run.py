@@ -45,6 +45,7 @@ CODE = (
     Stage("licences", "tests/tools/licences", thorough=True),
     Stage("page", "pytest tests/page", thorough=True),
     Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),
+    Stage("canned", "pytest --numprocesses 2 tests/canned", thorough=True),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx", thorough=True),
     Stage("release", "pytest tests/release", thorough=True),
 )

@@ -10,10 +10,10 @@ from typing import Any
 
 from ansible.module_utils.parsing.convert_bool import boolean
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RESTORE
-from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
-from ansible_collections.slb.fleet.plugins.plugin_utils.reservations import Reservations
-from ansible_collections.slb.fleet.plugins.plugin_utils.state import OPEN
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RESTORE
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import OPEN
 
 
 class ActionModule(HostAction):

@@ -15,23 +15,23 @@ from typing import Any, cast
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client, boot_time
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import (
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, boot_time
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
     EXISTS,
     PORT_IN_USE,
     REJECTED,
     Engine,
     request_install,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import decide
-from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import FleetHost
-from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import in_variables
-from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
-from ansible_collections.slb.fleet.plugins.plugin_utils.state import Outcome
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Outcome
 
 _NEGATIVE = (EXISTS, PORT_IN_USE, REJECTED)
 _SEND_SECONDS = 30

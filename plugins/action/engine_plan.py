@@ -10,22 +10,22 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
-from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import check_approved, work_of
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import Plan
-from ansible_collections.slb.fleet.plugins.plugin_utils.fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
-from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction, raise_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import (
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import check_approved, work_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
     given_options,
     in_variables,
     raw_arguments,
     with_defaults,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import refuse_in_inventory, unknown_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "checked": {"type": "dict"},

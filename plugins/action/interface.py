@@ -11,8 +11,8 @@ from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 
 _CONFIRM_SECONDS = 60
 _PAUSE_SECONDS = 2

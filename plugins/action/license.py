@@ -13,14 +13,14 @@ from typing import Any
 
 from ansible import constants
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection, read_number
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.license import ARGUMENTS, download_license
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, read_number
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import ARGUMENTS, download_license
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
-from ansible_collections.slb.fleet.plugins.plugin_utils.management_node_action import ManagementNodeAction
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import with_defaults
-from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 _OF_THE_COPY = ("dest", "owner", "group", "mode", "backup")
 # Without the diff, which would show the license.

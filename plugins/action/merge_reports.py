@@ -11,11 +11,11 @@ from typing import Any
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import names_for_retry
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.files import AT_THE_END, write_all
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.merging import merge_documents, read_document
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import lines
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import names_for_retry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import merge_documents, read_document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import lines
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "reports": {"type": "list", "elements": "path", "required": True},

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 
 
 class ActionModule(HostAction):

@@ -33,8 +33,8 @@ from ansible import constants, context
 from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils.report import recorder as recording
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import (
+from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     host_of,
     is_own,
     module_of,
@@ -43,9 +43,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import (
     values_of,
     warnings_of,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import PREFIX, HostPlan, observe
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.progress import progress_line
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import failure
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, HostPlan, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure
 
 _DEPLOY = "Deploy the engines"
 _SHOWN = {"checked", "installed", "compare", "remediate"}

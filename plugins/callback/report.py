@@ -59,11 +59,11 @@ from typing import Any
 from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import read_approved_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
-from ansible_collections.slb.fleet.plugins.plugin_utils.approved_plan import read_approved_plan
-from ansible_collections.slb.fleet.plugins.plugin_utils.report import recorder as recording
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.document import Document, RunStatus
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import (
+from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunStatus
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     host_of,
     identity,
     module_of,
@@ -73,17 +73,17 @@ from ansible_collections.slb.fleet.plugins.plugin_utils.report.events import (
     task_of,
     values_of,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.files import (
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_ANY_MOMENT,
     AT_THE_END,
     remove_unfinished,
     write_all,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.observed import PREFIX, STEPS, Observed, observe
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.recorder import Ending, Recorder
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.summary import FILE, summary
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.terminal import host_lines, lines
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, STEPS, Observed, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 _TICK_SECONDS = 1.0
 _SHARE = 60

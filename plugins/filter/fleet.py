@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils.listed import excerpt, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
 
 _HEAD = ("ENGINE", "ADDRESS", "STATE IN THE LIST", "MAPPED STATE", "HOST", "MATCH")
 _MATCHES = {"running": "yes", "deploying": "yes", "failed": "yes", "unknown": "yes"}

@@ -20,7 +20,7 @@ description:
   - The connection options, O(engine_list), O(group) and O(may_be_empty) may be templates. A connection option that is
     not in the file is taken from the extra variable C(slb_<option>), then from the environment.
 extends_documentation_fragment:
-  - slb.fleet.management_node
+  - slb.fleet._management_node
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 requirements:
@@ -95,20 +95,20 @@ try:
 except ImportError:  # before ansible-core 2.19
     trust_as_template = str
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.answer import show
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection, invalid
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import (
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     ARGUMENTS,
     STATES,
     UNMAPPED,
     EngineList,
     fetch_engines,
 )
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import read_address
-from ansible_collections.slb.fleet.plugins.plugin_utils.options import given_options, with_defaults
-from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import read_address
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 _SPEC: dict[str, dict[str, Any]] = {
     **ARGUMENTS,

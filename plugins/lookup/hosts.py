@@ -54,10 +54,10 @@ from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import RUN_VARIABLES, checked, is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VARIABLES, checked, is_empty
 
 _DEFAULT = "engines"
 

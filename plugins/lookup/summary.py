@@ -37,7 +37,7 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.summary import FILE
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]

@@ -7,8 +7,8 @@ from typing import Any, Callable, Dict
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 Operation = Callable[[Dict[str, Any], bool], Result]
 """Takes the validated options and whether this is check mode; raises FleetError."""

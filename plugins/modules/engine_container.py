@@ -16,8 +16,8 @@ description:
   - Only Docker and root's Podman of this machine are used. C(DOCKER_HOST), C(CONTAINER_HOST) and contexts are ignored.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.engine_host
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
 attributes:
   check_mode:
     support: full
@@ -153,9 +153,9 @@ record:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["set_aside", "restored"], required=True),

@@ -12,9 +12,9 @@ description:
   - All pages of the list are read. A list that is incomplete, or not as configured, is an error.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.controller
-  - slb.fleet.management_node
+  - slb.fleet._attributes
+  - slb.fleet._attributes.controller
+  - slb.fleet._management_node
 requirements:
   - requests
 attributes:
@@ -157,17 +157,17 @@ code:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import (
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
     Client,
     run_client_module,
 )
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import (
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     ARGUMENTS,
     UNMAPPED,
     EngineList,
     fetch_engines,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:

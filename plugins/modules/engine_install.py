@@ -14,8 +14,8 @@ description:
   - Does not wait for the end of the installation.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.engine_host
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
 attributes:
   check_mode:
     support: full
@@ -168,9 +168,9 @@ record:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
 
 ARGUMENTS = {
     "plan": dict(type="dict"),

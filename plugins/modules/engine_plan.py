@@ -17,7 +17,7 @@ description:
     P(slb.fleet.engine_deployment#role). An empty variable is unset.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
+  - slb.fleet._attributes
 requirements:
   - requests, on the controller
 attributes:

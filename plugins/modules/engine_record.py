@@ -12,8 +12,8 @@ description:
   - M(slb.fleet.engine_install) records a request before the request is sent. This module records that the engine was verified.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.engine_host
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
 attributes:
   check_mode:
     support: full
@@ -98,9 +98,9 @@ after:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import record
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["verified", "absent"], required=True),

@@ -12,8 +12,8 @@ description:
   - A fact that cannot be determined is V(unknown) or null, never V(absent).
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.engine_host
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
 attributes:
   check_mode:
     support: full
@@ -289,9 +289,9 @@ slb_host:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.gather import SUBSETS, gather_facts
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host.gather import SUBSETS, gather_facts
 
 ARGUMENTS = {"subset": dict(type="list", elements="str", choices=list(SUBSETS), default=list(SUBSETS))}
 

@@ -17,8 +17,8 @@ description:
   - On a host that has a default route, a lease brings an address and its subnet, but no routes and no name servers.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.engine_host
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
 attributes:
   check_mode:
     support: full
@@ -132,10 +132,10 @@ import re
 import uuid
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 _MOST_SECONDS = 86400
 

@@ -15,9 +15,9 @@ description:
     present file is unchanged.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.controller
-  - slb.fleet.management_node
+  - slb.fleet._attributes
+  - slb.fleet._attributes.controller
+  - slb.fleet._management_node
 requirements:
   - requests
 attributes:
@@ -104,7 +104,7 @@ code:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.license import ARGUMENTS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import ARGUMENTS
 
 
 def main() -> None:

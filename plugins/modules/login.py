@@ -14,9 +14,9 @@ description:
   - If a task of the same run has logged in already, returns that session without a second login.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.controller
-  - slb.fleet.management_node
+  - slb.fleet._attributes
+  - slb.fleet._attributes.controller
+  - slb.fleet._management_node
 requirements:
   - requests
 attributes:
@@ -68,15 +68,15 @@ code:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import (
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS as ARGUMENTS,
 )
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import invalid
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import (
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
     Client,
     run_client_module,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:

@@ -14,8 +14,8 @@ description:
   - If a host is in several reports, the latest one counts.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.controller
+  - slb.fleet._attributes
+  - slb.fleet._attributes.controller
 attributes:
   check_mode:
     support: full

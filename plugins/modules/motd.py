@@ -12,8 +12,8 @@ description:
     a deployment or let the login time out.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
-  - slb.fleet.attributes
-  - slb.fleet.attributes.engine_host
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
 attributes:
   check_mode:
     support: full
@@ -65,9 +65,9 @@ backup_file:
 
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import motd
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import motd
 
 ARGUMENTS = {
     "state": dict(type="str", choices=["aside", "restored"], required=True),

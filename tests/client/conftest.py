@@ -4,6 +4,6 @@ from nodes import _clean_environment, authority, certificates, controller, start
 
 @pytest.fixture
 def short_pauses(monkeypatch):
-    from ansible_collections.slb.fleet.plugins.module_utils.management_node import client
+    from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
 
     monkeypatch.setattr(client, "_FIRST_PAUSE", 0.01)

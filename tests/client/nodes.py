@@ -48,7 +48,7 @@ def controller(tmp_path):
 @pytest.fixture(autouse=True)
 def _clean_environment(monkeypatch):
     # Not at the top: pytest-ansible must first tell Ansible where the collection is.
-    from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
+    from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 
     proxies = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]
     fallbacks = [name for rules in CONNECTION_ARGUMENTS.values() for name in rules.get("fallback", (None, []))[1]]

@@ -28,12 +28,12 @@ from fake_node import (
     silence,
 )
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList, fetch_engines
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine, request_install
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.license import download_license
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, fetch_engines
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import download_license
 
 LIST = "/console/engines"
 ENGINE_LIST = {

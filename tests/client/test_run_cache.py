@@ -9,10 +9,10 @@ import pytest
 from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session, new_session
 from scenarios import ENGINE_LIST, LIST, START_PAGE, run
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.engine_list import EngineList
-from ansible_collections.slb.fleet.plugins.plugin_utils.run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 WORKERS = 8
 GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))

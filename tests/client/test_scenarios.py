@@ -9,7 +9,7 @@ from fake_node import PASSWORD, WITHOUT_END
 from proxy import Proxy
 from scenarios import LOGIN, PATHS, SCENARIOS, run
 
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.client import OwnSession, Session
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import OwnSession, Session
 
 LONGEST_MESSAGE = 220
 

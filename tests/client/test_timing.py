@@ -9,10 +9,10 @@ import pytest
 from fake_node import INSTALL, LICENSE, PASSWORD, answer
 from scenarios import run
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node import client as client_module
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import Engine, request_install
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as client_module
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 
 
 def options(node, **more):

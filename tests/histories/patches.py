@@ -20,12 +20,12 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from world import Actor, Crashed, World
 
 from ansible_collections.slb.fleet.plugins import action as actions
-from ansible_collections.slb.fleet.plugins.module_utils import engine_host
+from ansible_collections.slb.fleet.plugins.module_utils import _engine_host as engine_host
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, motd, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, locks, processes
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import container, gather, motd, record, sockets
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils.management_node import client
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.install import INSTALL_PATH
 
 PLUGINS = "ansible_collections.slb.fleet.plugins."
 ADDRESS = "192.0.2.1"
@@ -72,7 +72,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     HERE.folder = folder
     for found in pkgutil.iter_modules(actions.__path__, PLUGINS + "action."):
         importlib.import_module(found.name)
-    for found in pkgutil.iter_modules(engine_host.__path__, PLUGINS + "module_utils.engine_host."):
+    for found in pkgutil.iter_modules(engine_host.__path__, PLUGINS + "module_utils._engine_host."):
         module = importlib.import_module(found.name)
         for name, value in list(vars(module).items()):
             if name.isupper() and isinstance(value, (str, tuple)):

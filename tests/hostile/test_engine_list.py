@@ -7,7 +7,7 @@ import pytest
 import yaml
 from fake_node import PASSWORD, answer, for_session
 
-from ansible_collections.slb.fleet.tests.unit.report.canned import Canned
+from ansible_collections.slb.fleet.tests.canned.canned import Canned
 from playbooks import fleet, of
 
 LISTING = {"path": "/engines", "name": "name", "address": "ip", "state": "status", "running": "running"}

@@ -7,10 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from test_renderings import healthy, hostile
-from told_runs import troubled
+from told_runs import healthy, hostile, troubled
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.report.page import page
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
 TOOL = Path(__file__).resolve().parents[1] / "tools" / "chromium"
 HOSTS = ["edge-1", "edge-2", "edge-3", "edge-4", "edge-5"]

@@ -31,15 +31,18 @@ EQUIVALENT = ROOT / "tests" / "mutants" / "equivalent.txt"
 NEEDED = 90
 
 # The files that decide or change something, and the tests of `make test` that cover them, the nearest first.
+UNIT = "tests/unit/plugins/"
 CLIENT = "tests/client/test_scenarios.py"
+NODE = "module_utils/_management_node"
+HOST = "module_utils/_engine_host"
+CONTROLLER = f"{UNIT}plugin_utils {UNIT}action"
 GROUPS = {
-    "module_utils/engine_host adoption container gather interfaces motd record sockets": "tests/unit/host",
-    "module_utils/management_node answer arguments engine_list install": f"tests/unit/management_node {CLIENT}",
-    "module_utils/management_node client": f"{CLIENT} tests/client/test_timing.py tests/client/test_run_cache.py",
-    "plugin_utils run_cache": "tests/client/test_run_cache.py tests/client/test_inventory.py",
-    "plugin_utils approved_plan decision fleet_host listed": "tests/unit/run tests/unit/decision",
-    "plugin_utils reservations state variables": "tests/unit/run tests/unit/decision",
-    "action engine_install engine_plan": "tests/unit/run",
+    f"{HOST} adoption container gather interfaces motd record sockets": f"{UNIT}{HOST}",
+    f"{NODE} answer arguments engine_list install": f"{UNIT}{NODE} {CLIENT}",
+    f"{NODE} client": f"{CLIENT} tests/client/test_timing.py tests/client/test_run_cache.py",
+    "plugin_utils _run_cache": "tests/client/test_run_cache.py tests/client/test_inventory.py",
+    "plugin_utils _approved_plan _decision _fleet_host _listed _reservations _state _variables": CONTROLLER,
+    "action engine_install engine_plan": f"{UNIT}action {UNIT}plugin_utils",
 }
 TESTS = {
     f"plugins/{folder}/{name}.py": tests

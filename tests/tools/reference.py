@@ -10,9 +10,9 @@ from typing import Any
 
 import yaml
 
-from ansible_collections.slb.fleet.plugins.module_utils.management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import BEFORE_HOSTS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import BEFORE_HOSTS
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"(<!-- (examples/\S+) -->\n```(\w*)\n)(.*?)(```\n)", re.DOTALL)
@@ -182,7 +182,7 @@ def decision_table() -> str:
         *(
             "# Decision table",
             "",
-            "Lists the rules of `plugins/plugin_utils/decision.py`, from which this page is generated.",
+            "Lists the rules of `plugins/plugin_utils/_decision.py`, from which this page is generated.",
         ),
         *("The plan of a host is the first rule that applies, from top to bottom.", ""),
         *("| # | observed | action | code |", "|---|---|---|---|"),

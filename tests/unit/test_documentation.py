@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.slb.fleet.plugins.module_utils.engine_host import adoption, motd, record
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, motd, record
 
 ROOT = Path(__file__).resolve().parents[2]
 # Where Ansible finds the collection: in a checkout, or where ansible-test has it.
@@ -181,7 +181,7 @@ def test_systemd_accepts_the_units(tmp_path):
 
 def test_alerts_use_metrics_that_a_report_has():
     rules = yaml.safe_load((EXAMPLES / "prometheus" / "slb_fleet.yml").read_text())["groups"][0]["rules"]
-    text = (PLUGINS / "plugin_utils" / "report" / "metrics.py").read_text()
+    text = (PLUGINS / "plugin_utils" / "_report" / "metrics.py").read_text()
     known = {f"slb_fleet_{name}" for name in re.findall(r'_gauge\("(\w+)"', text)}
     used = {name for rule in rules for name in re.findall(r"\bslb_fleet_\w+", rule["expr"])}
     assert used

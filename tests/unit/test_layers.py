@@ -1,29 +1,61 @@
-"""Layers of module_utils import downwards only: engine hosts and the management node do not know each other."""
+"""Imports point downwards only, and what no user may rely on has a private name."""
 
 import ast
 from pathlib import Path
 
 import pytest
 
-MODULE_UTILS = Path(__file__).resolve().parents[2] / "plugins" / "module_utils"
+PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 HERE = "ansible_collections.slb.fleet.plugins."
+CONTROLLER = {"_errors", "_visible", "_module", "_result", "_system", "_management_node"}
 BELOW = {
-    "errors": set(),
-    "_system": {"errors"},
-    "management_node": {"errors", "_module", "_result"},
-    "engine_host": {"errors", "_result", "_system"},
+    "module_utils/_errors": set(),
+    "module_utils/_visible": set(),
+    "module_utils/_result": set(),
+    "module_utils/_module": {"_errors", "_result"},
+    "module_utils/_system": {"_errors"},
+    "module_utils/_management_node": {"_errors", "_module", "_result", "_visible"},
+    "module_utils/_engine_host": {"_errors", "_result", "_system", "_visible"},
+    "plugin_utils/_report": CONTROLLER,
 }
+
+
+def imported(file: Path) -> set[str]:
+    """Return the full names of what is imported from the collection."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno} has a relative import"
+            names |= {f"{node.module}.{each.name}" for each in node.names}
+    return {name.removeprefix(HERE) for name in names if name.startswith(HERE)}
+
+
+def files_of(layer: str) -> list[Path]:
+    path = PLUGINS / layer
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
 
 
 @pytest.mark.parametrize("layer", sorted(BELOW))
 def test_layer_imports_only_layers_below(layer):
-    path = MODULE_UTILS / layer
-    modules = set()
-    for file in path.glob("*.py") if path.is_dir() else [path.with_suffix(".py")]:
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{file}:{node.lineno} has a relative import"
-                modules |= {f"{node.module}.{each.name}" for each in node.names}
-    own = {name.removeprefix(HERE) for name in modules if name.startswith(HERE)}
-    assert own <= {name for name in own if name.startswith("module_utils.")}
-    assert {name.split(".")[1] for name in own} <= BELOW[layer] | {layer}
+    folder, name = layer.split("/")
+    own = {found for file in files_of(layer) for found in imported(file)}
+    outside = {found for found in own if not found.startswith(f"{folder}.{name}")}
+    assert {found.split(".")[0] for found in outside} <= {"module_utils"}
+    assert {found.split(".")[1] for found in outside} <= BELOW[layer]
+
+
+def test_plugin_utils_import_no_plugin():
+    own = {found.split(".")[0] for file in files_of("plugin_utils") for found in imported(file)}
+    assert own == {"module_utils", "plugin_utils"}
+
+
+def test_shared_code_is_private_by_name():
+    for folder in ("module_utils", "plugin_utils", "doc_fragments"):
+        assert not [path.name for path in (PLUGINS / folder).iterdir() if not path.name.startswith("_")]
+
+
+def test_unit_test_has_the_path_of_its_code():
+    tests = PLUGINS.parent / "tests" / "unit" / "plugins"
+    for test in tests.rglob("test_*.py"):
+        code = PLUGINS / test.parent.relative_to(tests) / test.name.removeprefix("test_")
+        assert code.exists() or code.with_name(f"_{code.name}").exists(), test

@@ -20,7 +20,7 @@ def plugin(kind, name):
 def test_action_group_has_each_module_that_logs_in():
     group = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]["management_node"]
     files = (ROOT / "plugins" / "modules").glob("*.py")
-    assert sorted(group) == sorted(file.stem for file in files if "- slb.fleet.management_node" in file.read_text())
+    assert sorted(group) == sorted(file.stem for file in files if "- slb.fleet._management_node" in file.read_text())
 
 
 @pytest.mark.parametrize("name", ["engine_plan", "merge_reports"])

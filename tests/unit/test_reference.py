@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils.decision import RULES, SAFETY_CHECKS
-from ansible_collections.slb.fleet.plugins.plugin_utils.variables import DEFAULTS, KNOWN
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS, KNOWN
 
 reference = pytest.importorskip("reference")
 ROOT = Path(__file__).resolve().parents[2]

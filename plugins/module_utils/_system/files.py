@@ -8,8 +8,8 @@ import os
 import secrets
 from typing import Iterator
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
 
 _FOLDER_MODE = 0o755
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

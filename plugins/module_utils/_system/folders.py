@@ -12,7 +12,7 @@ import os
 import stat
 from typing import Iterator, List, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 _NAME = "slb-fleet"
 _PARENT_MODE = 0o755

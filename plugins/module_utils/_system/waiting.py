@@ -6,7 +6,7 @@
 import time
 from typing import Callable, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils.errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 
 class Deadline:

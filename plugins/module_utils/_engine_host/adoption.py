@@ -1,0 +1,450 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Adopt interfaces into NetworkManager and release them. An adoption that is not confirmed is rolled back by a timer.
+
+``/run/slb-fleet/<token>/`` has the state of a change. The file ``armed`` in it is renamed to ``confirmed`` or to
+``rolled_back``, which decides between the controller and the timer. A reboot empties /run, and with it unsaved
+profiles, timer and script.
+"""
+
+import contextlib
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import (
+    Interface,
+    Look,
+    nmcli,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, waiting
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
+
+CHANGES = "/run/slb-fleet"
+ADOPTED = "/var/lib/slb-fleet/interfaces.json"
+_DEVICE = "/run/NetworkManager/devices/{}"
+_ACCEPT_RA = "/proc/sys/net/ipv6/conf/{}/accept_ra"
+_ACTIVATION_SECONDS = 30
+_NOT_OURS = ("not adopted by this collection", "Nothing to release.")
+_WITHOUT_ADDRESS = ("ipv4.method", "disabled", "ipv6.method", "ignore")
+_SCRIPT = """\
+# Roll back a change of network interfaces that was not confirmed. Run by a timer of systemd, or by the module.
+cd {folder} || exit 1
+mv armed rolled_back || exit 0
+nm() {{ timeout -k 1 8 nmcli "$@" >/dev/null 2>&1; }}
+deleted=yes
+for uuid in {uuids}; do
+    nm connection delete uuid "$uuid"
+    case $? in 0 | 10) ;; *) deleted=no ;; esac
+done
+if [ $deleted = no ]; then
+    # NetworkManager is stopped or frozen: it must not find the profiles when it returns.
+    running=no
+    if systemctl is-active --quiet NetworkManager; then
+        running=yes
+        systemctl kill --signal=KILL NetworkManager
+        timeout 20 systemctl stop NetworkManager
+    fi
+    for uuid in {uuids}; do
+        grep -ls "^uuid=$uuid" /run/NetworkManager/system-connections/* /etc/NetworkManager/system-connections/* |
+            while IFS= read -r file; do rm -f "$file"; done
+    done
+    {flush}
+    [ $running = no ] || systemctl start NetworkManager
+fi
+{restore}
+"""
+
+
+class Wanted(NamedTuple):
+    """The options of the module. Times are in seconds."""
+
+    interfaces: List[str]
+    dhcp_timeout: int
+    confirm_timeout: int
+    token: str
+
+
+def adopt(wanted: Wanted, check_mode: bool) -> Result:
+    """Adopt interfaces. Unless it is check mode, the change waits for ``confirm``. Raises FleetError."""
+    with _locked(check_mode):
+        undone = [] if check_mode else _undo_stale()
+        seen = _look()
+        chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces)
+        if failed:
+            raise _not_adopted(failed, reasons)
+        left_alone = [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in reasons.items()]
+        has_way_out = bool(seen.default_routes)
+        settings = {each.name: make_profile(_zone(each.name), wanted.dhcp_timeout, has_way_out) for each in chosen}
+        values: Dict[str, Any] = {
+            "adopted": [{"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen],
+            "left_alone": left_alone,
+            "undone": undone,
+            "pending": [],
+        }
+        diff = {
+            "before": {each.name: {"state": each.state} for each in chosen},
+            "after": {each.name: settings[each.name] for each in chosen},
+        }
+        if chosen and not check_mode:
+            values["adopted"] = _change(wanted, seen, chosen, settings)
+            values["pending"] = [each.name for each in chosen]
+        return Result(bool(chosen or undone), values, diff)
+
+
+def make_profile(zone: str, dhcp_timeout: int, has_way_out: bool) -> Dict[str, str]:
+    """Return the settings of the profile of an interface.
+
+    On a host that has a default route, a lease brings nothing but the address and its subnet.
+    """
+    settings = {"ipv4.dhcp-timeout": str(dhcp_timeout + 15)}
+    if zone:
+        settings["connection.zone"] = zone
+    if has_way_out:
+        for family in ("ipv4", "ipv6"):
+            for setting in ("never-default", "ignore-auto-dns", "ignore-auto-routes"):
+                settings[f"{family}.{setting}"] = "yes"
+    return settings
+
+
+def confirm(token: str) -> Result:
+    """Save the profiles of a change. Raises FleetError if it was rolled back. Idempotent."""
+    folder = os.path.join(CHANGES, token)
+    with _locked():
+        if os.path.exists(os.path.join(folder, "confirmed")):
+            return Result(False, {"pending": []})
+        try:
+            with open(os.path.join(folder, "change.json")) as stream:
+                change = json.load(stream)
+        except OSError:
+            raise FleetError("rolled_back", f"Change {token} unknown on this host.", "Run again.") from None
+        if not os.path.exists(os.path.join(folder, "armed")):
+            raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.")
+        _check_beside(folder, change["beside"], change["default_routes"], set(change["interfaces"]))
+        adopted = _read_adopted()
+        try:
+            for each in change["interfaces"].values():
+                nmcli("connection", "modify", "uuid", each["uuid"], "connection.autoconnect", "yes")
+            profiles = interfaces.look().profiles
+            for name, each in change["interfaces"].items():
+                adopted[name] = {**each, "keyfile": _keyfile(each["uuid"], profiles)}
+            _write_adopted(adopted)
+            os.rename(os.path.join(folder, "armed"), os.path.join(folder, "confirmed"))
+        except (FleetError, FileNotFoundError):
+            if os.path.exists(os.path.join(folder, "armed")):
+                raise
+            raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.") from None
+        _systemctl("stop", f"slb-fleet-{token}.timer")
+    return Result(True, {"pending": []})
+
+
+def release(wanted: List[str], check_mode: bool) -> Result:
+    """Delete the profiles that ``adopt`` made, unless they were changed or are in use. Raises FleetError."""
+    with _locked(check_mode):
+        seen = _look()
+        adopted = _read_adopted()
+        released: List[Dict[str, Any]] = []
+        left_alone: List[Dict[str, str]] = []
+        refused: Dict[str, interfaces.Reason] = {}
+        for each in interfaces.matching(seen, wanted):
+            ours = adopted.get(each.name, {})
+            is_ours = ours.get("uuid") in {profile.uuid for profile in seen.profiles}
+            reason = _why_not_released(each, ours, seen) if is_ours else _NOT_OURS
+            if reason is not None:
+                left_alone.append({"name": each.name, "reason": reason[0], "fix": reason[1]})
+                if is_ours:
+                    refused[each.name] = reason
+                continue
+            released.append({"name": each.name, "uuid": ours["uuid"]})
+            if not check_mode:
+                nmcli("--wait", "10", "connection", "delete", "uuid", ours["uuid"], seconds=18)
+                for command in _restore_commands(each.name, ours):
+                    commands.attempt(["sh", "-c", command], interfaces.NMCLI_SECONDS)
+                del adopted[each.name]
+                _write_adopted(adopted)
+        missing = [item for item in wanted if not interfaces.matching(seen, [item])]
+        failed = [item for item in wanted if item in refused]
+        if missing or failed:
+            raise _not_adopted(missing + failed, refused, "released", released=released)
+        diff = {"before": {each["name"]: each["uuid"] for each in released}, "after": {}}
+        return Result(bool(released), {"released": released, "left_alone": left_alone, "pending": []}, diff)
+
+
+def _change(
+    wanted: Wanted, seen: Look, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
+) -> List[Dict[str, Any]]:
+    """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host."""
+    if not os.path.isdir("/run/systemd/system"):
+        raise FleetError("rollback_impossible", "Adoption refused: no systemd on the host.", "Adopt by hand.")
+    names = {each.name for each in chosen}
+    folder = os.path.join(CHANGES, wanted.token)
+    os.mkdir(folder, 0o700)
+    uuids: Dict[str, str] = {}
+    try:
+        for each in chosen:
+            uuids[each.name] = _add_profile(each.name, settings[each.name])
+        change: Dict[str, Any] = {
+            "interfaces": {
+                each.name: {
+                    "uuid": uuids[each.name],
+                    "zone": settings[each.name].get("connection.zone", ""),
+                    "was_unmanaged": each.state == "unmanaged",
+                    "was_up": each.is_up,
+                    "accept_ra": _accept_ra(each.name),
+                }
+                for each in chosen
+            },
+            "beside": sorted(seen.beside(names)),
+            "default_routes": sorted(seen.default_routes),
+        }
+        _arm(folder, change, chosen, wanted)
+    except BaseException:
+        for uuid in uuids.values():
+            with contextlib.suppress(FleetError):
+                nmcli("connection", "delete", "uuid", uuid)
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    with ThreadPoolExecutor(len(chosen)) as side_by_side:
+        ways = list(side_by_side.map(lambda each: _bring_up(each.name, uuids[each.name], wanted.dhcp_timeout), chosen))
+    troubles = {each.name: why for each, (is_up, why) in zip(chosen, ways) if not is_up}
+    if troubles:
+        name, why = next(iter(troubles.items()))
+        raise _roll_back(folder, f"{name} did not come up: {why}")
+    after = _check_beside(folder, change["beside"], change["default_routes"], names)
+    now = {each.name: each.global_addresses for each in after.interfaces}
+    return [
+        {
+            "name": each.name,
+            "mac": each.mac,
+            "uuid": uuids[each.name],
+            "settings": settings[each.name],
+            "addresses": now.get(each.name, []),
+        }
+        for each in chosen
+    ]
+
+
+def _arm(folder: str, change: Dict[str, Any], chosen: List[Interface], wanted: Wanted) -> None:
+    files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change), 0o600)
+    for each in chosen:
+        with contextlib.suppress(OSError):
+            shutil.copy(_DEVICE.format(each.ifindex), os.path.join(folder, f"device-{each.ifindex}"))
+    script = os.path.join(folder, "roll_back")
+    files.write_atomically(script, make_script(folder, change["interfaces"], chosen), 0o600)
+    files.write_atomically(os.path.join(folder, "armed"), "", 0o600)
+    seconds = wanted.dhcp_timeout + _ACTIVATION_SECONDS + wanted.confirm_timeout
+    timer = ["systemd-run", "--collect", f"--on-active={seconds}", "--timer-property=AccuracySec=100ms"]
+    done = commands.attempt([*timer, "--unit", f"slb-fleet-{wanted.token}", "/bin/sh", script], 10)
+    if done.rc != 0:
+        raise FleetError("rollback_impossible", f"Timer for the rollback not set: {done.words}.", "Repair systemd.")
+
+
+def make_script(folder: str, changed: Dict[str, Dict[str, Any]], chosen: List[Interface]) -> str:
+    """Return the shell script that undoes the change, also if NetworkManager is stopped or frozen."""
+    flush, restore = [], []
+    for each in chosen:
+        name = shlex.quote(each.name)
+        flush.append(f"ip address flush dev {name} scope global")
+        flush.append(f"[ ! -e device-{each.ifindex} ] || cp device-{each.ifindex} {_DEVICE.format(each.ifindex)}")
+        restore += _restore_commands(each.name, changed[each.name])
+    return _SCRIPT.format(
+        folder=shlex.quote(folder),
+        uuids=" ".join(entry["uuid"] for entry in changed.values()),
+        flush="\n    ".join(flush),
+        restore="\n".join(restore),
+    )
+
+
+def _restore_commands(name: str, entry: Dict[str, Any]) -> List[str]:
+    """Return shell commands that restore what a profile does not hold."""
+    quoted = shlex.quote(name)
+    found = []
+    if entry["was_unmanaged"]:
+        found.append(f"timeout -k 1 8 nmcli device set {quoted} managed no")
+    if not entry["was_up"]:
+        found.append(f"ip link set dev {quoted} down")
+    if entry["accept_ra"]:
+        found.append(f"echo {entry['accept_ra']} >{shlex.quote(_ACCEPT_RA.format(name))}")
+    if entry["zone"]:
+        found.append(f"timeout 8 firewall-cmd --zone={shlex.quote(entry['zone'])} --change-interface={quoted}")
+    return found
+
+
+def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> Any:
+    """Return whether the interface is up, and why not. Without a lease it is up without an address.
+
+    As the vendor's procedure: `nmcli d connect`, and if nothing answers, methods off and `nmcli d reapply`.
+    """
+    up = ("connection", "up", "uuid", uuid, "ifname", name)
+    with contextlib.suppress(FleetError):
+        nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
+        if _is_connected(name, uuid):
+            return True, ""
+    try:
+        nmcli("connection", "modify", "--temporary", "uuid", uuid, *_WITHOUT_ADDRESS)
+        try:
+            nmcli("device", "reapply", name)
+        except FleetError:
+            nmcli("--wait", "10", *up, seconds=10 + interfaces.NMCLI_SECONDS)
+    except FleetError as error:
+        return False, error.summary
+    if waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
+        return True, ""
+    return False, "NetworkManager does not call it connected"
+
+
+def _is_connected(name: str, uuid: str) -> bool:
+    answer = nmcli("-g", "GENERAL.STATE,GENERAL.CON-UUID", "device", "show", name)
+    return len(answer) == 2 and answer[0].startswith("100") and answer[1] == uuid
+
+
+def _check_beside(folder: str, beside: List[str], default_routes: List[str], names: Any) -> Look:
+    """Return a new look. Raises FleetError ``network_changed``, after a rollback, if anything else has changed."""
+    after = interfaces.look()
+    lost = sorted(set(beside) - after.beside(names))
+    new = sorted(after.default_routes - set(default_routes)) if default_routes else []
+    if lost or new:
+        raise _roll_back(folder, f"{lost[0]} is gone" if lost else f"{new[0]} is new")
+    return after
+
+
+def _roll_back(folder: str, why: str) -> FleetError:
+    """Undo the change now, and return the error to raise."""
+    commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
+    _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")
+    return FleetError("network_changed", f"Adoption rolled back: {why}.", "Adopt this host's interfaces by hand.")
+
+
+def _undo_stale() -> List[str]:
+    """Undo changes whose timer is gone, and return their interfaces. Raises FleetError if a timer still runs."""
+    undone = []
+    for folder in sorted(glob.glob(os.path.join(CHANGES, "*", ""))):
+        token = os.path.basename(folder.rstrip("/"))
+        if os.path.exists(os.path.join(folder, "armed")):
+            if any(_systemctl("is-active", f"slb-fleet-{token}.{unit}") for unit in ("timer", "service")):
+                fix = "Wait for its confirmation or rollback, then run again."
+                raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
+            commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
+            with open(os.path.join(folder, "change.json")) as stream:
+                undone += sorted(json.load(stream)["interfaces"])
+        shutil.rmtree(folder, ignore_errors=True)
+    return undone
+
+
+def _add_profile(name: str, settings: Dict[str, str]) -> str:
+    words = [word for key in sorted(settings) for word in (key, settings[key])]
+    added = ("connection", "add", "save", "no", "type", "ethernet", "con-name", name, "ifname", name)
+    answer = "\n".join(nmcli(*added, "connection.autoconnect", "no", *words))
+    found = re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", answer)
+    if found is None:
+        raise FleetError("nmcli_failed", f"Profile of {name} not made: {answer!r}.", "Run `nmcli connection` there.")
+    return found.group()
+
+
+def _look() -> Look:
+    """Return a look at the network. Raises FleetError if nothing can be changed."""
+    if os.geteuid() != 0:
+        raise FleetError("permission_denied", "Interfaces not changed: not root.", "Set become: true for this host.")
+    seen = interfaces.look()
+    if seen.trouble is not None:
+        raise seen.trouble
+    if nmcli("networking") != ["enabled"]:
+        raise FleetError("networking_disabled", "NetworkManager's networking is off.", "Run `nmcli networking on`.")
+    return seen
+
+
+def _accept_ra(name: str) -> str:
+    """Return whether the kernel listens to routers there, which NetworkManager 1.30 sets and does not restore."""
+    try:
+        with open(_ACCEPT_RA.format(name)) as stream:
+            return stream.read().strip()
+    except OSError:
+        return ""
+
+
+def _zone(name: str) -> str:
+    """Return the firewalld zone to which the interface is bound; empty if there is none."""
+    program = commands.find("firewall-cmd")
+    if program is None:
+        return ""
+    done = commands.attempt([program, f"--get-zone-of-interface={name}"], 10)
+    return done.stdout.strip() if done.rc == 0 else ""
+
+
+def _why_not_released(each: Interface, ours: Dict[str, Any], seen: Look) -> Optional[interfaces.Reason]:
+    changed = sorted({*_keyfile(ours["uuid"], seen.profiles)} ^ {*ours["keyfile"]})
+    if changed:
+        return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
+    if each.lasting_addresses:
+        addresses = ", ".join(each.lasting_addresses)
+        return f"has addresses that were added ({addresses})", "Remove them in the web console first."
+    default = {route.get("dev") for route in seen.routes if route.get("dst") == "default"}
+    if each.name == seen.over_ssh or default == {each.name}:
+        return "carries the SSH connection or the only default route", "Delete the profile by hand."
+    return None
+
+
+def _keyfile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:
+    """Return the lines of a profile's file, without the time of its last use; none if the profile is gone."""
+    path = next((profile.path for profile in profiles if profile.uuid == uuid), "")
+    try:
+        with open(path) as stream:
+            return sorted(line for line in stream.read().splitlines() if line and not line.startswith("timestamp="))
+    except OSError:
+        return []
+
+
+def _not_adopted(
+    items: List[str], reasons: Dict[str, interfaces.Reason], what: str = "adopted", **values: Any
+) -> FleetError:
+    why, fix = reasons.get(items[0], ("no such interface", "Correct slb_interfaces."))
+    more = f" ({len(items) - 1} more)" if items[1:] else ""
+    return FleetError(f"interface_not_{what}", f"Interface {items[0]} not {what}: {why}{more}.", fix, **values)
+
+
+def _read_adopted() -> Dict[str, Dict[str, Any]]:
+    try:
+        with open(ADOPTED) as stream:
+            found: Dict[str, Dict[str, Any]] = json.load(stream)
+            return found
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise FleetError("record_invalid", f"{ADOPTED} not read: {error}.", "Repair or remove that file.") from None
+
+
+def _write_adopted(adopted: Dict[str, Dict[str, Any]]) -> None:
+    files.write_ours(ADOPTED, json.dumps(adopted, indent=1, sort_keys=True), 0o600, 0o700)
+
+
+def _systemctl(*arguments: str) -> bool:
+    return commands.attempt(["systemctl", *arguments], 15).rc == 0
+
+
+@contextlib.contextmanager
+def _locked(check_mode: bool = False) -> Iterator[None]:
+    """Hold the lock of interfaces of this host; check mode needs none. Raises FleetError ``host_busy``."""
+    if check_mode:
+        yield
+        return
+    try:
+        folders.make_ours(CHANGES, 0o700)
+        descriptor = os.open(os.path.join(CHANGES, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        fix = "Set become: true for this host."
+        raise FleetError("permission_denied", f"{CHANGES} not writable: {error.strerror}.", fix) from None
+    try:
+        if not is_got(descriptor, 0):
+            raise FleetError("host_busy", "Another run changes interfaces of this host.", "Run again later.")
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,651 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The container ``slb`` of this machine, by the command lines of Docker and of root's Podman."""
+
+import glob
+import json
+import os
+import re
+import time
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, processes
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
+
+NAME = "slb"
+LEFTOVER = NAME + "-leftover-"
+RUNTIMES = ("docker", "podman")
+LIVE = ("running", "restarting", "paused")
+"""States in which the processes of a container exist, or the runtime starts them soon."""
+TIMEOUT = "container_command_timeout"
+"""Code of a command that was killed at its time limit: the runtime may still carry it out."""
+
+_DOCKER_SOCKET = "/var/run/docker.sock"
+_UNIT_FOLDERS = (
+    "/etc/systemd/system",
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/etc/containers/systemd",
+)
+_WANTS = ("/etc/systemd/system/*.wants", "/usr/lib/systemd/system/*.wants", "/lib/systemd/system/*.wants")
+_ANSWER_SECONDS = 20
+_CHECK_SECONDS = 2.0
+_DOWN_SECONDS = 30.0
+_INTERVAL = 0.5
+_READS = 3  # a container that is created between two commands is listed, and was not there to be inspected
+
+_STATES = {
+    "created": "created",
+    "configured": "created",
+    "initialized": "created",
+    "running": "running",
+    "stopping": "running",  # only Podman, from the stop signal until the processes are gone
+    "restarting": "restarting",
+    "paused": "paused",
+    "exited": "exited",
+    "stopped": "exited",
+    "dead": "exited",
+}
+_LABELS = (
+    ("PODMAN_SYSTEMD_UNIT", "systemd unit"),
+    ("com.docker.compose.project", "compose project"),
+    ("io.podman.compose.project", "compose project"),
+    ("com.docker.swarm.service.name", "swarm service"),
+    ("io.kubernetes.pod.name", "Kubernetes pod"),
+)
+_PROCESSES = {"dockerd": "docker", "containerd": "docker", "conmon": "podman", "podman": "podman"}
+"""Which command shows the containers of a runtime's process."""
+# A script that passes its arguments to Podman, as the package podman-docker installs it.
+_TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
+_WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
+_ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
+_UNIT_LINE = re.compile(
+    rf"^\s*(?:Exec\w+\s*=.*\b(?:docker|podman)\b.*{_WORD}|ContainerName\s*=\s*slb\s*$)", re.MULTILINE
+)
+
+
+class Container(NamedTuple):
+    """A container at one moment.
+
+    ``state``: absent, created, running, restarting, paused, exited or unknown (``why``, and ``fix`` says what to do).
+    ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: in removal.
+    """
+
+    state: str
+    name: str = NAME
+    id: Optional[str] = None
+    runtime: Optional[str] = None
+    image: Optional[str] = None
+    uptime: Optional[float] = None
+    exit_code: Optional[int] = None
+    restart_policy: Optional[str] = None
+    restart_count: int = 0
+    auto_remove: bool = False
+    manager: Optional[str] = None
+    why: Optional[str] = None
+    fix: Optional[str] = None
+    pid: Optional[int] = None
+    network_mode: Optional[str] = None
+    published_ports: Tuple[int, ...] = ()
+    is_stopping: bool = False
+    is_dead: bool = False
+    started: Optional[str] = None
+
+    def summary(self) -> Dict[str, Any]:
+        """Return the fields that results and facts contain."""
+        return {key: getattr(self, key) for key in self._fields[: self._fields.index("pid")]}
+
+
+def find_container() -> Container:
+    """Return the container ``slb``. A state that cannot be determined is ``unknown``, never ``absent``."""
+    seen = _find_once()
+    if seen.state == "exited" and seen.restart_policy != "no":
+        # Between two starts of a crash loop, Docker reports "exited" for a moment, Podman as long as it lasts.
+        time.sleep(_INTERVAL)
+        first, seen = seen, _find_once()
+        if seen.state == "exited" and seen.id == first.id and _last_start(seen) != _last_start(first):
+            return seen._replace(state="restarting")
+    return seen
+
+
+def inspect(runtime: Optional[str], identity: str) -> Container:
+    """Return the container with this id, whatever its name is. Other runtimes are asked if ``runtime`` is missing."""
+    runtimes = installed()
+    asked = [runtime] if runtime in runtimes else runtimes
+    seen = [_read_container(program, identity, f"id={identity}") for program in asked if program]
+    for container in seen:
+        if container.state not in ("absent", "unknown"):
+            return container
+    unknown = [container for container in seen if container.state == "unknown"]
+    if not unknown and runtime not in [None, *runtimes]:
+        why = f"the command {runtime} was not found"
+        return Container("unknown", LEFTOVER, identity, runtime, why=why, fix=f"Install the command {runtime}.")
+    return (unknown or seen or [Container("absent")])[0]
+
+
+def find_running_leftovers() -> List[str]:
+    """Return the names of set-aside containers that run."""
+    names: List[str] = []
+    for runtime in installed():
+        listed = _run(runtime, "ps", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}}")
+        names += listed.stdout.split() if listed.rc == 0 else []
+    return sorted(names)
+
+
+def list_ids() -> List[str]:
+    """Return the ids of all containers on the host. Raises FleetError."""
+    ids: List[str] = []
+    for runtime in installed():
+        listed = _run(runtime, "ps", "--all", "--quiet", "--no-trunc")
+        if listed.rc != 0:
+            why, fix = f"{runtime} does not answer: {listed.words}", f"Repair {runtime} on the host, then run again."
+            raise unknown_state(Container("unknown", why=why, fix=fix))
+        ids += listed.stdout.split()
+    return sorted(ids)
+
+
+def unknown_state(seen: Container) -> FleetError:
+    """Return the error for a container whose state is unknown."""
+    code = "permission_denied" if str(seen.why).startswith("permission denied") else "container_state_unknown"
+    return FleetError(code, f"State of container {seen.name} unknown: {seen.why}.", str(seen.fix))
+
+
+def installed() -> List[str]:
+    """Return the runtimes whose command this host has. A ``docker`` that calls Podman counts as Podman."""
+    found = [runtime for runtime in RUNTIMES if commands.find(runtime)]
+    if found == list(RUNTIMES) and _is_podman(str(commands.find("docker"))):
+        found.remove("docker")
+    return found
+
+
+def find_manager(seen: Container) -> Optional[str]:
+    """Return what would create or start the container again, such as ``systemd unit x.service``."""
+    if seen.manager:
+        return seen.manager
+    for pid in processes.pids():
+        arguments = processes.read(pid, "cmdline").split("\0")
+        if os.path.basename(arguments[0]) in RUNTIMES and {"run", "start"} & set(arguments):
+            unit = re.search(r"([^/\n]+\.service)$", processes.read(pid, "cgroup"), re.MULTILINE)
+            if unit and {NAME, f"--name={NAME}"} & set(arguments):
+                return f"systemd unit {unit.group(1)}"
+    for path in _unit_files():
+        unit_name = os.path.basename(os.path.dirname(path)[:-2] if path.endswith(".conf") else path)
+        try:
+            with open(path, errors="replace") as stream:
+                text = stream.read(65536).replace("\\\n", " ")
+        except OSError:
+            continue
+        # A unit that ends after its commands does not start the container again.
+        if not _ONESHOT.search(text) and _UNIT_LINE.search(re.sub("%[pN]", os.path.splitext(unit_name)[0], text)):
+            return f"systemd unit {unit_name} ({path})"
+    return None
+
+
+def plan_set_aside(seen: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
+    """Return what the record keeps of a container that is about to be set aside."""
+    return {
+        "id": seen.id,
+        "name": LEFTOVER + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()),
+        "runtime": seen.runtime,
+        "restart_policy": seen.restart_policy,
+        "state": seen.state,
+        "stop_timeout": stop_timeout,
+        "purpose": purpose,
+    }
+
+
+def check_runtime(seen: Container) -> None:
+    """Raise FleetError if this Podman cannot rename the container, or would start a leftover at the next boot."""
+    if seen.runtime != "podman":
+        return
+    version = _podman_version()
+    if version < (3, 0):
+        raise FleetError(
+            "podman_too_old",
+            "Container slb cannot be renamed: Podman is older than 3.0.",
+            "Update Podman, or remove the container: `podman rm --force slb`.",
+        )
+    is_started_at_boot = any(glob.glob(os.path.join(folder, "podman-restart.service")) for folder in _WANTS)
+    if version < (5, 1) and seen.restart_policy in ("always", "unless-stopped") and is_started_at_boot:
+        raise FleetError(
+            "podman_too_old",
+            f"A leftover would start at the next boot: Podman before 5.1 cannot change the restart policy "
+            f"{seen.restart_policy}, and podman-restart.service is enabled.",
+            "Run `systemctl disable podman-restart.service`, or update Podman.",
+        )
+
+
+def move_aside(
+    aside: Dict[str, Any],
+    stop_timeout: int,
+    check: Callable[[Container], None],
+    remove: bool = False,
+) -> Optional[str]:
+    """Switch the restart policy off, stop and rename (or ``remove``) the container; return its name, None if gone.
+
+    ``check`` raises FleetError if the container must not be changed any more. It is called directly before the stop and
+    before the rename. A second call after an interruption continues.
+    """
+    seen = _inspect_known(aside)
+    can_update = seen.runtime != "podman" or _podman_version() >= (5, 1)
+    if seen.state != "absent" and not seen.is_dead:
+        # Before the stop: a runtime that cannot write, such as on a full disk, could not restore the container.
+        _write_first(seen, can_update)
+        seen = _inspect_known(aside)
+    check(seen)
+    if seen.state == "paused":  # a frozen process does not get the stop signal
+        _change(seen, "unpause", is_done=lambda now: now.state != "paused")
+    # A Podman that cannot change the policy may be between two starts of a crash loop.
+    is_looping = not can_update and seen.state == "exited" and seen.restart_policy != "no"
+    if seen.state in LIVE or is_looping:
+        _stop(seen, stop_timeout, stays_down=not can_update)
+    if seen.state in LIVE and seen.auto_remove:
+        wait_for(lambda: inspect(seen.runtime, str(seen.id)).state == "absent", _ANSWER_SECONDS)
+    seen = _inspect_known(aside)
+    check(seen)
+    if seen.state != "absent" and remove:
+        remove_container(seen)
+    if seen.state == "absent" or remove:
+        return None
+    if seen.name == NAME:
+        _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
+        return str(aside["name"])
+    return seen.name
+
+
+def _write_first(seen: Container, can_update: bool) -> None:
+    """Switch the restart policy off. A Podman that cannot do that writes the container's own name instead.
+
+    Podman 3 refuses its own name, and has no other command that writes and changes nothing.
+    """
+    if can_update:
+        was_off = seen.restart_policy == "no"
+        _change(seen, "update", "--restart=no", is_done=lambda now: now.restart_policy == "no" and not was_off)
+    elif _podman_version() >= (4, 0):
+        _change(seen, "rename", target=seen.name, is_done=lambda now: False)
+
+
+def check_name_free(aside: Dict[str, Any]) -> None:
+    """Raise FleetError if another process takes the name ``slb`` or starts the leftover within 2 s."""
+    taken: List[Container] = []
+
+    def is_taken() -> bool:
+        taken[:] = [seen for seen in [_find_once()] if seen.state not in ("absent", "unknown")]
+        return bool(taken)
+
+    if not wait_for(is_taken, _CHECK_SECONDS, _INTERVAL):
+        taken[:] = [seen for seen in [inspect(aside["runtime"], aside["id"])] if seen.state in LIVE]
+    if taken:
+        by = find_manager(taken[0]) or "another process or user"
+        raise FleetError(
+            "container_recreated",
+            f"Container {taken[0].name} ({str(taken[0].id)[:12]}) was started again by {by}.",
+            f"Disable {by}, then run again." if by.startswith("systemd") else "Stop what starts it, then run again.",
+        )
+
+
+def find_other_holder(aside: Optional[Dict[str, Any]]) -> Optional[Container]:
+    """Return the container that has the name ``slb`` and keeps ``aside`` from being restored. Raises FleetError."""
+    holder = _find_once()
+    if holder.state == "unknown":
+        raise unknown_state(holder)
+    if aside is None or holder.state == "absent" or holder.id == aside["id"]:
+        return None
+    return None if _inspect_known(aside).state == "absent" else holder
+
+
+def name_taken(aside: Dict[str, Any], holder: Container) -> FleetError:
+    """Return the error for a container that cannot be restored, because an earlier container has the name ``slb``."""
+    runtime = holder.runtime
+    return FleetError(
+        "name_taken",
+        f"{aside['name']} cannot be restored: container {str(holder.id)[:12]} ({holder.state}) has the name slb.",
+        f"Rename or remove it (`{runtime} rename slb NEW-NAME`) and run again. If it is the engine that you want, "
+        "run slb.fleet.engine_record with state=absent.",
+    )
+
+
+def wait_for_stop(aside: Dict[str, Any], seconds: float) -> None:
+    """Wait until the container is down, or until no stop can be pending."""
+    wait_for(lambda: inspect(aside["runtime"], aside["id"]).state not in (*LIVE, "unknown"), seconds, _INTERVAL)
+
+
+def move_back(aside: Dict[str, Any]) -> bool:
+    """Restore name, state and restart policy of the container; return whether something was changed.
+
+    A container that does not start gets its leftover name again. Raises FleetError.
+    """
+    first = seen = _inspect_known(aside)
+    if seen.state == "absent":
+        return False
+    if seen.is_stopping and aside["state"] in LIVE:  # Podman starts no container before it has stopped
+        _stop(seen, 10)
+        seen = _inspect_known(aside)
+    if seen.name != NAME:
+        _change(seen, "rename", target=NAME, is_done=lambda now: now.name == NAME)
+    if aside["state"] in LIVE and seen.state not in LIVE and not seen.is_dead:
+        try:
+            _start(seen, aside)
+        except FleetError as error:
+            if error.code != TIMEOUT:
+                _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
+                raise partially_restored(aside["name"], error) from error
+            raise
+    try:
+        _restore_details(seen, aside)
+    except FleetError as error:
+        raise partially_restored(NAME, error) from error
+    now = _inspect_known(aside)
+    return (now.name, now.state, now.restart_policy) != (first.name, first.state, first.restart_policy)
+
+
+def _restore_details(seen: Container, aside: Dict[str, Any]) -> None:
+    if seen.state == "paused" and aside["state"] in ("running", "restarting"):
+        _change(seen, "unpause", is_done=lambda now: now.state != "paused")
+    if seen.state != "paused" and aside["state"] == "paused":
+        _change(seen, "pause", is_done=lambda now: now.state == "paused")
+    if not seen.is_dead:
+        restore_policy(seen, aside["restart_policy"])
+
+
+def restore_policy(seen: Container, policy: str) -> bool:
+    """Set the restart policy of the container; return whether it was another one. Raises FleetError."""
+    if seen.restart_policy == policy:
+        return False
+    _change(seen, "update", f"--restart={policy}", is_done=lambda now: now.restart_policy == policy)
+    return True
+
+
+def partially_restored(name: str, cause: FleetError) -> FleetError:
+    """Return the error for a container that could not be restored completely because of ``cause``."""
+    return FleetError(
+        "partially_restored",
+        f"Container {name} partially restored: {cause.summary}",
+        "Remove the cause, then run `ansible HOST -b -m slb.fleet.engine_container -a state=restored`.",
+        cause=cause.code,
+        restored=False,
+    )
+
+
+def remove_container(seen: Container) -> None:
+    """Delete the stopped container by its id. Raises FleetError."""
+    _change(seen, "rm", is_done=lambda now: now.state == "absent")
+
+
+def _start(seen: Container, aside: Dict[str, Any]) -> None:
+    """Start the container and check for 2 s that it runs. Raises FleetError."""
+    _change(seen, "start", is_done=lambda now: now.state in LIVE)
+    ended: List[Container] = []
+
+    def has_ended() -> bool:
+        now = inspect(seen.runtime, str(seen.id))
+        ended[:] = [now] if now.state not in (*LIVE, "unknown") else []
+        return bool(ended)
+
+    # A container that was in a crash loop may end again.
+    if aside["state"] != "restarting" and wait_for(has_ended, _CHECK_SECONDS, _INTERVAL):
+        logs = _run(str(seen.runtime), "logs", "--tail", "1", str(seen.id))
+        words = (logs.stderr.strip() or logs.stdout.strip())[:200]
+        raise FleetError(
+            "container_command_failed",
+            f"the container ended after its start with exit code {ended[0].exit_code}"
+            + (f" ({words})." if words else "."),
+            "",
+        )
+
+
+def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
+    """Stop the container; with ``stays_down`` again until a runtime that keeps restarting it has given up."""
+
+    def is_down(now: Container) -> bool:
+        return now.state not in (*LIVE, "unknown")
+
+    deadline = time.monotonic() + _DOWN_SECONDS
+    while True:
+        limit = stop_timeout + _CHECK_SECONDS
+        _change(seen, "stop", "-t", str(stop_timeout), is_done=is_down, seconds=stop_timeout, pending=limit)
+        if not stays_down:
+            return
+        now = inspect(seen.runtime, str(seen.id))
+        time.sleep(_INTERVAL)
+        later = inspect(seen.runtime, str(seen.id))
+        if is_down(now) and is_down(later) and _last_start(now) == _last_start(later):
+            return
+        if time.monotonic() > deadline:
+            raise FleetError(
+                "container_command_failed",
+                f"Container slb does not stay stopped: this Podman cannot change its policy {seen.restart_policy}.",
+                "If the container may be lost, run `podman rm --force slb`.",
+            )
+
+
+def _change(
+    seen: Container,
+    verb: str,
+    *options: str,
+    is_done: Callable[[Container], bool],
+    target: Optional[str] = None,
+    seconds: float = 0.0,
+    pending: float = 0.0,
+) -> None:
+    """Run ``docker VERB OPTIONS ID TARGET``. If it fails, the state of the container decides.
+
+    ``pending``: for how long the runtime may carry out the change after its command failed.
+    Raises FleetError, with the code TIMEOUT if the command was killed.
+    """
+    arguments = [verb, *options, str(seen.id), *([target] if target else [])]
+    completed = _run(str(seen.runtime), *arguments, seconds=seconds)
+    if completed.rc == 0:
+        return
+
+    def is_carried_out() -> bool:
+        now = inspect(seen.runtime, str(seen.id))
+        return now.state != "unknown" and is_done(now)
+
+    if wait_for(is_carried_out, pending, _INTERVAL):
+        return
+    command = f"{seen.runtime} {verb} {seen.name}"
+    if completed.is_killed:
+        limit = _ANSWER_SECONDS + seconds
+        summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
+        raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.")
+    summary = f"Command `{command}` failed: {completed.words}."
+    raise FleetError("container_command_failed", summary, "Remove the cause on the host, then run again.")
+
+
+def _last_start(seen: Container) -> Tuple[Optional[str], int]:
+    return seen.started, seen.restart_count
+
+
+def _inspect_known(aside: Dict[str, Any]) -> Container:
+    seen = inspect(aside["runtime"], aside["id"])
+    if seen.state == "unknown":
+        raise unknown_state(seen)
+    return seen
+
+
+def _find_once() -> Container:
+    runtimes = installed()
+    seen = [_read_container(runtime, NAME, f"name=^/?{NAME}$") for runtime in runtimes]
+    found = [container for container in seen if container.state not in ("absent", "unknown")]
+    if any(container.id != found[0].id for container in found):
+        why = "Docker and Podman both have a container slb"
+        return Container("unknown", why=why, fix="Remove or rename one of the two containers.")
+    unknown = [container for container in seen if container.state == "unknown"]
+    return (found or unknown or _unserved(runtimes) or _rootless() or seen or [Container("absent")])[0]
+
+
+def _unserved(runtimes: List[str]) -> List[Container]:
+    """Return the unknown container if a runtime is on this machine whose command is missing."""
+    missing = {name: command for name, command in _PROCESSES.items() if command not in runtimes}
+    found = ""
+    is_podmans = os.path.basename(os.path.realpath(_DOCKER_SOCKET)) == "podman.sock"
+    if "docker" not in runtimes and os.path.exists(_DOCKER_SOCKET) and not is_podmans:
+        found = "dockerd"
+    elif missing:
+        names = ((pid, processes.read(pid, "comm").strip()) for pid in processes.pids())
+        found = next((name for pid, name in names if name in missing and not processes.is_in_container(pid)), "")
+    if not found:
+        return []
+    command = missing[found]
+    why = f"{found} is on this host, and the command {command} was not found"
+    return [
+        Container("unknown", why=why, fix=f"Install the command {command}, or link it to /usr/local/bin/{command}.")
+    ]
+
+
+def _rootless() -> List[Container]:
+    """Return the unknown container if another user than root runs a container ``slb`` by Podman."""
+    for pid in processes.pids():
+        if processes.read(pid, "comm").strip() != "conmon" or processes.is_in_container(pid):
+            continue
+        words = processes.read(pid, "cmdline").split("\0")
+        user = re.search(r"^Uid:\s+(\d+)", processes.read(pid, "status"), re.MULTILINE)
+        if user and user.group(1) != "0" and ("-n", NAME) in zip(words, words[1:]):
+            why = f"rootless Podman of the user {user.group(1)} runs it (process {pid})"
+            return [Container("unknown", why=why, fix="Stop it as that user. Only root's containers are supported.")]
+    return []
+
+
+def _read_container(runtime: str, name: str, selection: str) -> Container:
+    why = ""
+    for _attempt in range(_READS):
+        inspected = _run(runtime, "container", "inspect", name)
+        if inspected.rc == 0:
+            seen = _parse(runtime, name, inspected.stdout)
+            if seen.state not in LIVE or seen.state == "restarting" or _is_here(seen):
+                return seen
+            why = f"its main process {seen.pid}, as {runtime} reports it, is not on this machine"
+            continue
+        # The words for "no such container" differ between versions; an empty list does not.
+        listed = _run(runtime, "ps", "--all", "--quiet", "--filter", selection)
+        if listed.rc != 0:
+            why = f"{runtime} does not answer: {listed.words}"
+            break
+        if not listed.stdout.strip():
+            return _check_absent(runtime, name)
+        why = f"{runtime} lists it but cannot inspect it: {inspected.words}"
+    fix = f"Start {runtime} on the host, or repair it, then run again."
+    if "not on this machine" in why:
+        fix = f"Configure {runtime} to run containers on this machine."
+    elif os.geteuid() != 0 and (runtime == "docker" and not os.access(_docker_socket(), os.W_OK)):
+        why, fix = "permission denied: this user may not use Docker", "Run the task as root (`become: true`)."
+    elif runtime == "docker" and not os.path.exists(_docker_socket()):
+        fix = f"Start Docker. If dockerd listens on another socket, link that socket to {_DOCKER_SOCKET}."
+    return Container("unknown", name, runtime=runtime, why=why, fix=fix)
+
+
+def _check_absent(runtime: str, name: str) -> Container:
+    """Return the absent container, or ``unknown`` if Podman hides it from this user or its storage has the name."""
+    if runtime == "podman" and os.geteuid() != 0:
+        why, fix = "permission denied: Podman does not show root's containers", "Run the task as root (`become: true`)."
+        return Container("unknown", name, runtime=runtime, why=why, fix=fix)
+    if runtime == "podman" and name == NAME:
+        # Filters do not apply to containers of other programs. An old Podman does not know the option.
+        listed = _run("podman", "ps", "--all", "--external", "--format", "{{.Names}} {{.Status}}")
+        if listed.rc == 0 and f"{name} Storage" in listed.stdout.splitlines():
+            why = "another program, such as buildah, uses its name in Podman's storage"
+            return Container("unknown", name, runtime=runtime, why=why, fix="Run `podman rm slb` on the host.")
+    return Container("absent", name, runtime=runtime)
+
+
+def _parse(runtime: str, name: str, text: str) -> Container:
+    try:
+        item = json.loads(text)[0]
+        state, host, config = item["State"], item["HostConfig"], item["Config"]
+        policy, retries = host["RestartPolicy"]["Name"] or "no", host["RestartPolicy"].get("MaximumRetryCount") or 0
+        bindings = (item.get("NetworkSettings") or {}).get("Ports") or {}
+        pid, known = state["Pid"] or None, _STATES.get(state["Status"])
+        process = processes.look(pid) if known == "running" else None
+        return Container(
+            state=known or "unknown",
+            name=str(item.get("Name") or name).lstrip("/"),
+            id=str(item["Id"]),
+            runtime=runtime,
+            image=config["Image"],
+            uptime=max(0.0, clock.uptime() - process.began) if process else None,
+            exit_code=state["ExitCode"],
+            restart_policy=f"{policy}:{retries}" if retries else policy,
+            restart_count=item.get("RestartCount") or 0,
+            auto_remove=host.get("AutoRemove") is True,
+            manager=_manager_of_labels(config.get("Labels") or {}),
+            why=None if known else f"{runtime} reports the state {state['Status']}",
+            fix=None if known else f"Check `{runtime} ps --all`; `{runtime} rm --force {name}` removes the container.",
+            pid=pid,
+            network_mode=host["NetworkMode"],
+            published_ports=tuple(int(port["HostPort"]) for ports in bindings.values() for port in ports or []),
+            is_stopping=state["Status"] == "stopping",
+            is_dead=state["Status"] == "dead",
+            started=state["StartedAt"],
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        why = f"the output of `{runtime} container inspect` has an unknown form: {error!r}"
+        return Container("unknown", name, runtime=runtime, why=why, fix=f"Check `{runtime} inspect {name}`.")
+
+
+def _manager_of_labels(labels: Dict[str, Any]) -> Optional[str]:
+    for label, kind in _LABELS:
+        if isinstance(labels.get(label), str):
+            return f"{kind} {re.sub(r'[^A-Za-z0-9:_.@-]', '?', labels[label])[:100]}"
+    return None
+
+
+def _is_here(seen: Container) -> bool:
+    """Return whether the main process exists on this machine and belongs to the container."""
+    if os.geteuid() != 0:  # /proc may hide processes of other users
+        return True
+    process = processes.look(seen.pid)
+    if process is None or seen.id is None:
+        return False
+    # The runtimes name control groups after the id. With --cgroups=disabled, the parent (conmon, shim) has the id.
+    return seen.id in processes.read(seen.pid, "cgroup") or seen.id in processes.read(process.parent, "cmdline")
+
+
+def _run(runtime: str, *arguments: str, seconds: float = 0.0) -> commands.Completed:
+    """Run the command of the runtime of this machine, whatever Docker's contexts and configuration say."""
+    limit = _ANSWER_SECONDS + seconds
+    argv = (
+        [runtime, *arguments] if runtime != "docker" else [runtime, "--host", "unix://" + _docker_socket(), *arguments]
+    )
+    try:
+        completed = commands.attempt(argv, limit)
+    except OSError as error:
+        return commands.Completed(argv, 127, "", f"the command cannot be started: {error.strerror}")
+    return completed._replace(stdout="", stderr=f"no answer within {limit:g} s") if completed.is_killed else completed
+
+
+def _docker_socket() -> str:
+    """Return the default socket, or the one that the command line of dockerd names."""
+    if not os.path.exists(_DOCKER_SOCKET):
+        for pid in processes.pids():
+            arguments = processes.read(pid, "cmdline").split("\0")
+            if os.path.basename(arguments[0]) == "dockerd":
+                sockets = [word.partition("unix://")[2] for word in arguments if "unix://" in word]
+                return next(filter(os.path.exists, sockets), _DOCKER_SOCKET)
+    return _DOCKER_SOCKET
+
+
+def _is_podman(path: str) -> bool:
+    """Return whether a ``docker`` command calls Podman. Read from the file, because the command is slow."""
+    if os.path.basename(os.path.realpath(path)).startswith("podman"):
+        return True
+    try:
+        with open(path, "rb") as stream:
+            return _TO_PODMAN.match(stream.read(4096)) is not None
+    except OSError:
+        return False
+
+
+def _podman_version() -> Tuple[int, int]:
+    match = re.search(r"(\d+)\.(\d+)", _run("podman", "--version").stdout)
+    return (int(match.group(1)), int(match.group(2))) if match else (0, 0)
+
+
+def _unit_files() -> List[str]:
+    patterns = ("*.service", "*.service.d/*.conf", "*.container", "*.container.d/*.conf", "*.kube")
+    folders = [*_UNIT_FOLDERS, os.path.join(_UNIT_FOLDERS[-1], "*")]  # Quadlets may have folders of their own
+    return sorted(
+        path for folder in folders for pattern in patterns for path in glob.glob(os.path.join(folder, pattern))
+    )

@@ -1,0 +1,89 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The facts of an engine host that the module ``host_info`` returns. Nothing is changed."""
+
+import os
+from typing import Any, Dict, List
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, motd, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock
+
+SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
+
+
+def gather_facts(subset: List[str]) -> Dict[str, Any]:
+    """Return the facts of ``subset``. A healthy host costs one command and no search for a manager."""
+    noted = record.read()
+    engine = container.find_container()
+    is_running = engine.state == "running" and not engine.restart_count
+    # Only the recorded container needs no further question.
+    is_healthy = engine.state == "running" and noted["state"] == "verified" and engine.id == noted["last_verified"]
+    facts: Dict[str, Any] = {
+        "root": os.geteuid() == 0,
+        "machine": _identify_machine(),
+        "addresses": sockets.find_addresses(),
+    }
+    if "engine_container" in subset:
+        facts["engine_container"] = _gather_container(engine, is_healthy)
+        # The question is skipped if the engine runs, or if the runtime does not answer.
+        is_asked = not is_running and engine.state != "unknown"
+        facts["running_leftovers"] = container.find_running_leftovers() if is_asked else []
+    if "record" in subset:
+        facts["record"] = _gather_record(noted, engine, is_healthy)
+    if "ports" in subset:
+        facts["ports"] = sockets.find_listening(engine)
+    if "motd" in subset:
+        facts["motd"] = motd.gather_banner()
+    if "interfaces" in subset:
+        # Imported here because it is large, and most calls do not need it.
+        from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
+
+        facts["interfaces"] = interfaces.describe()
+    return facts
+
+
+def _gather_container(engine: Container, is_healthy: bool) -> Dict[str, Any]:
+    connections = sockets.find_connections(engine)
+    inbound = connections.inbound
+    facts = engine.summary()
+    if not is_healthy:
+        facts["manager"] = container.find_manager(engine)
+    return dict(
+        facts,
+        connections=None if inbound is None else len(inbound),
+        peers=(inbound or [])[:5],
+        outbound=connections.outbound,
+    )
+
+
+def _gather_record(noted: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:
+    facts = dict(record.show(noted), unwritable=record.find_obstacle(), verified_container=None, verified_name=None)
+    verified = facts["last_verified"]
+    for key in ("set_aside", "earlier"):
+        aside = facts[key]
+        if aside and is_healthy:
+            facts[key] = dict(aside, exists=None, now=None)
+        elif aside:
+            now = engine if engine.id == aside["id"] else container.inspect(aside["runtime"], aside["id"])
+            is_there = {"absent": False, "unknown": None}.get(now.state, True)
+            name = now.name if is_there else aside["name"]
+            facts[key] = dict(aside, name=name, exists=is_there, now=now.state)
+    if is_healthy:
+        return facts
+    if verified and verified != engine.id:
+        now = Container("unknown") if engine.state == "unknown" else container.inspect(engine.runtime, verified)
+        facts["verified_container"] = now.state
+        facts["verified_name"] = now.name if now.state not in ("absent", "unknown") else None
+    return facts
+
+
+def _identify_machine() -> str:
+    """Return what two names of one machine share. System containers share the boot id, clones the machine id."""
+    try:
+        with open("/etc/machine-id") as stream:
+            machine = stream.read().strip()
+    except OSError:
+        machine = "unknown"
+    return f"{machine} {clock.boot_id()} {os.stat('/proc/self/ns/net').st_ino}"

@@ -1,0 +1,447 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Network interfaces of the host: what the kernel and NetworkManager say of them, and which can be adopted.
+
+Sources: ``ip -json``, ``nmcli -t`` (tried with NetworkManager 1.30 to 1.52), NetworkManager.conf(5).
+"""
+
+import configparser
+import contextlib
+import fnmatch
+import glob
+import json
+import os
+import re
+from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
+
+NMCLI_SECONDS = 8
+_IP_SECONDS = 10
+_LINK_LOCAL = r"fe80:|ff00:|multicast"
+_PRINTED = "NetworkManager --print-config"
+_CONFIGURATION = [
+    f"{folder}/NetworkManager/{files}"
+    for folder in ("/etc", "/run", "/usr/lib", "/lib")
+    for files in ("NetworkManager.conf", "conf.d/*.conf")
+]
+_REMOVE = "Remove {name} there, then run `nmcli general reload` and `nmcli device set {name} managed yes`."
+_CLAIMS = (
+    # Files that may give an interface to another program: where, a line about it, what that means, and what to do.
+    (
+        "/run/systemd/netif/links/{ifindex}",
+        "ADMIN_STATE=config",
+        "systemd-networkd configures it",
+        "Remove its .network file or its netplan entry, and reboot.",
+    ),
+    (
+        "/etc/network/interfaces /etc/network/interfaces.d/*",
+        r"\s*(?:iface|auto|allow-\S+)\s(?:.*\s)?{name}(?:\s|$)",
+        "ifupdown configures it",
+        _REMOVE,
+    ),
+    (
+        "/run/udev/data/n{ifindex}",
+        "E:NM_UNMANAGED=1",
+        "a udev rule excludes it from NetworkManager (NM_UNMANAGED)",
+        "Change that rule in /etc/udev/rules.d.",
+    ),
+    (
+        "/etc/keepalived/*.conf /etc/keepalived/*/*.conf /etc/frr/*.conf /etc/bird/*.conf",
+        r"(?!\s*[#!]).*(?<![\w.-]){name}(?![\w.-])",
+        "another program uses it",
+        "Remove {name} from that file, or leave it to that program.",
+    ),
+)
+
+Reason = Tuple[str, str]
+"""Why an interface is left alone, and what a person can do about it."""
+
+
+class Profile(NamedTuple):
+    """A connection profile. ``path``: the file that holds it; below /run if it is not saved."""
+
+    uuid: str
+    name: str
+    interface: str
+    mac: str
+    path: str
+
+
+class Interface(NamedTuple):
+    """A network interface. ``state`` and ``connection`` are NetworkManager's; None if it does not know the device.
+
+    ``kind``: ``ethernet``, ``loopback``, or the kernel's word, such as ``bridge``. ``carrier``: None while it is down.
+    """
+
+    name: str
+    ifindex: int
+    kind: str
+    is_physical: bool
+    mac: str
+    is_up: bool
+    carrier: Optional[bool]
+    port_of: Optional[str]
+    addresses: List[Dict[str, Any]]
+    state: Optional[str] = None
+    connection: Optional[str] = None
+    uuid: Optional[str] = None
+
+    @property
+    def is_offered(self) -> bool:
+        """Return whether the web console offers it."""
+        return self.state in ("connected", "connected (externally)")
+
+    @property
+    def lasting_addresses(self) -> List[str]:
+        """Return the addresses that are neither link-local nor leased, with their prefix lengths."""
+        return [cidr(each) for each in self.addresses if each.get("scope") != "link" and not each.get("dynamic")]
+
+    @property
+    def global_addresses(self) -> List[str]:
+        return [cidr(each) for each in self.addresses if each.get("scope") != "link"]
+
+
+class Look(NamedTuple):
+    """The network of the host at one time. ``routes``: those of all tables and both families, as ``ip`` shows them.
+
+    ``files``: text of those that may give an interface to another program, by path. ``trouble``: why NetworkManager
+    cannot be asked. ``over_ssh``: the interface of the SSH connection.
+    """
+
+    interfaces: List[Interface]
+    routes: List[Dict[str, Any]]
+    profiles: List[Profile]
+    files: Dict[str, str]
+    trouble: Optional[FleetError]
+    over_ssh: Optional[str]
+
+    @property
+    def default_routes(self) -> Set[str]:
+        return {_route_in_words(route) for route in self.routes if _is_default(route)}
+
+    def beside(self, names: Set[str]) -> Set[str]:
+        """Return addresses and routes of all interfaces but ``names`` and those of containers, in words.
+
+        Without link-local ones: an interface that waits for DHCP in vain loses and gets its own again and again.
+        """
+
+        def is_beside(name: Optional[str]) -> bool:
+            return name not in names and not re.match("veth|docker", name or "")
+
+        found = {
+            f"address {cidr(each)} of {interface.name}"
+            for interface in self.interfaces
+            for each in interface.addresses
+            if is_beside(interface.name) and each.get("scope") != "link"
+        }
+        return found | {
+            _route_in_words(route)
+            for route in self.routes
+            if is_beside(route.get("dev")) and not re.match(_LINK_LOCAL, str(route.get("dst")))
+        }
+
+
+def look() -> Look:
+    """Look at the network once. Raises FleetError if the kernel cannot be asked."""
+    links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
+    routes = _ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all")
+    devices: Dict[str, List[str]] = {}
+    profiles: List[Profile] = []
+    trouble = None
+    try:
+        for line in nmcli("-f", "DEVICE,STATE,CONNECTION,CON-UUID", "device", "status"):
+            name, *rest = split(line)
+            devices[name] = rest
+        profiles = _profiles()
+    except FleetError as error:
+        trouble = error
+    interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
+    return Look(interfaces, routes, profiles, _read_files(), trouble, _find_ssh_interface(interfaces))
+
+
+def describe() -> List[Dict[str, Any]]:
+    """Return the interfaces for facts. Never raises: the reason is in ``why``."""
+    try:
+        seen = look()
+    except FleetError as error:
+        return [{"name": None, "why": error.summary}]
+    return [
+        {
+            "name": each.name,
+            "mac": each.mac,
+            "up": each.is_up,
+            "addresses": [cidr(address) for address in each.addresses],
+            "state": each.state,
+            "connection": each.connection,
+            "offered": each.is_offered,
+            "why": None if each.is_offered else _why_not_offered(each, seen),
+        }
+        for each in seen.interfaces
+    ]
+
+
+def _why_not_offered(each: Interface, seen: Look) -> str:
+    if seen.trouble is not None:
+        return seen.trouble.summary
+    reason = _reason(each, seen, is_named=True)
+    return reason[0] if reason else f"not connected ({each.state})"
+
+
+def choose(seen: Look, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
+    """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
+
+    ``wanted``: names, MAC addresses or shell patterns of them; none means each physical Ethernet device. An item
+    without wildcards fails the host if its interface is missing or is left alone, unless the console offers it.
+    """
+    chosen: List[Interface] = []
+    reasons: Dict[str, Reason] = {}
+    failed: List[str] = [item for item in wanted if not _is_pattern(item) and not matching(seen, [item])]
+    for each in seen.interfaces:
+        item = next((item for item in wanted if _meets(item, each)), None)
+        if wanted and item is None:
+            continue
+        reason = _reason(each, seen, is_named=item is not None)
+        if reason is None:
+            chosen.append(each)
+            continue
+        reasons[each.name] = reason
+        if item is not None and not _is_pattern(item) and not each.is_offered:
+            failed.append(item)
+    return chosen, reasons, failed
+
+
+def matching(seen: Look, wanted: List[str]) -> List[Interface]:
+    """Return the interfaces that any item of ``wanted`` names."""
+    return [each for each in seen.interfaces if any(_meets(item, each) for item in wanted)]
+
+
+def cidr(address: Dict[str, Any]) -> str:
+    return f"{address['local']}/{address['prefixlen']}"
+
+
+def nmcli(*arguments: str, seconds: float = NMCLI_SECONDS) -> List[str]:
+    """Return the lines of ``nmcli -t``. Raises FleetError ``networkmanager_unavailable`` or ``nmcli_failed``.
+
+    A frozen NetworkManager lets nmcli hang, and with version 1.30 succeed in the end without output, so no output from
+    a query is no answer.
+    """
+    program = commands.find("nmcli")
+    if program is None:
+        raise _unavailable("the command nmcli is missing", "Install NetworkManager on the host.")
+    done = commands.attempt([program, "--terse", "--escape", "yes", *arguments], seconds)
+    if done.is_killed or (done.rc == 0 and "-f" in arguments and not done.stdout.strip()):
+        raise _unavailable(f"no answer within {seconds:g} s", "Run `systemctl restart NetworkManager` on the host.")
+    if done.rc == 8:
+        raise _unavailable("it does not run", "Run `systemctl enable --now NetworkManager` on the host.")
+    if done.rc != 0:
+        command = " ".join(arguments)
+        raise FleetError("nmcli_failed", f"`nmcli {command}` failed: {done.words}.", "Run it on the host.", rc=done.rc)
+    return done.stdout.splitlines()
+
+
+def split(line: str) -> List[str]:
+    """Return the fields of a line of ``nmcli -t``, in which a backslash escapes colons and backslashes."""
+    fields = [""]
+    for part in re.findall(r"\\.|.", line):
+        if part == ":":
+            fields.append("")
+        else:
+            fields[-1] += part[-1]
+    return fields
+
+
+def _reason(each: Interface, seen: Look, is_named: bool) -> Optional[Reason]:
+    """Return why the interface is not adopted; None if it can be."""
+    if each.kind not in ("ethernet", "veth") or re.match("docker|veth", each.name):
+        return f"not an Ethernet device of the host ({each.kind})", "Such a device is never adopted."
+    if each.port_of is not None:
+        return f"port of {each.port_of}", f"Remove it from {each.port_of} first."
+    if each.is_offered:
+        return f"offered already ({each.connection or each.state})", "Nothing to do."
+    if not each.is_physical and not is_named:
+        return "not a physical device", "Name it in slb_interfaces."
+    if each.state is None:
+        return "unknown to NetworkManager", "See `journalctl -u NetworkManager` on the host."
+    if each.name == seen.over_ssh:
+        return "carries the SSH connection", "Connect over another interface."
+    return claimed_by(each, seen.files) or _reason_in_use(each, seen)
+
+
+def claimed_by(each: Interface, files: Dict[str, str]) -> Optional[Reason]:
+    """Return which file gives the interface to another program: a profile would be unused after a boot."""
+    for places, line, why, fix in _CLAIMS:
+        patterns = places.format(ifindex=each.ifindex).split()
+        claim = re.compile("^" + line.format(name=re.escape(each.name)), re.MULTILINE)
+        for path, text in files.items():
+            if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns) and claim.search(text):
+                return f"{why} ({path})", fix.format(name=each.name)
+    if _excludes(files.get(_PRINTED, ""), each):
+        named = [path for path in files if "/NetworkManager/" in path and _excludes(files[path], each)]
+        place = named[-1] if named else f"`{_PRINTED}`"
+        return f"NetworkManager's configuration excludes it ({place})", _REMOVE.format(name=each.name)
+    return None
+
+
+def _excludes(text: str, each: Interface) -> bool:
+    """Return whether a configuration of NetworkManager excludes the interface."""
+    parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return False
+    lists = [parser.get("keyfile", key, fallback="") for key in ("unmanaged-devices", "unmanaged-devices+")]
+    for section in parser.sections():
+        is_managed = parser.get(section, "managed", fallback="1").strip().lower() not in ("0", "false", "no", "off")
+        if section.startswith("device") and not is_managed:
+            lists.append(parser.get(section, "match-device", fallback="*"))
+    return any(_has(devices, each) for devices in lists if devices.strip())
+
+
+def _has(devices: str, each: Interface) -> bool:
+    """Return whether a device list of NetworkManager.conf has the interface; one of exceptions alone has all others."""
+
+    def is_meant(item: str) -> bool:
+        value = re.sub(r"^(interface-name:[=~]*|mac:|type:)", "", item)
+        if fnmatch.fnmatchcase(each.mac.lower(), value.lower()):
+            return True
+        return any(fnmatch.fnmatchcase(name, value) for name in (each.name, "ethernet", each.kind))
+
+    items = [item.strip() for item in re.split("[,;]", devices) if item.strip()]
+    exceptions = [item[len("except:") :] for item in items if item.startswith("except:")]
+    named = [item for item in items if not item.startswith("except:")]
+    return not any(map(is_meant, exceptions)) and (not named or any(map(is_meant, named)))
+
+
+def _reason_in_use(each: Interface, seen: Look) -> Optional[Reason]:
+    if each.global_addresses:
+        addresses = ", ".join(each.global_addresses)
+        fix = "Make a NetworkManager profile with these addresses by hand."
+        return f"has addresses that NetworkManager would remove ({addresses})", fix
+    own = [_route_in_words(route) for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
+    if own:
+        return f"has a route that NetworkManager would remove ({own[0]})", "Make a NetworkManager profile by hand."
+    profiles = [profile for profile in seen.profiles if is_for(profile, each) and not profile.path.startswith("/run/")]
+    if profiles:
+        fix = f"Run `nmcli connection up uuid {profiles[0].uuid}` on the host, or delete that profile."
+        return f"has the profile {profiles[0].name} already ({profiles[0].path})", fix
+    if each.state == "unavailable" or each.carrier is False:
+        return "no carrier", "Connect the cable, then run again."
+    return None
+
+
+def is_for(profile: Profile, each: Interface) -> bool:
+    """Return whether the profile is bound to this interface."""
+    return profile.interface == each.name or (not profile.interface and profile.mac == each.mac.lower())
+
+
+def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
+    flags = link.get("flags", [])
+    kind = link.get("linkinfo", {}).get("info_kind") or {"ether": "ethernet"}.get(link["link_type"], link["link_type"])
+    state, connection, uuid = device or ["", "", ""]
+    return Interface(
+        name=link["ifname"],
+        ifindex=link["ifindex"],
+        kind=kind,
+        is_physical=os.path.exists(f"/sys/class/net/{link['ifname']}/device"),
+        mac=link.get("address", ""),
+        is_up="UP" in flags,
+        carrier="LOWER_UP" in flags if "UP" in flags else None,
+        port_of=link.get("master"),
+        addresses=[each for each in link.get("addr_info", []) if "local" in each],
+        state=state or None,
+        connection=connection or None,
+        uuid=uuid or None,
+    )
+
+
+def _profiles() -> List[Profile]:
+    """Return the Ethernet profiles. One that disappears while they are read is left out."""
+    listed = [split(line) for line in nmcli("-f", "UUID,TYPE,FILENAME,NAME", "connection", "show")]
+    found = []
+    for uuid, kind, path, name in listed:
+        if kind != "802-3-ethernet":
+            continue
+        try:
+            fields = "connection.interface-name,802-3-ethernet.mac-address"
+            interface, mac = [*nmcli("-g", fields, "connection", "show", "uuid", uuid), "", ""][:2]
+        except FleetError as error:
+            if error.code != "nmcli_failed":
+                raise
+            continue
+        found.append(Profile(uuid, name, interface, mac.replace("\\", "").lower(), path))
+    return found
+
+
+def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
+    """Return the interface that has the SSH connection's address, found even if sudo has emptied the environment."""
+    pid = os.getpid()
+    for _generation in range(64):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as stream:
+                found = re.search(rb"(?:^|\0)SSH_CONNECTION=\S+ \S+ (\S+) ", stream.read())
+        except OSError:
+            found = None
+        if found:
+            server = found.group(1).decode().partition("%")[0].replace("::ffff:", "")
+            has_it = (each.name for each in interfaces if any(a["local"] == server for a in each.addresses))
+            return next(has_it, None)
+        process = processes.look(pid)
+        if process is None or process.parent <= 1:
+            return None
+        pid = process.parent
+    return None
+
+
+def _is_default(route: Dict[str, Any]) -> bool:
+    return route.get("dst") == "default" and route.get("type", "unicast") == "unicast"
+
+
+def _is_lasting(route: Dict[str, Any]) -> bool:
+    """Return whether a user or program set the route; the kernel makes those of link-local and multicast addresses."""
+    return route.get("table") != "local" and not re.match(_LINK_LOCAL, str(route.get("dst")))
+
+
+def _route_in_words(route: Dict[str, Any]) -> str:
+    keys = ("dst", "gateway", "via", "dev", "table", "metric", "prefsrc", "nexthops")
+    return "route " + " ".join(f"{key} {route[key]}" for key in keys if key in route).replace("dst ", "", 1)
+
+
+def _is_pattern(item: str) -> bool:
+    return re.search(r"[*?\[]", item) is not None
+
+
+def _meets(item: str, each: Interface) -> bool:
+    return fnmatch.fnmatchcase(each.name, item) or fnmatch.fnmatchcase(each.mac.lower(), item.lower())
+
+
+def _ip(*arguments: str) -> List[Dict[str, Any]]:
+    program = commands.find("ip")
+    if program is None:
+        raise FleetError("network_not_read", "Network not read: command ip missing.", "Install iproute2 on the host.")
+    done = commands.attempt([program, "-json", *arguments], _IP_SECONDS)
+    if done.rc != 0:
+        raise FleetError("network_not_read", f"Network not read: {done.words}.", "Install iproute2 4.19 or later.")
+    found: List[Dict[str, Any]] = json.loads(done.stdout.strip() or "[]")
+    return found
+
+
+def _read_files() -> Dict[str, str]:
+    """Return the text of each file that may give an interface to another program, by path."""
+    patterns = [pattern.format(ifindex="[0-9]*") for places, *_rest in _CLAIMS for pattern in places.split()]
+    found = {}
+    for path in [path for pattern in patterns + _CONFIGURATION for path in sorted(glob.glob(pattern))]:
+        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+            found[path] = stream.read(1 << 20)
+    program, option = _PRINTED.split()
+    command = commands.find(program)
+    printed = commands.attempt([command, option], _IP_SECONDS) if command else None
+    if printed is not None and printed.rc == 0:
+        found[_PRINTED] = printed.stdout
+    return found
+
+
+def _unavailable(why: str, fix: str) -> FleetError:
+    return FleetError("networkmanager_unavailable", f"NetworkManager not available: {why}.", fix)

@@ -1,0 +1,207 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The login banner (MOTD): a long banner, printed after the SSH login, can break a deployment."""
+
+import contextlib
+import glob
+import json
+import os
+import time
+from typing import Any, Dict, Iterator, List, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system import files
+
+PATH = "/etc/motd"
+_DYNAMIC = "/run/motd.dynamic"
+_SCRIPTS = "/etc/update-motd.d"
+_FOLDERS = ("/etc/motd.d", "/run/motd.d", "/usr/lib/motd.d")
+_SSHD_CONFIG = "/etc/ssh/sshd_config"
+_MODE = 0o644
+
+
+def gather_banner() -> Dict[str, Any]:
+    """Return the sizes of the files that a login prints, and the backups beside ``PATH``. No command is run."""
+    sources: List[Dict[str, Any]] = []
+    files_seen = set()
+    banner = _sshd_banner(_SSHD_CONFIG)
+    paths = [path for folder in _FOLDERS for path in sorted(glob.glob(folder + "/*"))]
+    for path, label in [(banner, f"{banner} (Banner of sshd)"), (_DYNAMIC, ""), (PATH, ""), *((p, "") for p in paths)]:
+        target = os.path.realpath(path) if path else ""
+        if path and os.path.isfile(target) and target not in files_seen and os.path.getsize(target):
+            files_seen.add(target)
+            name = label or (path if target == path else f"{path} ({target})")
+            sources.append({"source": name, "bytes": os.path.getsize(target)})
+    if not os.path.exists(_DYNAMIC):
+        scripts = [path for path in glob.glob(_SCRIPTS + "/*") if os.access(path, os.X_OK)]
+        if scripts:
+            sources.append({"source": f"{_SCRIPTS} ({len(scripts)} scripts)", "bytes": None})
+    return {
+        "path": PATH,
+        "target": os.path.realpath(PATH) if os.path.islink(PATH) else None,
+        "bytes": sum(source["bytes"] or 0 for source in sources),
+        "sources": sources,
+        "backups": _backups(PATH),
+    }
+
+
+def move_aside(path: str, check_mode: bool) -> Result:
+    """Rename the banner to ``PATH.bak``; a backup is never overwritten."""
+    message = _read(path)
+    noted = _noted_backup(path)
+    interrupted = noted if noted is not None and _is_same_file(path, noted) else None
+    if not message and interrupted is None:
+        return Result(False, {"moved": False, "backup_file": None})
+    backup = interrupted or _free_name(path)
+    _check_no_mount(path)
+    if not check_mode:
+        # The note is written first, so that an interrupted move can be finished.
+        with _file_errors(path):
+            note = json.dumps({"backup_file": backup, "inode": os.lstat(path).st_ino}) + "\n"
+            files.replace(_note(path), note.encode(), _MODE)
+        _move(path, backup)
+    return Result(True, {"moved": True, "backup_file": backup}, _diff(path, message, b""))
+
+
+def restore(path: str, backup: Optional[str], check_mode: bool) -> Result:
+    """Rename ``backup``, or else the file that ``move_aside`` moved, to ``path``; a new banner is not overwritten."""
+    if backup is not None and not os.path.lexists(backup):
+        raise FleetError("motd_backup_not_found", f"Backup {backup} not found.", f"Set backup_file to: {_list(path)}.")
+    source = backup or _noted_backup(path)
+    if source is None:
+        if not check_mode:
+            _remove_note(path)
+        return Result(False, {"moved": False, "backup_file": None})
+    if os.path.lexists(path) and not _is_same_file(path, source):
+        if _read(path):
+            raise FleetError(
+                "motd_changed",
+                f"Banner {path} was written after {source} was moved aside.",
+                "Merge the two files, remove one of them, then run again.",
+            )
+        if not check_mode:
+            with _file_errors(path):
+                os.unlink(path)
+    message = _read(source)
+    if not check_mode:
+        _move(source, path)
+        _remove_note(path)
+    return Result(True, {"moved": True, "backup_file": source}, _diff(path, b"", message))
+
+
+def _sshd_banner(config: str, depth: int = 0) -> Optional[str]:
+    """Return the file of the first ``Banner`` outside of ``Match`` blocks."""
+    with contextlib.suppress(OSError, UnicodeDecodeError), open(config) as stream:
+        for line in stream:
+            word, _blank, value = line.strip().replace("\t", " ").partition(" ")
+            value = value.strip().strip('"')
+            if word.lower() == "match":
+                return None
+            if word.lower() == "banner":
+                return value if value.startswith("/") else None
+            if word.lower() == "include" and depth < 2:
+                for pattern in value.split():
+                    for path in sorted(glob.glob(os.path.join(os.path.dirname(_SSHD_CONFIG), pattern))):
+                        found = _sshd_banner(path, depth + 1)
+                        if found:
+                            return found
+    return None
+
+
+@contextlib.contextmanager
+def _file_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FleetError(
+            "motd_not_moved",
+            f"Banner {path} not moved: {error.strerror}.",
+            "Run the task as root (`become: true`), or set slb_motd: keep.",
+        ) from error
+
+
+def _check_no_mount(path: str) -> None:
+    with open("/proc/self/mountinfo") as stream:
+        is_mount = any(line.split()[4] == os.path.abspath(path) for line in stream)
+    if is_mount:
+        raise FleetError(
+            "motd_not_moved", f"Banner {path} not moved: it is a mount point.", "Unmount it, or set slb_motd: keep."
+        )
+
+
+def _note(path: str) -> str:
+    """Return the file that names the moved banner, because other users may have files with the name of a backup."""
+    return os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.slb_fleet")
+
+
+def _noted_backup(path: str) -> Optional[str]:
+    """Return the noted backup; None if it is gone, or another file has its name."""
+    text = _read(_note(path))
+    if not text:
+        return None
+    try:
+        noted = json.loads(text.decode("utf-8"))
+        backup, inode = str(noted["backup_file"]), int(noted["inode"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise FleetError(
+            "motd_not_moved",
+            f"File {_note(path)} invalid: {error!r}.",
+            f"Remove the file, then set backup_file to: {_list(path)}.",
+        ) from error
+    with _file_errors(backup), contextlib.suppress(FileNotFoundError):
+        return backup if os.lstat(backup).st_ino == inode else None
+    return None
+
+
+def _remove_note(path: str) -> None:
+    note = _note(path)
+    if os.path.lexists(note):
+        with _file_errors(note):
+            os.unlink(note)
+            files.sync_folder(os.path.dirname(note))
+
+
+def _backups(path: str) -> List[str]:
+    return sorted(glob.glob(glob.escape(path) + ".bak*"))
+
+
+def _list(path: str) -> str:
+    return ", ".join(_backups(path)) or "(there is no backup)"
+
+
+def _free_name(path: str) -> str:
+    plain = path + ".bak"
+    return plain if not os.path.lexists(plain) else f"{plain}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+
+
+def _read(path: str) -> bytes:
+    with _file_errors(path):
+        try:
+            with open(path, "rb") as stream:
+                return stream.read()
+        except FileNotFoundError:
+            return b""
+
+
+def _is_same_file(path: str, other: str) -> bool:
+    """Return whether both names are of one file, as after an interrupted move."""
+    try:
+        return os.path.samestat(os.lstat(path), os.lstat(other))
+    except FileNotFoundError:
+        return False
+
+
+def _move(source: str, target: str) -> None:
+    """Rename without overwriting: a link cannot be made if the name is taken."""
+    with _file_errors(source):
+        if not _is_same_file(source, target):
+            os.link(source, target, follow_symlinks=False)
+        os.unlink(source)
+        files.sync_folder(os.path.dirname(source))
+
+
+def _diff(path: str, before: bytes, after: bytes) -> Dict[str, Any]:
+    texts = {"before": before.decode("utf-8", "replace"), "after": after.decode("utf-8", "replace")}
+    return dict(texts, before_header=path, after_header=path)

@@ -1,0 +1,664 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The deployment record of an engine host, one local fact, and the steps that it protects.
+
+Each step writes the record before it touches the container, so the next run can continue or restore after a kill.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import secrets
+import stat
+import sys
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, files, folders
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
+from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import Deadline
+
+Check = Callable[[Any], bool]
+Record = Dict[str, Any]
+"""``state``: none, preparing, prepared, requested, restoring, verified or invalid; other keys: ``_FIELDS``."""
+
+PATH = "/etc/ansible/facts.d/slb_engine.fact"
+LOCK = "/run/slb-fleet/record.lock"
+ENGINE = ("name", "manage_ip", "base_url")
+OPEN = ("preparing", "prepared", "restoring")
+"""States of a step that is in progress or was interrupted. No request was sent, or it was rejected."""
+
+_MODE = 0o644
+_MAX_BYTES = 1024 * 1024
+_MAX_CONTAINERS = 5000
+_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
+_FIXED = 0x30  # immutable, append only
+_FREE_BYTES = 16384
+_FREE_INODES = 6
+_LOCK_SECONDS = 10
+_SECONDS_FREE = 2.0  # for which the name has to stay free, and a restored container has to run
+_STEP_SECONDS = 120  # from the record of a step to its last command, the stop of the container not included
+_COMMANDS = 6  # of the runtime, to set a container aside or to restore it
+_RUN_AGAIN = "Run again: the host is checked again."
+
+
+def _one_of(*values: str) -> Check:
+    return lambda value: isinstance(value, str) and value in values
+
+
+def _matches(pattern: str) -> Check:
+    return lambda value: isinstance(value, str) and re.match(pattern + r"\Z", value) is not None
+
+
+def _or_null(check: Check) -> Check:
+    return lambda value: value is None or check(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e15
+
+
+# The values are arguments of the runtime's command, where a leading dash would be an option.
+_is_name = _matches(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}")
+_is_text = _matches(r"[^\x00-\x1f\ud800-\udfff]{0,1024}")
+_SET_ASIDE: Dict[str, Check] = {
+    "id": _is_name,
+    "name": _is_name,
+    "runtime": _one_of(*container.RUNTIMES),
+    "restart_policy": _matches(r"(no|always|unless-stopped|on-failure(:\d{1,9})?)"),
+    "state": _one_of("created", "running", "restarting", "paused", "exited"),
+    "stop_timeout": _is_number,
+    "purpose": _one_of("replace", "remediate"),
+}
+_FIELDS: Dict[str, Check] = {
+    "state": _one_of("none", "preparing", "prepared", "requested", "restoring", "verified"),
+    "request_id": _or_null(_matches(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}")),
+    "name": _or_null(_is_text),
+    "manage_ip": _or_null(_is_text),
+    "base_url": _or_null(_is_text),
+    "containers_before": lambda value: (
+        isinstance(value, list) and len(value) <= _MAX_CONTAINERS and all(map(_is_name, value))
+    ),
+    "last_verified": _or_null(_is_name),
+    "verified_by": _or_null(_one_of("host", "engine_list")),
+    "set_aside": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _SET_ASIDE)),
+    "previous": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _FIELDS)),
+    "wait_timeout": _or_null(_is_number),
+    "boot_id": _is_text,
+    "uptime": _is_number,
+}
+
+
+def read() -> Record:
+    """Return the record. A record that cannot be used has the state ``invalid`` and the reason in ``why``."""
+    try:
+        noted = _load()
+        if noted is None:
+            return {"state": "none"}
+        wrong = _find_invalid(noted, _FIELDS)
+        if noted.get("state") in ("prepared", "requested", "verified"):
+            wrong += [key for key in ENGINE if noted.get(key) is None]
+        if wrong:
+            raise ValueError("has invalid values: " + ", ".join(wrong))
+        if noted["boot_id"] == clock.boot_id() and noted["uptime"] > clock.uptime() + 1:
+            raise ValueError("is from the future")
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        return {"state": "invalid", "why": f"{PATH} {why}"}
+    return {key: noted.get(key) for key in _FIELDS}
+
+
+def show(noted: Record) -> Record:
+    """Return the keys of the record that results and facts contain."""
+    hidden = ("previous", "boot_id", "uptime")
+    shown = {key: noted.get(key) for key in ("state", "why", *_FIELDS) if key not in hidden}
+    age = None
+    if "uptime" in noted:
+        is_this_boot = noted["boot_id"] == clock.boot_id()
+        # After a reboot, the record is at least as old as this boot.
+        age = max(0.0, clock.uptime() - noted["uptime"]) if is_this_boot else clock.uptime()
+    return dict(shown, earlier=(noted.get("previous") or {}).get("set_aside"), age=age)
+
+
+def find_obstacle() -> Optional[str]:
+    """Return why the record could not be written; None if nothing is known. Nothing is written."""
+    try:
+        if os.path.lexists(PATH):
+            if not stat.S_ISREG(os.lstat(PATH).st_mode):
+                return f"{PATH} is not a regular file"
+            with open("/proc/self/mountinfo") as stream:
+                is_mount = any(line.split()[4] == PATH for line in stream)
+            if is_mount or _flags(PATH) & _FIXED:
+                return f"{PATH} is immutable or a mount point (lsattr, findmnt)"
+        folder = os.path.dirname(PATH)
+        while not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        if not os.path.isdir(folder):
+            return f"{folder} is not a folder"
+        return folders.untrusted(folder) or _find_obstacle_in(folder)
+    except OSError as error:
+        return f"{PATH} cannot be checked: {error.strerror}"
+
+
+def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Check that the plan still holds, set the container aside for ``action: replace``, and record that.
+
+    A second execution with the same request finishes what the first began, and answers the same.
+    """
+    step = Deadline(options["time_limit"])
+    with _locked(options["lock_timeout"], check_mode):
+        noted = read()
+        if noted.get("request_id") == options["request_id"] and noted["state"] != "none":
+            return _continue(noted, options, step)
+        begin = step.used
+        before = _find_known()
+        slowest = step.used - begin
+        _compare(noted, before, options["expected"])
+        if options["action"] == "install" and before.state != "absent":
+            raise FleetError("state_changed", "Container slb exists; the plan is to install.", _RUN_AGAIN)
+        aside = None
+        if before.state != "absent":
+            check_may_stop(before, options["allow_established"], options["remove_leftovers"])
+            aside = container.plan_set_aside(before, "replace", options["stop_timeout"])
+        else:
+            _check_not_managed(before)
+        planned = _new(options, noted, "preparing", aside)
+        if check_mode:
+            _check_writable()
+            after = before._replace(state="absent", id=None) if aside else before
+            return _result(True, noted, dict(planned, state="prepared"), before, after, set_aside_as=_name(aside))
+        # Time enough to set the container aside, and to restore it if that fails.
+        step.check(2 * _needed(aside, slowest) + options["stop_timeout"] if aside else slowest)
+        write(planned)
+        return _set_aside(planned, options, before, lambda: step.check(_needed(aside, slowest)))
+
+
+def mark(options: Dict[str, Any]) -> Result:
+    """Record that the request is about to be sent. A second execution does not change the time of the first."""
+    step = Deadline(options["time_limit"])
+    with _locked(options["lock_timeout"], False):
+        noted = read()
+        is_own = noted.get("request_id") == options["request_id"]
+        if not is_own or noted["state"] not in ("prepared", "requested"):
+            raise FleetError("state_changed", "Deployment record changed before the request was sent.", _RUN_AGAIN)
+        after = noted
+        if noted["state"] == "prepared":
+            step.check(0)
+            after = dict(noted, state="requested", boot_id=clock.boot_id(), uptime=clock.uptime())
+            write(after)
+        return Result(after != noted, {"record": show(after)}, _diff(noted, after))
+
+
+def restore(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Restore what the request ``request_id`` changed: the container and the record.
+
+    ``open_age``, ``requested_age``: Minimum age in seconds of a record that is open, or that shows a request; None for
+    never. If the record is about another request, or is younger, nothing is changed.
+    """
+    with _locked(options["lock_timeout"], check_mode):
+        noted = read()
+        ages = {"requested": options["requested_age"], **dict.fromkeys(OPEN, options["open_age"])}
+        least, age = ages.get(noted["state"]), show(noted)["age"] or 0
+        is_own = noted.get("request_id") == options["request_id"]
+        if least and noted["state"] == "requested":  # the run that sent the request may wait longer than this one
+            least = max(least, noted["wait_timeout"] or 0)
+        if not is_own or least is None or age < least:
+            return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
+        aside = noted["set_aside"]
+        if aside and noted["state"] == "preparing" and aside["state"] in container.LIVE and not check_mode:
+            # A stop whose command was killed is carried out by the runtime later.
+            left = aside["stop_timeout"] + _STEP_SECONDS - age
+            container.wait_for_stop(aside, max(0.0, min(left, aside["stop_timeout"] + _SECONDS_FREE)))
+        return _restore(noted, aside, check_mode)
+
+
+def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Set the container aside without a request, or finish an interrupted step in this way."""
+    step = Deadline(options["time_limit"])
+    with _locked(options["stop_timeout"] + options["lock_timeout"], check_mode):
+        noted = read()
+        begin = step.used
+        before = _find_known()
+        slowest = step.used - begin
+        is_own = options["request_id"] is not None and noted.get("request_id") == options["request_id"]
+        if is_own and noted["state"] == "none":
+            return _result(True, noted, noted, before, before, set_aside_as=_name(noted["set_aside"]))
+        aside = noted.get("set_aside") if noted["state"] in OPEN else None
+        previous = _as_previous(noted)
+        if aside and before.id in (None, aside["id"]):
+            # The interrupted step has changed state and policy; the record has the values from before.
+            aside, previous = dict(aside, purpose="remediate"), noted["previous"]
+        elif before.state == "absent":
+            return _result(False, noted, noted, before, before, set_aside_as=None)
+        else:
+            aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
+            expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
+            _compare(noted, before, expected)
+        if before.state != "absent":
+            check_may_stop(before, options["allow_established"], options["remove"])
+        planned = dict(_new(options, noted, "preparing", aside), previous=previous)
+        name = None if options["remove"] else _name(aside)
+        if check_mode:
+            _check_writable()
+            gone = before._replace(state="absent", id=None)
+            return _result(True, noted, dict(planned, state="none"), before, gone, set_aside_as=name)
+        step.check(2 * _needed(aside, slowest) + options["stop_timeout"])
+        write(planned)
+        with _restored_on_error(planned):
+            check = _stop_check(planned, options, lambda: step.check(_needed(aside, slowest)))
+            name = container.move_aside(aside, options["stop_timeout"], check, options["remove"])
+            if name:
+                container.check_name_free(aside)
+            after = dict(planned, state="none", set_aside=dict(aside, name=name) if name else None)
+            write(after if name else {"state": "none"})
+        return _result(True, noted, after, before, container.find_container(), set_aside_as=name)
+
+
+def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
+    """Restore the container that was set aside last, whatever the state of the record."""
+    with _locked(lock_timeout, check_mode):
+        noted = read()
+        if noted["state"] == "invalid":
+            fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
+            raise FleetError("record_invalid", f"Record invalid: {noted['why']}.", fix)
+        aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
+        if noted["state"] not in OPEN and not aside:
+            return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
+        return _restore(noted, aside, check_mode, is_asked=True)
+
+
+def verify(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Record that the engine was verified to run in the container ``container_id``."""
+    with _locked(_LOCK_SECONDS, check_mode):
+        noted, seen = read(), _find_known()
+        _compare(noted, seen, {"container_id": options["container_id"]})
+        aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
+        own_policy = aside["restart_policy"] if aside and aside["id"] == seen.id else seen.restart_policy
+        aside = None if aside and aside["id"] == seen.id else aside
+        verified = {
+            "set_aside": aside,
+            "last_verified": seen.id,
+            "verified_by": options["verified_by"],
+            "previous": None,
+        }
+        is_same = _is_same_engine(noted, options)
+        after = noted if is_same else _new(options, noted, "verified", aside)
+        after = dict(after, state="verified", containers_before=[], **verified)
+        is_changed = after != noted or own_policy != seen.restart_policy
+        if is_changed and check_mode:
+            _check_writable()
+        elif is_changed:
+            write(after)
+            container.restore_policy(seen, str(own_policy))
+        # Only by id, and only while it has the name that was given to it.
+        if options["remove_leftovers"] and aside:
+            leftover = container.inspect(aside["runtime"], aside["id"])
+            if leftover.state in ("created", "exited") and leftover.name.startswith(container.LEFTOVER):
+                if not check_mode:
+                    container.remove_container(leftover)
+                leftover = leftover._replace(state="absent")
+            if leftover.state == "absent":
+                after, is_changed = dict(after, set_aside=None), True
+                if not check_mode:
+                    write(after)
+        return _result(is_changed, noted, after, seen, seen)
+
+
+def remove(check_mode: bool) -> Result:
+    """Remove the record."""
+    with _locked(_LOCK_SECONDS, check_mode):
+        noted = read()
+        absent: Record = {"state": "none"}
+        if not check_mode:
+            write(absent)
+        return Result(noted != absent, {"record": show(absent)}, _diff(noted, absent))
+
+
+def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -> None:
+    """Raise FleetError if a safety check forbids to stop the container."""
+    _check_not_managed(seen)
+    if seen.auto_remove and seen.state in container.LIVE and not allow_loss:
+        raise FleetError(
+            "container_would_be_deleted",
+            "Container slb would delete itself when stopped (--rm).",
+            "If the container may be lost, set slb_remove_leftovers: true for this host.",
+        )
+    _check_unused(seen, allow_established)
+    container.check_runtime(seen)
+
+
+def _check_unused(seen: Container, allow_established: bool) -> None:
+    """Raise FleetError if the container has connections, or if they cannot be seen."""
+    inbound = sockets.find_connections(seen).inbound
+    if not allow_established and (inbound is None or inbound):
+        number = "connections that this user cannot see" if inbound is None else _count(len(inbound))
+        peers = f" (from {', '.join((inbound or [])[:5])})" if inbound else ""
+        raise FleetError(
+            "container_in_use",
+            f"Container slb has {number}{peers}.",
+            "If the container is a leftover, run again with -e slb_allow_established=true and --limit to this host.",
+            connections=None if inbound is None else len(inbound),
+        )
+
+
+def _check_not_managed(seen: Container) -> None:
+    """Raise FleetError if something would start the container again, or another one with its name."""
+    manager = container.find_manager(seen)
+    if manager:
+        is_unit = manager.startswith("systemd")
+        unit = manager.split()[2] if is_unit else ""
+        raise FleetError(
+            "managed_by_systemd" if is_unit else "managed_by_other",
+            f"Container slb is managed by {manager}, which would start it again.",
+            f"Run `systemctl disable --now {unit}`, move the unit file away, then run again."
+            if is_unit
+            else "Remove the container there, then run again.",
+            manager=manager,
+        )
+
+
+def _count(connections: int) -> str:
+    return "1 connection" if connections == 1 else f"{connections} connections"
+
+
+def write(noted: Record) -> None:
+    """Replace the record atomically, or remove an empty one. Raises FleetError; the record is then unchanged."""
+    try:
+        if noted["state"] == "none" and not noted.get("set_aside"):
+            if os.path.lexists(PATH):
+                os.unlink(PATH)
+                files.sync_folder(os.path.dirname(PATH))
+            return
+        wrong = _find_invalid(noted, _FIELDS)
+        why = "invalid values: " + ", ".join(wrong) if wrong else find_obstacle()
+        if why is not None:
+            raise _not_writable(why)
+        folders.make(os.path.dirname(PATH), 0o755)
+        content = json.dumps({key: noted.get(key) for key in _FIELDS}, indent=2, sort_keys=True) + "\n"
+        files.replace(PATH, content.encode(), _MODE)
+    except OSError as error:
+        raise _not_writable(str(error.strerror)) from error
+
+
+def _continue(noted: Record, options: Dict[str, Any], step: Deadline) -> Result:
+    """Finish the step of an earlier execution with the same request."""
+    aside = noted["set_aside"]
+    before = container.inspect(aside["runtime"], aside["id"]) if aside else container.find_container()
+    if noted["state"] == "preparing":
+        return _set_aside(noted, options, before, lambda: step.check(0))
+    if noted["state"] != "prepared":
+        raise FleetError("state_changed", f"Deployment record is {noted['state']} already.", _RUN_AGAIN)
+    return _result(True, noted, noted, before, container.find_container(), set_aside_as=_name(aside))
+
+
+def _set_aside(planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]) -> Result:
+    """Set the planned container aside and record that; restore after an error."""
+    aside, name = planned["set_aside"], None
+    with _restored_on_error(planned):
+        if aside:
+            name = container.move_aside(aside, options["stop_timeout"], _stop_check(planned, options, check_time))
+            container.check_name_free(aside)
+        noted = dict(planned, state="prepared")
+        if aside:
+            noted["set_aside"] = dict(aside, name=name) if name else None
+        write(noted)
+    return _result(True, planned, noted, before, container.find_container(), set_aside_as=name)
+
+
+def _stop_check(
+    planned: Record, options: Dict[str, Any], check_time: Callable[[], None]
+) -> Callable[[Container], None]:
+    """Return the check directly before the stop and the rename: between plan and act, minutes may pass."""
+    aside = planned["set_aside"]
+
+    def check(seen: Container) -> None:
+        check_time()
+        if seen.state == "absent":
+            return
+        if seen.name not in (container.NAME, aside["name"]) or (
+            seen.state in container.LIVE and aside["state"] not in container.LIVE
+        ):
+            summary = f"Container {seen.name} is {seen.state} now; the plan was made for {aside['state']}."
+            raise FleetError("state_changed", summary, _RUN_AGAIN)
+        if seen.state in container.LIVE:
+            _check_unused(seen, options["allow_established"])
+
+    return check
+
+
+def _needed(aside: Optional[Dict[str, Any]], slowest: float) -> float:
+    """Return the seconds that the commands of one direction need, by the time of those that were run."""
+    return _COMMANDS * slowest + 2 * _SECONDS_FREE if aside else 0.0
+
+
+@contextlib.contextmanager
+def _restored_on_error(planned: Record) -> Iterator[None]:
+    """Restore after an error. A command without an answer is unknown: the record stays ``preparing``."""
+    try:
+        yield
+    except FleetError as error:
+        if error.code == container.TIMEOUT:
+            raise
+        try:
+            is_restored = _restore(planned, planned["set_aside"], False).values["restored"]
+        except FleetError as second:
+            partial = container.partially_restored(container.NAME, second)
+            raise second if second.code in (partial.code, "name_taken") else partial from error
+        words = f"{error.summary} Restored." if is_restored else error.summary
+        raise FleetError(error.code, words, error.fix, **dict(error.values, restored=is_restored)) from error
+
+
+def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, is_asked: bool = False) -> Result:
+    """Restore the container ``aside``, then its earlier record. ``is_asked``: a person names what is to be restored.
+
+    If a container that came after the request has the name, the request may have been accepted: nothing is restored.
+    """
+    after: Record = noted.get("previous") or {"state": "none"}
+    if is_asked and noted["state"] == "requested" and (show(noted)["age"] or 0) < (noted["wait_timeout"] or 0):
+        # The deployment may be in progress: the record keeps its request, so no second one is sent meanwhile.
+        after = dict(noted, set_aside=None)
+    if aside and (after.get("set_aside") or {}).get("id") == aside["id"]:
+        after = dict(after, set_aside=None)
+    before = _find_known()
+    holder = container.find_other_holder(aside)
+    if holder is None and check_mode:
+        gone = aside is None or container.inspect(aside["runtime"], aside["id"]).state == "absent"
+        return _result(True, noted, after, before, before, restored=not gone)
+    is_restored = False
+    if aside and holder is None:
+        # A full disk must not keep the container from being restored.
+        with contextlib.suppress(FleetError):
+            write(dict(noted, state="restoring"))
+        try:
+            is_restored = container.move_back(aside)
+        except FleetError:
+            holder = container.find_other_holder(aside)
+            if holder is None:
+                raise
+    if aside and holder:
+        if is_asked:
+            raise container.name_taken(aside, holder)
+        return _leave_to_evidence(noted, aside, holder, check_mode)
+    write(after)
+    return _result(True, noted, after, before, container.find_container(), restored=is_restored)
+
+
+def _leave_to_evidence(noted: Record, aside: Dict[str, Any], holder: Container, check_mode: bool) -> Result:
+    """Record a request whose wait is over, for a new container ``slb``; raise FleetError for an earlier one."""
+    if holder.id in noted["containers_before"]:
+        if noted["state"] != "restoring" and not check_mode:
+            write(dict(noted, state="restoring"))
+        raise container.name_taken(aside, holder)
+    # With another id, no step of the request acts on the record any more.
+    after = dict(noted, state="requested", request_id=secrets.token_hex(16), uptime=0.0, boot_id=clock.boot_id())
+    if not check_mode:
+        write(after)
+    return _result(True, noted, after, holder, holder, restored=False, is_replaced=True)
+
+
+def _compare(noted: Record, seen: Container, expected: Dict[str, Any]) -> None:
+    """Raise FleetError if container or record differ from ``expected``; keys that are missing are not compared."""
+    now = {
+        "container_id": seen.id,
+        "container_state": seen.state,
+        "record_state": noted["state"],
+        "record_request_id": noted.get("request_id"),
+    }
+    for key, value in expected.items():
+        # A crash loop changes between these two.
+        are_both_up = {value, now[key]} <= {"running", "restarting"}
+        if value != now[key] and not are_both_up:
+            what = key.replace("_", " ").capitalize()
+            was, is_now = str(value or "none")[:12], str(now[key] or "none")[:12]
+            summary = f"{what} changed from {was} to {is_now} since the plan was made."
+            raise FleetError("state_changed", summary, _RUN_AGAIN)
+    if "record_state" in expected and noted["state"] in OPEN:
+        raise FleetError("state_changed", "Record shows an interrupted deployment.", "Restore it first: run again.")
+
+
+def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dict[str, Any]]) -> Record:
+    """Return a record of the engine in ``options`` that follows the record ``noted``."""
+    return {
+        "state": state,
+        "request_id": options.get("request_id"),
+        "name": options.get("name"),
+        "manage_ip": options.get("manage_ip"),
+        "base_url": options.get("base_url"),
+        "containers_before": container.list_ids() if state == "preparing" else [],
+        "last_verified": noted.get("last_verified") if _is_same_engine(noted, options) else None,
+        "verified_by": None,
+        "set_aside": aside,
+        "previous": _as_previous(noted),
+        "wait_timeout": options.get("wait_timeout"),
+        "boot_id": clock.boot_id(),
+        "uptime": clock.uptime(),
+    }
+
+
+def _as_previous(noted: Record) -> Optional[Record]:
+    if noted["state"] == "invalid" or "boot_id" not in noted:
+        return None
+    earlier = noted["previous"] if noted["state"] == "none" else None
+    # After remediate, the record of the container that was set aside is still needed to restore it.
+    return dict(noted, previous=earlier if earlier and earlier["state"] != "none" else None)
+
+
+def _is_same_engine(noted: Record, options: Dict[str, Any]) -> bool:
+    return all(noted.get(key) == options.get(key) for key in ENGINE)
+
+
+def _name(aside: Optional[Dict[str, Any]]) -> Optional[str]:
+    return aside["name"] if aside else None
+
+
+def _find_known() -> Container:
+    seen = container.find_container()
+    if seen.state == "unknown":
+        raise container.unknown_state(seen)
+    return seen
+
+
+def _result(
+    changed: bool, noted: Record, after_record: Record, before: Container, after: Container, **values: Any
+) -> Result:
+    shown = {"record": show(after_record), "before": before.summary(), "after": after.summary()}
+    return Result(changed, dict(shown, **values), _diff(noted, after_record, before, after))
+
+
+def _diff(noted: Record, after_record: Record, *containers: Container) -> Dict[str, Any]:
+    def side(record: Record, seen: Optional[Container]) -> Dict[str, Any]:
+        shown = {key: value for key, value in show(record).items() if key != "age"}
+        return dict(record=shown, **({"slb": [seen.state, seen.id]} if seen else {}))
+
+    before, after = containers or (None, None)
+    return {"before": side(noted, before), "after": side(after_record, after)}
+
+
+@contextlib.contextmanager
+def _locked(seconds: float, check_mode: bool) -> Iterator[None]:
+    """Hold the lock of the host's record, a file that only root can open. Check mode takes no lock."""
+    if os.geteuid() != 0:
+        raise FleetError("permission_denied", "User is not root.", "Run the task as root (`become: true`).")
+    if check_mode:
+        yield
+        return
+    with files.file_errors(LOCK):
+        folders.make_ours(os.path.dirname(LOCK), 0o700)
+        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        if not is_got(descriptor, seconds):
+            summary = f"Host is locked by another run for more than {seconds:g} s."
+            raise FleetError("host_busy", summary, "Wait until the other run has ended, then run again.")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _check_writable() -> None:
+    why = find_obstacle()
+    if why is not None:
+        raise _not_writable(why)
+
+
+def _not_writable(why: str) -> FleetError:
+    fix = "Free space or make the file writable, then run again as root."
+    return FleetError("record_not_writable", f"Deployment record not writable: {why}.", fix)
+
+
+def _load() -> Optional[Record]:
+    """Return the JSON object in the file; None if there is no file. Raises OSError and ValueError."""
+    try:
+        # Without O_NONBLOCK, opening a FIFO would not return.
+        descriptor = os.open(PATH, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("is not a regular file")
+        content = stream.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise ValueError(f"is larger than {_MAX_BYTES} bytes")
+    noted = json.loads(content.decode("utf-8"))
+    if not isinstance(noted, dict):
+        raise ValueError("is not a JSON object")
+    return noted
+
+
+def _find_invalid(noted: Record, checks: Dict[str, Check]) -> List[str]:
+    return [key for key, is_valid in checks.items() if not is_valid(noted.get(key))]
+
+
+def _find_obstacle_in(folder: str) -> Optional[str]:
+    system = os.statvfs(folder)
+    if system.f_flag & os.ST_RDONLY:
+        return f"the file system of {folder} is read-only"
+    if _flags(folder) & _FIXED:
+        return f"{folder} is immutable (lsattr -d)"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"this user has no permission to write in {folder}"
+    # Some file systems have no limit of blocks or inodes; the total is 0 then.
+    if system.f_blocks and system.f_bfree * system.f_frsize < _FREE_BYTES:
+        return f"the file system of {folder} is full"
+    if system.f_files and system.f_ffree < _FREE_INODES:
+        return f"the file system of {folder} has too few free inodes"
+    return None
+
+
+def _flags(path: str) -> int:
+    """Return the flags that lsattr shows; 0 if the file system has none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return 0
+    try:
+        return int.from_bytes(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))[:4], sys.byteorder)
+    except OSError:
+        return 0
+    finally:
+        os.close(descriptor)

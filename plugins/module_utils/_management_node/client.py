@@ -1,0 +1,626 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Send requests to the management node: TLS, deadlines, retries, cookies and one session."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import itertools
+import json
+import operator
+import random
+import re
+import socket
+import ssl
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+try:
+    import requests
+    from requests.adapters import HTTPAdapter
+    from requests.utils import get_environ_proxies
+    from urllib3.connection import HTTPSConnection
+    from urllib3.connectionpool import HTTPSConnectionPool
+    from urllib3.exceptions import HTTPError
+    from urllib3.response import HTTPResponse
+    from urllib3.util import Retry
+    from urllib3.util.ssl_ import create_urllib3_context
+except ImportError as error:
+    _IMPORT_ERROR = str(error)
+    HTTPAdapter = HTTPSConnection = HTTPSConnectionPool = object  # type: ignore[assignment, misc]
+else:
+    # Older ones would take CA files from elsewhere, and cannot read what has arrived.
+    is_new = hasattr(HTTPAdapter, "build_connection_pool_key_attributes") and hasattr(HTTPResponse, "read1")
+    _IMPORT_ERROR = "" if is_new else "requests 2.32.3 and urllib3 2.2.2 are needed"
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+LOGIN_PATH = "/account/login/"
+ANSWER_LIMIT = 1024 * 1024  # bytes
+
+_BLOCK = 16 * 1024  # bytes; compressed ones become up to a thousand times as many before they are counted
+_BUSY = (429, 502, 503, 504)
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds
+_MOST_RENEWALS = 3  # in a run
+_COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=\s*([\x21-\x3a\x3c-\x7e]{0,4096})\s*(;.*)?")
+_EXPIRED = re.compile(r";\s*Max-Age\s*=\s*(?:0|-\d+)\s*(?:;|$)", re.IGNORECASE)
+_MOST_COOKIES = 50
+_MOST_CUTS, _CUT_SECONDS = 10, 0.1
+_Result = TypeVar("_Result")
+_HEADERS = {
+    "Accept": "application/json, */*;q=0.8",
+    "Accept-Encoding": "identity",
+    "Connection": "close",
+    "User-Agent": "slb.fleet",
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request. ``path`` follows base_url; ``body`` is sent as JSON; ``limit``: bytes of the answer's body.
+
+    ``send_by``: the ``boot_time`` after which it is not sent any more; None for no limit.
+    """
+
+    method: str
+    path: str
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
+    limit: int = ANSWER_LIMIT
+    send_by: float | None = None
+
+    @property
+    def is_login(self) -> bool:
+        return self.method == "POST" and self.path == LOGIN_PATH
+
+
+@dataclass(frozen=True)
+class Session:
+    """The cookies of one login. ``has_served``: whether a call has succeeded with them. ``renewals``: in this run."""
+
+    cookies: dict[str, str] = field(repr=False)
+    tls_fingerprint: str = ""
+    has_served: bool = False
+    renewals: int = 0
+
+    @property
+    def id(self) -> str:
+        return self.cookies.get("sessionid", "")
+
+
+class SessionStore(Protocol):
+    """Keeps the session of one connection."""
+
+    def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
+        """Return the session, or the result of ``log_in`` if there is none or if it is still ``ended``."""
+
+    def update(self, session: Session) -> None:
+        """Keep the cookies of ``session``, and that it has served."""
+
+    def reject(self, error: FleetError) -> None:
+        """Have later calls of ``session`` raise ``error``."""
+
+
+class OwnSession:
+    """The session of a process that shares it with no other."""
+
+    def __init__(self, session: Session | None = None) -> None:
+        self._session = session
+
+    def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
+        if self._session is None or ended is not None:
+            self._session = log_in()
+        return self._session
+
+    def update(self, session: Session) -> None:
+        self._session = session
+
+    def reject(self, error: FleetError) -> None:
+        return
+
+
+class NoAnswerError(FleetError):
+    """No usable answer to ``request`` came. ``is_sent``: whether the request may have arrived."""
+
+    def __init__(self, request: Request, is_sent: bool, *texts: str, **values: Any) -> None:
+        super().__init__(*texts, **values)
+        self.request = request
+        self.is_sent = is_sent
+
+
+class Client:
+    """One management node, used in one session.
+
+    Args:
+        connection: Address, user and TLS settings.
+        store: Where the session is kept; by default, in this object.
+    """
+
+    def __init__(self, connection: Connection, store: SessionStore | None = None) -> None:
+        if _IMPORT_ERROR:
+            raise FleetError(
+                "requests_missing",
+                f"Python package requests missing or too old in {sys.executable}: {show(_IMPORT_ERROR, 80)}.",
+                f"Run {sys.executable} -m pip install --upgrade requests urllib3.",
+            )
+        self.connection = connection
+        self.tls_fingerprint = ""
+        given = Session({"sessionid": connection.sessionid}) if connection.sessionid else None
+        self._store: SessionStore = OwnSession(given) if given or not store else store
+        self._secrets: set[str] = {connection.password, connection.sessionid}
+
+    def log_in(self) -> Session:
+        """Return the session; log in if there is none. Raises FleetError, ``login_rejected`` for bad credentials."""
+        return self._store.session(self._log_in)
+
+    def call(self, request: Request) -> Answer:
+        """Return the answer to ``request``, whatever its status. Redirects are not followed.
+
+        If the session has ended, log in and send the request once more. A POST is sent again only after an answer that
+        shows that the first request was not accepted: 401, or a redirect to the login page.
+        Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
+        """
+        session = self.log_in()
+        for is_last in (False, True):
+            cookies = dict(session.cookies)
+            answer = self._send(request, cookies)
+            if not _is_session_ended(request, answer):
+                has_served = session.has_served or (answer.status < 500 and answer.status != 403)
+                if cookies != session.cookies or has_served != session.has_served:
+                    self._store.update(replace(session, cookies=cookies, has_served=has_served))
+                return answer
+            if is_last:
+                break
+            session = self._renew(session, request, answer)
+        raise self._rejected(session, request, answer)
+
+    def describe(self, answer: Answer) -> str:
+        """Return status and message of ``answer``, without secrets, as in 'HTTP 503: maintenance'."""
+        return answer.described(tuple(self._secrets))
+
+    def message(self, answer: Answer) -> str:
+        """Return the message of ``answer``, without secrets, at most 300 characters."""
+        return answer.shown(tuple(self._secrets))
+
+    def _log_in(self) -> Session:
+        credentials = {"username": self.connection.username, "password": self.connection.password}
+        request, cookies = Request("POST", LOGIN_PATH, credentials), dict[str, str]()
+        answer = self._send(request, cookies)
+        if answer.status == 403 and "csrf" in answer.message.lower() and not _is_rejection(answer):
+            # The credentials were not looked at: the login page gives the token that is missing.
+            if "csrftoken" not in cookies:
+                self._send(Request("GET", LOGIN_PATH), cookies)
+            answer = self._send(request, cookies)
+        place = f"{self.connection.base_url}{LOGIN_PATH}"
+        if _is_rejection(answer) or answer.status in (400, 401, 403, 422, 423):
+            raise FleetError(
+                "login_rejected",
+                f"Login of {self.connection.username[:40]!r} rejected: {place} answered {self.describe(answer)}.",
+                "Check username and password. The run does not try them again.",
+                status_code=answer.status,
+            )
+        if answer.status in _BUSY or answer.status >= 500:
+            raise self._unavailable(request, answer)
+        if not cookies.get("sessionid") or answer.status >= 400:
+            raise FleetError(
+                "unexpected_answer",
+                f"Login failed: {place} answered {self.describe(answer)}, without a session.",
+                "Set base_url to the address of the web console, including its path.",
+                status_code=answer.status,
+            )
+        return Session(cookies, self.tls_fingerprint)
+
+    def _renew(self, ended: Session, request: Request, answer: Answer) -> Session:
+        """Return another session than ``ended``. Raises FleetError if another login would not help."""
+        if self.connection.sessionid:
+            raise FleetError(
+                "session_rejected",
+                f"Session rejected: {self.connection.base_url}{request.path} answered {self.describe(answer)}.",
+                "Get a new sessionid with slb.fleet.login, or set username and password instead.",
+            )
+        current = self._store.session(self._log_in)
+        if current.id != ended.id:
+            return current  # another worker has renewed it
+        if not current.has_served:
+            raise self._rejected(current, request, answer)
+        if current.renewals >= _MOST_RENEWALS:
+            raise FleetError(
+                "session_replaced",
+                f"Session ended {current.renewals + 1} times in this run: another login of "
+                f"{self.connection.username[:40]!r} ends it.",
+                "Use a user of its own for Ansible.",
+            )
+        return self._store.session(self._log_in, ended=current)
+
+    def _rejected(self, session: Session, request: Request, answer: Answer) -> FleetError:
+        """Return the error for a session that has never served: the cookie alone does not show that a login worked."""
+        error = FleetError(
+            "login_rejected",
+            f"Login of {self.connection.username[:40]!r} rejected: {request.path} answered {self.describe(answer)}.",
+            "Check username and password, then the rights of this user.",
+            status_code=answer.status,
+        )
+        if not session.has_served and not session.renewals:
+            self._store.reject(error)
+        return error
+
+    def _unavailable(self, request: Request, answer: Answer) -> FleetError:
+        return FleetError(
+            "management_node_unavailable",
+            f"Management node unavailable: {self.connection.base_url}{request.path} answered {self.describe(answer)}.",
+            "Check the management node, or run again later.",
+            status_code=answer.status,
+        )
+
+    def _send(self, request: Request, cookies: dict[str, str]) -> Answer:
+        """Return the last answer, after retries; update ``cookies``. Raises FleetError if no answer came."""
+        end = time.monotonic() + self.connection.call_seconds
+        for attempt in range(self.connection.retries + 1):
+            failure: NoAnswerError | None = None
+            answer: Answer | None = None
+            try:
+                answer = self._exchange(request, cookies, min(self.connection.timeout, end - time.monotonic()))
+                is_repeatable, pause = _is_worth_repeating(request, answer), _retry_after(answer)
+            except NoAnswerError as error:
+                failure = error
+                is_repeatable, pause = request.method == "GET" or not error.is_sent, 0.0
+            pause = max(pause, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.5))  # noqa: S311
+            if not is_repeatable or attempt == self.connection.retries or pause >= end - time.monotonic():
+                break
+            time.sleep(pause)
+        if failure or answer is None:
+            raise failure or AssertionError
+        return answer
+
+    def _exchange(self, request: Request, cookies: dict[str, str], seconds: float) -> Answer:
+        """Return the answer of one attempt. Raises FleetError: NoAnswerError, or one that no retry would change."""
+        line = _Line(self.connection.tls_fingerprint, request.send_by)
+        try:
+            answer, set_cookies = _bounded(line, seconds, lambda: self._transfer(request, cookies, line, seconds))
+        except _PinMismatchError:
+            raise self._pin_mismatch(line.fingerprint) from None
+        except _TooLateError:
+            raise FleetError(
+                "request_too_late",
+                "Install request not sent: the management node or this controller was too slow.",
+                "Check both, then run again.",
+            ) from None
+        except (requests.RequestException, HTTPError, HTTPException, OSError, ValueError, RecursionError) as error:
+            raise self._failure(error, request, line, seconds) from None
+        self.tls_fingerprint = line.fingerprint
+        _update_cookies(cookies, set_cookies)
+        self._secrets.update(cookies.values())
+        return answer
+
+    def _transfer(
+        self, request: Request, cookies: Mapping[str, str], line: _Line, seconds: float
+    ) -> tuple[Answer, list[str]]:
+        is_verified = self.connection.validate_certs and not self.connection.tls_fingerprint
+        context = _context(is_verified=is_verified, ca_path=self.connection.ca_path if is_verified else "")
+        url = self.connection.base_url + request.path
+        headers = dict(_HEADERS)
+        if cookies:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        if "csrftoken" in cookies:
+            headers.update({"X-CSRFToken": cookies["csrftoken"], "Referer": f"{self.connection.base_url}/"})
+        body = None if request.body is None else json.dumps(request.body).encode()
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        prepared = requests.Request(request.method, url, headers=headers, data=body).prepare()
+        # Not a requests.Session: it reads the body of a redirect without a limit.
+        with contextlib.closing(_Adapter(line, context)) as adapter:
+            proxies = get_environ_proxies(url)
+            with adapter.send(prepared, stream=True, timeout=max(0.001, seconds), proxies=proxies) as response:
+                content, defect = _read(response.raw, request.limit)
+                answer = Answer(response.status_code, response.headers, content, defect)
+                return answer, response.raw.headers.getlist("Set-Cookie")
+
+    def _failure(self, error: Exception, request: Request, line: _Line, seconds: float) -> FleetError:
+        """Return the error for an attempt without an answer."""
+        complaint = "" if line.is_sent else _certificate_complaint(error)
+        if complaint:
+            return self._untrusted(complaint)
+        place, cause = self.connection.base_url, f"no answer within {seconds:.0f} s" if line.is_over else _cause(error)
+        code, fix = "management_node_unavailable", "Check base_url, the network, and that the management node is up."
+        if line.is_sent:
+            place += request.path
+            fix = "Check the management node and the network. Raise timeout if it is only slow."
+        elif get_environ_proxies(place):
+            place += " (through the proxy of the environment)"
+            fix = "Check base_url and https_proxy, or add the management node to no_proxy."
+        return NoAnswerError(request, line.is_sent, code, f"Management node unavailable: {place}: {cause}.", fix)
+
+    def _untrusted(self, complaint: str) -> FleetError:
+        """Return the error for a certificate that no CA vouches for, with its fingerprint."""
+        line = _Line(pin="none")  # no certificate has this pin, so the connection ends before anything is sent
+        probe = replace(self.connection, validate_certs=False)
+        with contextlib.suppress(_PinMismatchError, requests.RequestException, HTTPError, OSError, ValueError):
+            _bounded(line, probe.timeout, lambda: Client(probe)._transfer(Request("GET", "/"), {}, line, probe.timeout))
+        seen = line.fingerprint or "(unknown)"
+        is_about_time = "expired" in complaint or "not yet valid" in complaint
+        ways = "check this machine's clock, " if is_about_time else "" if self.connection.ca_path else "set ca_path, "
+        return FleetError(
+            "tls_untrusted",
+            f"Certificate of {self.connection.base_url} untrusted: {complaint}.",
+            f"If it is right, {ways}or set tls_fingerprint: {seen}",
+            tls_fingerprint=line.fingerprint,
+        )
+
+    def _pin_mismatch(self, seen: str) -> FleetError:
+        return FleetError(
+            "tls_pin_mismatch",
+            f"Certificate of {self.connection.base_url} changed: it does not match tls_fingerprint.",
+            f"If you know of the change, set tls_fingerprint: {seen}",
+            tls_fingerprint=seen,
+        )
+
+
+def run_client_module(
+    argument_spec: dict[str, Any], operation: Callable[[Client, dict[str, Any], bool], Result]
+) -> None:
+    """Run ``operation`` as an Ansible module, on a delegated host; in the controller's process, an action runs it."""
+    run_module(
+        argument_spec,
+        lambda options, check_mode: operation(Client(Connection.from_options(options)), options, check_mode),
+    )
+
+
+class _PinMismatchError(Exception):
+    """The certificate is not the pinned one. Not an OSError, so that no library rewords it."""
+
+
+class _TooLateError(Exception):
+    """The time in which the request may be sent is over."""
+
+
+def boot_time() -> float:
+    """Return the seconds since the boot of this machine, those in which it stood still or slept included."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))  # macOS counts its sleep
+
+
+class _Line:
+    """The connection of one attempt. ``pin``: required fingerprint of the certificate, empty for any.
+    ``send_by``: as in Request.
+
+    ``is_sent``: whether a byte of the request may have left. ``is_over``: whether the time of the attempt is over.
+    ``fingerprint``: of the certificate that was presented.
+    """
+
+    def __init__(self, pin: str, send_by: float | None = None) -> None:
+        self.pin = pin
+        self.send_by = send_by
+        self.is_sent = self.is_over = False
+        self.fingerprint = ""
+        self.connection: Any = None
+
+    def check(self, tls: Any) -> None:
+        """Compare the certificate with the pin, and the time with the deadline, before the first byte is sent."""
+        self.fingerprint = hashlib.sha256(tls.getpeercert(binary_form=True)).hexdigest()
+        if self.pin and self.pin != self.fingerprint:
+            raise _PinMismatchError
+        self.is_sent = True  # before the comparison: a wrong "sent" is safe, a wrong "not sent" is not
+        if self.is_over:
+            self.is_sent = False
+            raise TimeoutError
+        if self.send_by is not None and boot_time() > self.send_by:
+            self.is_sent = False
+            raise _TooLateError
+
+    def end(self) -> None:
+        """Shut the socket down, so that the thread that reads from it gets an error."""
+        self.is_over = True
+        # Behind a proxy with TLS, the TLS object wraps the socket. SSLSocket.shutdown would drop the TLS state.
+        tls = getattr(self.connection, "sock", None)
+        with contextlib.suppress(OSError, TypeError):
+            shut_down: Any = socket.socket.shutdown
+            shut_down(getattr(tls, "socket", tls), socket.SHUT_RDWR)
+
+
+class _Connection(HTTPSConnection):
+    def __init__(self, *args: Any, line: _Line, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._line = line
+        line.connection = self
+
+    def connect(self) -> None:
+        super().connect()
+        self._line.check(self.sock)
+        self.is_verified = True  # as the options ask for: urllib3 does not warn
+
+
+class _Adapter(HTTPAdapter):
+    """Makes connections that report to ``line``, with the SSL context, directly and through proxies."""
+
+    def __init__(self, line: _Line, context: ssl.SSLContext) -> None:
+        connection = staticmethod(functools.partial(_Connection, line=line))
+        pool = type("_Pool", (HTTPSConnectionPool,), {"ConnectionCls": connection})
+        self._pools = {"https": pool}
+        self._options: dict[str, Any] = {"ssl_context": context}
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **{**kwargs, **self._options})
+        self.poolmanager.pool_classes_by_scheme = self._pools
+
+    def proxy_manager_for(self, proxy: str, **kwargs: Any) -> Any:
+        manager = super().proxy_manager_for(proxy, **kwargs, **self._options)
+        manager.pool_classes_by_scheme = self._pools
+        return manager
+
+    def build_connection_pool_key_attributes(self, request: Any, verify: Any, cert: Any = None) -> Any:
+        # Without CA files in the key: the SSL context has them, and loading them costs more than the request.
+        return super().build_connection_pool_key_attributes(request, verify, cert)[0], {}
+
+    def cert_verify(self, *args: Any, **kwargs: Any) -> None:
+        """Do nothing: the SSL context is complete, and REQUESTS_CA_BUNDLE has no say."""
+
+
+@functools.lru_cache(maxsize=8)
+def _context(*, is_verified: bool, ca_path: str) -> ssl.SSLContext:
+    """Return the SSL context for one way of verification, made once per process."""
+    context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if is_verified else ssl.CERT_NONE)
+    try:
+        if not is_verified:
+            pass
+        elif not ca_path:
+            context.load_default_certs()
+        elif Path(ca_path).is_dir():
+            context.load_verify_locations(capath=ca_path)
+        else:
+            context.load_verify_locations(cafile=ca_path)
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "reason", None) or "no certificate in PEM format"
+        raise FleetError(
+            "invalid_option",
+            f"Option ca_path invalid: {ca_path[:80]} has no CA certificate: {show(str(cause), 40)}.",
+            "Set a PEM file, or a folder prepared by 'openssl rehash'.",
+        ) from None
+    return context
+
+
+if not _IMPORT_ERROR:  # in the process that forks the workers
+    _context(is_verified=False, ca_path="")
+    _context(is_verified=True, ca_path="")
+
+
+def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _Result:
+    """Return the result of ``exchange``. Raises TimeoutError after ``seconds``, whatever the other side sends.
+
+    The time-out of a socket is for each wait, and a name lookup has none: only a second thread bounds all of it.
+    """
+    outcome: list[_Result | BaseException] = []
+
+    def run() -> None:
+        try:
+            outcome.append(exchange())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, name="slb.fleet", daemon=True)
+    thread.start()
+    try:
+        thread.join(max(0.0, seconds))
+    finally:
+        # Also after a signal: a thread that is still connecting sends nothing once the line has ended.
+        for _attempt in range(_MOST_CUTS if thread.is_alive() else 0):
+            line.end()
+            thread.join(_CUT_SECONDS)
+    if line.is_over:
+        # An answer that is cut within its headers looks like a complete one without a body.
+        raise TimeoutError
+    result = outcome[0]
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+def _read(raw: Any, limit: int) -> tuple[bytes, str]:
+    """Return the body, at most ``limit`` bytes, and why it is incomplete."""
+    body = bytearray()
+    try:
+        while block := raw.read1(_BLOCK, decode_content=True):
+            body += block
+            if len(body) > limit:
+                return bytes(body[:limit]), f"the body is larger than {limit} bytes"
+    except (HTTPError, HTTPException, OSError, ValueError):
+        return bytes(body), f"the body is incomplete after {len(body)} bytes"
+    return bytes(body), ""
+
+
+def _update_cookies(cookies: dict[str, str], lines: list[str]) -> None:
+    """Apply the Set-Cookie lines of one answer, whatever their attributes: one origin is called."""
+    matches = [match for match in map(_COOKIE.fullmatch, lines[:_MOST_COOKIES]) if match]
+    is_removed = [not match[2].strip('"') or bool(_EXPIRED.search(match[3] or "")) for match in matches]
+    for match in itertools.compress(matches, is_removed):
+        cookies.pop(match[1], None)
+    for match in itertools.compress(matches, map(operator.not_, is_removed)):
+        if len(cookies) < _MOST_COOKIES or match[1] in cookies:
+            cookies[match[1]] = match[2]
+
+
+def _is_worth_repeating(request: Request, answer: Answer) -> bool:
+    if answer.status in _BUSY:
+        return request.method == "GET" or (request.is_login and not is_found("bad_credentials", answer.message))
+    return request.method == "GET" and bool(answer.defect) and len(answer.body) < request.limit
+
+
+def _retry_after(answer: Answer) -> float:
+    """Return the delay of Retry-After in seconds; 0 if the header is missing or invalid."""
+    try:
+        return float(Retry().parse_retry_after(answer.headers.get("Retry-After", "")[:64]))
+    except (HTTPError, TypeError, ValueError, OverflowError, IndexError):
+        return 0.0
+
+
+def _is_session_ended(request: Request, answer: Answer) -> bool:
+    if answer.status == 401 or answer.is_redirect_to_login:
+        return True
+    if request.method != "GET" or answer.status in _BUSY or answer.status >= 500:
+        return False  # a POST may have been accepted
+    return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
+
+
+def _is_rejection(answer: Answer) -> bool:
+    """Return whether the answer to a login reports that the credentials are not accepted, at any status."""
+    if is_found("bad_credentials", answer.message) or answer.is_redirect_to_login:
+        return True
+    is_refused = answer.is_login_page or answer.requires_login or answer.verdict is False
+    return answer.is_success and bool(answer.body.strip()) and is_refused
+
+
+def _certificate_complaint(error: BaseException) -> str:
+    """Return what is wrong with the certificate, empty if the failure is another one."""
+    for cause in _chain(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return show(str(cause.verify_message or "it cannot be verified"), 80).rstrip(".")
+    return ""
+
+
+def _cause(error: BaseException) -> str:
+    """Return why an attempt failed, not in the words of the exception: they may quote a proxy's password."""
+    causes = list(_chain(error))
+    for cause in causes:
+        refusal = re.match(r"Tunnel connection failed: ([0-9]{3})\b", str(cause))
+        if refusal and isinstance(cause, OSError):
+            return f"the proxy answered HTTP {refusal[1]}"
+    for kind, text in (
+        (socket.gaierror, "the host name cannot be resolved"),
+        (ConnectionRefusedError, "connection refused"),
+        (TimeoutError, "no answer in time"),
+        (ConnectionError, "the connection was closed without an answer"),
+    ):
+        if any(isinstance(cause, kind) for cause in causes):
+            return text
+    for cause in causes:
+        if "Timeout" in type(cause).__name__:
+            return "no answer in time"
+        if isinstance(cause, ssl.SSLError):
+            return f"TLS failed ({show(str(cause.reason or 'handshake'), 60)})"
+        if isinstance(cause, OSError) and cause.strerror:
+            return show(cause.strerror[:1].lower() + cause.strerror[1:], 60)
+    return f"the connection failed ({type(causes[-1]).__name__})"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield ``error`` and the exceptions behind it, which the libraries keep in several places."""
+    pending, seen = [error], set[int]()
+    while pending:
+        cause = pending.pop(0)
+        if id(cause) not in seen:
+            seen.add(id(cause))
+            yield cause
+            behind = (cause.__cause__, cause.__context__, getattr(cause, "reason", None), *cause.args)
+            pending += [each for each in behind if isinstance(each, BaseException)]

@@ -1,0 +1,351 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine list: its configuration, its pages and its states. The API documents no call that lists engines.
+
+A part is never taken for the whole list: an engine that is not listed counts as a leftover.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import ipaddress
+import json
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, unquote_plus
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import bare, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    CONNECTION_ARGUMENTS,
+    invalid,
+    missing,
+    read_number,
+    require_text,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Request
+
+STATES = ("running", "deploying", "failed")
+UNMAPPED = "unmapped"
+LIST_LIMIT = 16 * 1024 * 1024
+"""Maximum number of bytes of one answer: 10,000 engines of more than a kilobyte."""
+
+ENGINE_LIST_OPTIONS: dict[str, dict[str, Any]] = {
+    "path": {"type": "str", "required": True},
+    "items": {"type": "str", "default": ""},
+    "name": {"type": "str", "required": True},
+    "address": {"type": "str", "required": True},
+    "state": {"type": "str", "required": True},
+    "running": {"type": "list", "elements": "str", "required": True},
+    "deploying": {"type": "list", "elements": "str", "default": []},
+    "failed": {"type": "list", "elements": "str", "default": []},
+    "page_parameter": {"type": "str", "default": ""},
+    "first_page": {"type": "int", "default": 1},
+    "page_step": {"type": "int", "default": 1},
+}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    **CONNECTION_ARGUMENTS,
+    "engine_list": {"type": "dict", "required": True, "options": ENGINE_LIST_OPTIONS},
+}
+
+_MOST_PAGES = 1000
+_CALLS = 5  # in whose time all pages have to be read
+_LARGE = 1024 * 1024  # bytes
+_LONGEST_VALUE = 500  # characters
+# Members beside the list that report its extent; keys as ``bare`` returns them. None of them is documented.
+# fmt: off
+_TOTALS = frozenset({
+    "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrows", "totalsize", "recordstotal",
+})
+_COUNTS = frozenset({"count", "itemcount", "numresults", "numitems"})  # of all engines, or of those of one page
+_PAGES = frozenset({"pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage"})
+_MORE = frozenset({
+    "next", "nextpage", "nextlink", "nextcursor", "nexttoken", "nextpagetoken", "hasmore", "hasnext", "hasnextpage",
+})
+_LAST = frozenset({"last", "lastpage", "islast", "islastpage"})
+_PAGINATION = frozenset({"pagination", "page", "pageinfo", "pager", "paging", "meta", "metadata", "links"})
+# fmt: on
+
+
+@dataclass(frozen=True)
+class EngineList:
+    """The configuration of the engine list.
+
+    ``items``, ``name``, ``address`` and ``state`` are keys of JSON, joined by dots. ``words`` maps the words of the
+    management node to the states of STATES. ``page_parameter`` is empty if one answer has all engines; otherwise that
+    parameter of the query is ``first_page`` for the first page and ``page_step`` more for each further page.
+    """
+
+    path: str
+    items: str
+    name: str
+    address: str
+    state: str
+    words: Mapping[str, str] = field(default_factory=dict)
+    page_parameter: str = ""
+    first_page: int = 1
+    page_step: int = 1
+
+    @classmethod
+    def from_option(cls, value: Any) -> EngineList:
+        """Return the configured list. ``value``: a mapping, or its JSON. Raises FleetError."""
+        given = _read_mapping(value)
+        for key in given:
+            if key not in ENGINE_LIST_OPTIONS:
+                near = difflib.get_close_matches(str(key), list(ENGINE_LIST_OPTIONS), 1)
+                fix = f"Did you mean {near[0]}?" if near else f"Use {', '.join(ENGINE_LIST_OPTIONS)}."
+                raise invalid("engine_list", f"{str(key)[:40]!r} is not a key of it", fix)
+        values = {key: _read_value(key, rules, given.get(key)) for key, rules in ENGINE_LIST_OPTIONS.items()}
+        words: dict[str, str] = {}
+        for state in STATES:
+            for word in values.pop(state):
+                if words.setdefault(word, state) != state:
+                    raise invalid(f"engine_list.{state}", f"{word!r} also means {words[word]}", "Use each word once.")
+        path = values["path"]
+        if not path.startswith("/") or path.startswith("//") or "#" in path:
+            raise invalid(
+                "engine_list.path",
+                "it is not a path without '#'",
+                "Set the path of the request, such as /api/engines?page_size=1000.",
+            )
+        return cls(words=words, **values)
+
+    def page_number(self, index: int) -> int:
+        """Return the value of the page parameter for the page ``index``, counted from 0."""
+        return self.first_page + index * self.page_step
+
+    def page_path(self, index: int) -> str:
+        """Return the path of the page ``index``, with the page parameter in its query."""
+        path, _mark, query = self.path.partition("?")
+        pairs = [each for each in query.split("&") if each]
+        kept = [each for each in pairs if unquote_plus(each.partition("=")[0]) != self.page_parameter]
+        return f"{path}?{'&'.join([*kept, f'{quote(self.page_parameter)}={self.page_number(index)}'])}"
+
+    def find_items(self, document: Any) -> list[Any]:
+        """Return the list in an answer. Raises FleetError if there is none."""
+        items = self._find(document, self.items)
+        if not isinstance(items, list):
+            raise self._unlike(f"'{self.items}' is not a list", document)
+        return items
+
+    def read_engines(self, items: list[Any]) -> list[dict[str, str]]:
+        """Return name, address, state and the management node's own word for the state of each item."""
+        return [self._read_engine(item) for item in items]
+
+    def _read_engine(self, item: Any) -> dict[str, str]:
+        name, address, word = (self._read_text(item, key) for key in (self.name, self.address, self.state))
+        return {
+            "name": show(name, _LONGEST_VALUE),
+            "address": comparable(show(address, _LONGEST_VALUE)),
+            "state": self.words.get(word, UNMAPPED),
+            "console_state": show(word, _LONGEST_VALUE),
+        }
+
+    def _read_text(self, item: Any, dotted: str) -> str:
+        value = self._find(item, dotted)
+        if value is None or isinstance(value, (dict, list)):
+            kind = {type(None): "null", dict: "an object", list: "a list"}[type(value)]
+            raise self._unlike(f"'{dotted}' of an engine is {kind}", item)
+        return value if isinstance(value, str) else json.dumps(value)
+
+    def _find(self, value: Any, dotted: str) -> Any:
+        for key in dotted.split(".") if dotted else ():
+            if not isinstance(value, dict) or key not in value:
+                raise self._unlike(f"key {key!r} of {dotted!r} is missing", value)
+            value = value[key]
+        return value
+
+    def _unlike(self, cause: str, value: Any) -> FleetError:
+        there = show(", ".join(map(str, value)), 60) if isinstance(value, dict) else type(value).__name__
+        return FleetError(
+            "engine_list_not_as_configured",
+            f"Engine list at {self.path[:60]} not as configured: {cause[:60]}; present: {there}.",
+            "Correct slb_engine_list, then run slb.fleet.show_engine_list.",
+        )
+
+
+@lru_cache(maxsize=65536)
+def comparable(address: str) -> str:
+    """Return an IP address in its short form, without the length of a prefix; any other text as it is."""
+    try:
+        found = ipaddress.ip_interface(address.strip()).ip
+    except ValueError:
+        return address
+    return str(getattr(found, "ipv4_mapped", None) or found)
+
+
+def fetch_engines(client: Client, engine_list: EngineList) -> list[dict[str, str]]:
+    """Return all engines of the list, each as ``EngineList.read_engines`` returns it. Raises FleetError."""
+
+    def get(path: str) -> Any:
+        return _get_json(client, path)
+
+    if not engine_list.page_parameter:
+        document = get(engine_list.path)
+        items = engine_list.find_items(document)
+        _require_all(engine_list, document, len(items))
+        return engine_list.read_engines(items)
+    deadline = time.monotonic() + _CALLS * client.connection.call_seconds
+    try:
+        return read_pages(engine_list, get, deadline)
+    except _ChangedError:
+        # An engine may have been added or removed meanwhile. If it happens twice, the cause is another one.
+        return read_pages(engine_list, get, deadline)
+
+
+class _ChangedError(FleetError):
+    """The pages of the list contradict each other."""
+
+
+def read_pages(engine_list: EngineList, get: Callable[[str], Any], deadline: float) -> list[dict[str, str]]:
+    """Return the engines of all pages. ``get`` returns the JSON at a path; ``deadline``: of time.monotonic()."""
+    engines: list[dict[str, str]] = []
+    seen: set[tuple[str, ...]] = set()
+    total: float | None = None
+    before: list[Any] = []
+    for index in range(_MOST_PAGES):
+        document = get(engine_list.page_path(index))
+        items = engine_list.find_items(document)
+        if items and items == before:
+            raise _unreliable(engine_list, f"two pages are the same, {engine_list.page_parameter} has no effect")
+        page, extent = engine_list.read_engines(items), list(_extent(document, engine_list.items))
+        rows = _rows(page, items)
+        if rows & seen:
+            raise _unreliable(engine_list, f"{min(rows & seen)[0][:40]} is on two pages", is_change=True)
+        seen |= rows
+        reported = _total(extent, len(items))
+        if None not in (total, reported) and total != reported:
+            raise _unreliable(engine_list, f"it reports {total:.0f}, then {reported:.0f} engines", is_change=True)
+        total = reported if total is None else total
+        engines, before = engines + page, items
+        if not items or _is_last(extent, len(engines), index + 1, len(items)):
+            if total is not None and total != len(engines):
+                cause = f"it reports {total:.0f} engines, its pages have {len(engines)}"
+                raise _unreliable(engine_list, cause, is_change=True)
+            return engines
+        if time.monotonic() > deadline:
+            raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
+    raise _unreliable(engine_list, f"it has more than {_MOST_PAGES} pages", "Configure larger pages.")
+
+
+def _get_json(client: Client, path: str) -> Any:
+    answer = client.call(Request("GET", path, limit=LIST_LIMIT))
+    if answer.parsed and answer.is_success and answer.verdict is not False:
+        return answer.parsed[0]
+    shown, fix = client.describe(answer), "Check the path in slb_engine_list, and the rights of the user."
+    if answer.is_success and not answer.parsed:
+        is_large = len(answer.body) > _LARGE
+        shown = f"HTTP {answer.status} with {'too many values or bytes' if is_large else 'no JSON'}"
+        fix = "Configure smaller pages in slb_engine_list." if is_large else fix
+    raise FleetError(
+        "engine_list_unavailable",
+        f"Engine list unavailable: {client.connection.base_url}{path[:60]} answered {shown}.",
+        fix,
+        status_code=answer.status,
+    )
+
+
+def _read_mapping(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, str) and value.strip():
+        with contextlib.suppress(ValueError):  # a survey and the command line give JSON as text
+            value = json.loads(value)
+    if value in (None, "") or (isinstance(value, str) and not value.strip()):
+        raise missing("engine_list")
+    if not isinstance(value, Mapping):
+        raise invalid("engine_list", "it is not a mapping", f"Set its keys: {', '.join(ENGINE_LIST_OPTIONS)}.")
+    return value
+
+
+def _read_value(key: str, rules: Mapping[str, Any], value: Any) -> Any:
+    option = f"engine_list.{key}"
+    if rules["type"] == "int":
+        return rules["default"] if value in (None, "") else read_number(option, value, int(key == "page_step"), 10**6)
+    if rules["type"] == "list":
+        words = [] if value in (None, "") else value if isinstance(value, (list, tuple)) else [value]
+        read: Any = [require_text(option, word) for word in words]
+    else:
+        read = "" if value is None else require_text(option, value).strip()
+    if rules.get("required") and not read:
+        raise missing(option)
+    return read
+
+
+def _unreliable(engine_list: EngineList, cause: str, fix: str = "", *, is_change: bool = False) -> FleetError:
+    fix = fix or "Sort the list in its path, and check page_parameter, first_page and page_step of slb_engine_list."
+    error = _ChangedError if is_change else FleetError
+    return error("engine_list_unreliable", f"Engine list at {engine_list.path[:60]} unreliable: {cause}.", fix)
+
+
+def _require_all(engine_list: EngineList, document: Any, length: int) -> None:
+    more = next((pair for pair in _extent(document, engine_list.items) if _reports_more(*pair, length, 1)), None)
+    if more:
+        raise _unreliable(
+            engine_list,
+            f"it has {length} engines and reports {show(more[0], 30)}={show(str(more[1]), 30)}, so it is one page",
+            "Set page_parameter in slb_engine_list, or the page size in its path.",
+        )
+
+
+def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:
+    """Return what identifies each row; with its "id", because a list may have several rows for one engine."""
+    return {
+        (engine["name"], engine["address"], str(item.get("id", ""))) for engine, item in zip(page, items, strict=True)
+    }
+
+
+def _extent(document: Any, items: str) -> Iterator[tuple[str, Any]]:
+    """Yield key and value of each member beside the list, and of the objects about pages that stand there."""
+    for key in [*(items.split(".") if items else []), ""]:
+        if not isinstance(document, dict):
+            return
+        for name, value in document.items():
+            yield bare(name), value
+            if isinstance(value, dict) and bare(name) in _PAGINATION:
+                yield from ((bare(inner), each) for inner, each in value.items())
+        document = document.get(key)
+
+
+def _total(extent: list[tuple[str, Any]], length: int) -> float | None:
+    totals = [_number(value) for key, value in extent if key in _TOTALS]
+    counts = [_number(value) for key, value in extent if key in _COUNTS]
+    return max([each for each in totals if each] + [each for each in counts if each not in (0, length)], default=None)
+
+
+def _is_last(extent: list[tuple[str, Any]], read: int, pages: int, length: int) -> bool:
+    """Return whether a member reports that ``read`` engines on ``pages`` pages are all; False if none reports it."""
+    if any(_reports_more(key, value, read, pages) for key, value in extent):
+        return False
+    return any(
+        (key in _TOTALS | _PAGES and _number(value) > 0)
+        or (key in _COUNTS and _number(value) > length)
+        or (key in _MORE and not _is_true(value))
+        or (key in _LAST and str(value).lower() == "true")
+        for key, value in extent
+    )
+
+
+def _reports_more(key: str, value: Any, read: int, pages: int) -> bool:
+    return (
+        (key in _TOTALS | _COUNTS and _number(value) > read)
+        or (key in _PAGES and _number(value) > pages)
+        or (key in _MORE and _is_true(value))
+        or (key in _LAST and str(value).lower() == "false")
+    )
+
+
+def _is_true(value: Any) -> bool:
+    return bool(value) and str(value).lower() not in ("false", "0")
+
+
+def _number(value: Any) -> float:
+    """Return a number, also one in a text; 0 for anything else."""
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
+        return float(value) if len(value) <= 20 else math.inf
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0

@@ -1,0 +1,187 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The install request of one engine and its outcome."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, find_texts, plain
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    CONNECTION_ARGUMENTS,
+    invalid,
+    read_boolean,
+    read_number,
+    require_text,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, NoAnswerError, Request
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
+
+INSTALL_PATH = "/system/add_slb_engine/"
+REQUESTED, EXISTS, PORT_IN_USE, REJECTED, UNKNOWN = "requested", "exists", "port_in_use", "rejected", "unknown"
+
+ENGINE_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "name": {"type": "str", "required": True},
+    "manage_ip": {"type": "str", "required": True},
+    "user_credential_id": {"type": "int", "default": 1},
+    "is_change_hostname": {"type": "bool", "default": False},
+    "exists_patterns": {"type": "list", "elements": "str", "default": list(PATTERNS["exists"])},
+    "port_in_use_patterns": {"type": "list", "elements": "str", "default": list(PATTERNS["port_in_use"])},
+}
+ARGUMENTS = {**CONNECTION_ARGUMENTS, **ENGINE_ARGUMENTS}
+
+_LONGEST_NAME = 255
+_HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
+_ERRORS = {
+    PORT_IN_USE: ("port_in_use", "a port is in use", "Find what uses the port on the host, such as a leftover."),
+    REJECTED: ("install_rejected", "rejected", "Correct what the management node reports."),
+    UNKNOWN: ("install_not_confirmed", "not confirmed", "Check the host or the web console before you repeat it."),
+}
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine to install. The fields are those of the request's body."""
+
+    name: str
+    is_change_hostname: bool
+    manage_ip: str
+    user_credential_id: int
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> Engine:
+        """Return the engine that ``options`` describe. Raises FleetError ``invalid_option``."""
+        credential, changes = options.get("user_credential_id"), options.get("is_change_hostname")
+        is_change_hostname = False if changes in (None, "") else read_boolean("is_change_hostname", changes)
+        return cls(
+            name=read_name(options.get("name"), becomes_host_name=is_change_hostname),
+            is_change_hostname=is_change_hostname,
+            manage_ip=read_address("manage_ip", options.get("manage_ip")),
+            user_credential_id=1
+            if credential in (None, "")
+            else read_number("user_credential_id", credential, 1, 2**31 - 1),
+        )
+
+
+@dataclass(frozen=True)
+class Install:
+    """The result of an install request. ``status_code`` is None if no answer came."""
+
+    outcome: str
+    status_code: int | None = None
+    answer: str = ""
+
+
+def request_install(
+    client: Client, engine: Engine, options: Mapping[str, Any], send_by: float | None = None
+) -> Install:
+    """Send the install request of ``engine``, at most once, and return its outcome.
+
+    ``options``: may contain ``exists_patterns`` and ``port_in_use_patterns``. ``send_by``: as in Request.
+    Raises FleetError with the value ``outcome``: ``unknown`` if the request may have arrived and no answer came,
+    ``port_in_use`` or ``rejected`` if no installation was started.
+    """
+    patterns = {
+        EXISTS: _compile("exists_patterns", options.get("exists_patterns") or PATTERNS["exists"]),
+        PORT_IN_USE: _compile("port_in_use_patterns", options.get("port_in_use_patterns") or PATTERNS["port_in_use"]),
+    }
+    request = Request("POST", INSTALL_PATH, asdict(engine), send_by=send_by)
+    try:
+        answer = client.call(request)
+    except FleetError as error:
+        is_sent = isinstance(error, NoAnswerError) and error.request is request and error.is_sent
+        error.values["outcome"] = UNKNOWN if is_sent else REJECTED
+        raise
+    install = Install(
+        find_outcome(answer, patterns, (engine.name, engine.manage_ip)), answer.status, client.message(answer)
+    )
+    if install.outcome in _ERRORS:
+        code, state, fix = _ERRORS[install.outcome]
+        summary = f"Installation of {engine.name[:40]} on {engine.manage_ip} {state}: {client.describe(answer)}."
+        raise FleetError(code, summary, fix, **asdict(install))
+    return install
+
+
+def find_outcome(
+    answer: Answer, patterns: Mapping[str, Sequence[re.Pattern[str]]], own_words: Sequence[str] = ()
+) -> str:
+    """Return the outcome that ``answer`` reports. ``own_words``: values of the request, which an answer may repeat."""
+    evidence = answer.message_fields
+    if answer.parsed and answer.verdict is False:
+        evidence = "\n".join(map(plain, find_texts(answer.parsed[0])))
+    every_pattern = [pattern for group in patterns.values() for pattern in group]
+    for word in map(plain, own_words):
+        if any(pattern.search(word) for pattern in every_pattern):
+            evidence = evidence.replace(word, " ")
+    # A message with both is an occupied port: this outcome has a person check the host.
+    for outcome in (PORT_IN_USE, EXISTS):
+        if any(pattern.search(evidence) for pattern in patterns[outcome]):
+            return outcome
+    if 400 <= answer.status < 500 and answer.status != 408:
+        return REJECTED
+    is_empty_by_accident = not answer.body and not answer.has_length and answer.status != 204
+    if answer.defect or not answer.is_success or is_empty_by_accident:
+        return UNKNOWN
+    if answer.is_login_page or (answer.parsed and answer.requires_login):
+        return UNKNOWN
+    return {True: REQUESTED, False: REJECTED, None: UNKNOWN}[answer.verdict]
+
+
+def read_name(value: Any, *, becomes_host_name: bool = False) -> str:
+    """Return the engine name ``value``. Raises FleetError ``invalid_option``."""
+    name = require_text("name", value)
+    if not name.strip() or name != name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+        raise invalid(
+            "name", "it is not a text of 1 to 255 printable characters without outer blanks", "Choose another name."
+        )
+    if becomes_host_name and not _HOST_NAME.fullmatch(name):
+        raise invalid(
+            "name",
+            f"with is_change_hostname, {name[:40]!r} is not a valid host name",
+            "Use letters, digits, hyphens and dots, at most 64 characters.",
+        )
+    return name
+
+
+def read_address(option: str, value: Any) -> str:
+    """Return the IP address ``value`` of an engine host in its short form. Raises FleetError ``invalid_option``."""
+    text = require_text(option, value).strip()
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        raise invalid(
+            option, f"{text[:40]!r} is not an IP address", "Set the IPv4 or IPv6 address of the engine host."
+        ) from None
+    plain_address = getattr(address, "ipv4_mapped", None) or address
+    is_ipv4_only = plain_address.version == 4 and (plain_address.is_reserved or str(plain_address).startswith("0."))
+    if (
+        is_ipv4_only
+        or plain_address.is_unspecified
+        or plain_address.is_loopback
+        or plain_address.is_multicast
+        or "%" in text
+    ):
+        raise invalid(
+            option,
+            f"the management node cannot reach a host at {text[:40]}",
+            "Set the address at which the management node reaches the host.",
+        )
+    return str(address)
+
+
+def _compile(option: str, patterns: Sequence[str]) -> list[re.Pattern[str]]:
+    compiled = []
+    for pattern in patterns:
+        try:
+            compiled.append(re.compile(require_text(option, pattern), re.IGNORECASE))
+        except re.error as error:
+            raise invalid(option, f"{pattern[:40]!r} is not a regular expression ({error})", "Correct it.") from None
+        if compiled[-1].search(""):
+            raise invalid(option, f"{pattern[:40]!r} matches every answer", "Use a word of that answer only.")
+    return compiled

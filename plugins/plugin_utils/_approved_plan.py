@@ -1,0 +1,103 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The approved plan (``slb_approved_plan``): a host is changed only as it says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan as PlanOfRun
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS
+
+if TYPE_CHECKING:
+    from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
+
+_DIGEST = "sha256:"
+_OF_WORK = (
+    *("is_change_hostname", "remove_leftovers", "allow_established"),
+    *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
+)
+_OF_INTERFACES = ("interfaces", "interfaces_state")
+_AGAIN = "Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), and have it approved."
+
+
+def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
+    """Return what a rollout would do on a host, in one line; empty for nothing.
+
+    It has action, engine, address, management node, container id and credential, and options that are not the default.
+    """
+    if plan.action == "fail" or (plan.action == "none" and not host.has_other_work):
+        return ""
+    engine, container = host.engine, slb_host["engine_container"].get("id")
+    credential = f"credential {host.variables['user_credential_id']}"
+    words = [f"{plan.action}:", engine.name, engine.manage_ip, engine.base_url, container, credential, *_options(host)]
+    return visible(" ".join(str(word) for word in words if word))
+
+
+def _options(host: FleetHost) -> Iterator[str]:
+    for name in _OF_WORK + (_OF_INTERFACES if host.variables["adopt_interfaces"] else ()):
+        value = host.variables[name]
+        if value is not None and value != DEFAULTS[f"slb_{name}"]:
+            shown = ",".join(sorted(value)) if isinstance(value, list) else value
+            yield name if value is True else f"{name} {shown}"
+
+
+def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
+    """Return the plan; a failure if an approved plan exists and does not contain it. Raises FleetError."""
+    approved = host.variables["approved_plan"]
+    if approved is None or not work:
+        return plan
+    if isinstance(approved, str) and approved.startswith(_DIGEST):
+        lines = (line.partition("\t") for line in host.reservations.noted("work"))
+        planned = {name: wants for name, _tab, wants in lines}
+        is_same = digest_of(planned) == approved and planned.get(host.name) == work
+        return plan if is_same else Plan("fail", "not_in_approved_plan", "The plan of the fleet has changed.", _AGAIN)
+    if _hosts_of(approved).get(host.name, "") == work:
+        return plan
+    return Plan("fail", "not_in_approved_plan", "The approved plan has another plan for this host, or none.", _AGAIN)
+
+
+def read_approved_plan(value: Any) -> PlanOfRun | None:
+    """Return the plan that ``slb_approved_plan`` names; None for a digest and for an invalid one."""
+    if isinstance(value, str) and value.startswith(_DIGEST):
+        return None
+    try:
+        return PlanOfRun.of(_hosts_of(value))
+    except FleetError:
+        return None  # each host reports it
+
+
+def _hosts_of(approved: Any) -> dict[str, str]:
+    """Return the work of each host in the approved plan. Raises FleetError for everything that is no plan."""
+    plan, source = approved, "slb_approved_plan"
+    try:
+        if isinstance(approved, str):
+            source = approved
+            document = json.loads(Path(approved.strip()).expanduser().read_text(encoding="utf-8"))
+            if document["run"]["playbook"] != "slb.fleet.rollout":
+                raise ValueError(f"it is the report of {document['run']['playbook']}")
+            plan = document["plan"]
+        hosts = {str(host): str(work) for host, work in plan["hosts"].items()}
+        if digest_of(hosts) != plan["digest"]:
+            raise ValueError("its digest does not match")
+    except (AttributeError, LookupError, TypeError):
+        raise _invalid(source, "it contains no plan") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise _invalid(source, str(error)) from None
+    return hosts
+
+
+def _invalid(source: str, why: str) -> FleetError:
+    return FleetError(
+        "approved_plan_invalid",
+        f"Approved plan {source:.60} invalid: {why:.100}.",
+        "Set slb_approved_plan to the report.json of slb.fleet.rollout --check.",
+    )

@@ -1,0 +1,587 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a host's plan is made: observed state and policy in, a plan out. No I/O.
+
+``RULES`` are tried from the first to the last, and the first that applies makes the plan; the last always applies.
+``SAFETY_CHECKS`` can then turn a plan that changes something into a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, State
+
+Action = Literal["none", "wait", "record", "restore", "install", "replace", "fail"]
+_RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
+RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to do on a host, and why.
+
+    ``code``: stable word for reports. ``verified_by``: with ``none`` and ``record``. ``by_list``: the engine list alone
+    calls a live container a leftover.
+    """
+
+    action: Action
+    code: str
+    summary: str
+    fix: str = ""
+    verified_by: Literal["host", "engine_list"] | None = None
+    by_list: bool = False
+
+
+class Rule(NamedTuple):
+    """One row of the table. ``when``: the condition for the documentation; ``applies`` is the same as code."""
+
+    code: str
+    when: str
+    applies: Callable[[State, Policy], bool]
+    action: Action | Callable[[State, Policy], Action]
+    summary: str | Callable[[State, Policy], str]
+    fix: str | Callable[[State, Policy], str] = ""
+
+
+def decide(state: State, policy: Policy) -> Plan:
+    """Return the plan of one host. Exactly one rule applies to each state."""
+    rule = next(rule for rule in RULES if rule.applies(state, policy))
+    action = rule.action if isinstance(rule.action, str) else rule.action(state, policy)
+    plan = Plan(
+        action,
+        rule.code,
+        _text(rule.summary, state, policy),
+        _text(rule.fix, state, policy) if action in ("fail", "wait") else "",
+        verified_by=("engine_list" if state.listed.state == "running" else "host")
+        if action in ("none", "record")
+        else None,
+        by_list=action == "replace" and rule.code == "leftover",
+    )
+    for check in SAFETY_CHECKS:
+        if plan.action in check.actions and check.applies(state, policy):
+            plan = Plan(
+                "fail",
+                check.code,
+                f"{plan.summary} {_text(check.summary, state, policy)}",
+                _text(check.fix, state, policy),
+            )
+    if plan.action in ("fail", "wait") and state.unresolved:
+        names = " and ".join(aside.name for aside in state.unresolved)
+        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores it.".strip())
+    return plan
+
+
+def _text(text: str | Callable[[State, Policy], str], state: State, policy: Policy) -> str:
+    if not isinstance(text, str):
+        return text(state, policy)
+    container, record = state.container, state.record
+    return text.format(
+        state=container.state,
+        runtime=container.runtime,
+        engine=state.engine.name,
+        address=state.engine.manage_ip,
+        age=f"{record.age:.0f}",
+        why=container.why or "no reason reported",
+        listed=state.listed.words or state.listed.state,
+        answer=state.answer or "no message",
+    )
+
+
+# Conditions that several rules share.
+
+
+def _is_listed_running(state: State, policy: Policy) -> bool:
+    return state.listed.state == "running"
+
+
+def _is_not_in_list(state: State) -> bool:
+    """Return whether the engine list can be trusted to say that no such engine runs."""
+    return state.listed.state in ("failed", "not_listed", "elsewhere")
+
+
+def _list_is_unclear(state: State, policy: Policy) -> bool:
+    """A list that does not decide must not lead to the stop of a container that may serve traffic."""
+    if state.listed.state != "unknown":
+        return False
+    return state.listed.is_about_it or (state.container.is_live and not policy.remediates)
+
+
+def _is_healthy(state: State, policy: Policy) -> bool:
+    if state.container.state != "running" or not state.is_verified:
+        return False
+    if state.has_list or policy.remediates:
+        return _is_listed_running(state, policy)
+    return state.is_stable(policy) or state.container.restart_count == 0
+
+
+def _must_restore(state: State, policy: Policy) -> bool:
+    return state.is_open and not policy.remediates
+
+
+def _is_name_taken(state: State) -> bool:
+    """Return whether a live container that was there before the request has the name of the set-aside one."""
+    container, record = state.container, state.record
+    is_other = record.set_aside is not None and record.set_aside.id != container.id
+    return container.is_live and is_other and container.id in record.containers_before
+
+
+def _is_own_over(state: State, policy: Policy) -> bool:
+    return state.is_after_request and state.remaining(policy) == 0
+
+
+def _has_failed(state: State, policy: Policy) -> bool:
+    """Return whether the container that came with our request is no engine. A person has paused a paused one."""
+    is_dead = not state.is_stable(policy) or state.listed.state == "failed"
+    return state.is_after_request and is_dead and state.container.state != "paused"
+
+
+def _is_deployed(state: State, policy: Policy) -> bool:
+    """Return whether the container that came with our request verifies the deployment without an engine list."""
+    return (
+        state.is_after_request
+        and state.is_stable(policy)
+        and not state.container.manager
+        and not state.has_list
+        and not policy.remediates
+    )
+
+
+def _is_to_adopt(state: State, policy: Policy) -> bool:
+    return policy.unverified_engine == "adopt" and state.container.state == "running" and not policy.remediates
+
+
+def _adopt_or_fail(state: State, policy: Policy) -> Action:
+    if not _is_to_adopt(state, policy):
+        return "fail"
+    if state.is_stable(policy):
+        return "record"
+    return "wait" if state.is_settling(policy) else "fail"
+
+
+def _unverified_action(state: State, policy: Policy) -> Action:
+    return "replace" if policy.unverified_engine == "replace" else _adopt_or_fail(state, policy)
+
+
+def _stop_running_leftovers(state: State) -> str:
+    if not state.running_leftovers:
+        return ""
+    return f"Run `{state.container.runtime} stop {' '.join(state.running_leftovers)}` on the host. "
+
+
+def _port_holders(state: State, policy: Policy) -> str:
+    held = ", ".join(f"{port['port']} ({port['process'] or 'unknown process'})" for port in state.ports[:8])
+    return (
+        f"{_stop_running_leftovers(state)}Stop the process that uses the port, then run again. "
+        f"Ports in use: {held or 'none seen'}."
+    )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        "install_rejected",
+        "the management node rejected the install request of this run",
+        lambda s, p: s.outcome == "rejected",
+        "fail",
+        "Install request rejected: {answer}.",
+        "Fix the reported cause, then run again.",
+    ),
+    Rule(
+        "port_in_use",
+        "the management node reports a port in use",
+        lambda s, p: s.outcome == "port_in_use",
+        "fail",
+        "Install request rejected, port in use: {answer}.",
+        _port_holders,
+    ),
+    Rule(
+        "exists_elsewhere",
+        "the management node reports that the engine exists",
+        lambda s, p: s.outcome == "exists",
+        "fail",
+        "Engine exists at the management node: {answer}.",
+        "Look up the engine in the web console. Remove it there, or correct slb_engine_name or slb_manage_ip.",
+    ),
+    Rule(
+        "permission_denied",
+        "container's state unknown, and the facts were not gathered as root",
+        lambda s, p: s.container.state == "unknown" and not s.is_root,
+        "fail",
+        "Container slb unknown: {why}.",
+        "Set become: true (ansible_become) for this host.",
+    ),
+    Rule(
+        "container_state_unknown",
+        "container's state unknown, and no request on the host is younger than slb_wait_timeout",
+        lambda s, p: s.container.state == "unknown" and s.remaining(p) == 0,
+        "fail",
+        "Container slb unknown: {why}.",
+        "Repair the container runtime on the host (`{runtime} ps --all`), then run again.",
+    ),
+    Rule(
+        "duplicate_engine",
+        "another host of the run has this engine name, this address or this machine",
+        lambda s, p: bool(s.conflict),
+        "fail",
+        lambda s, p: s.conflict,
+        "Give each host its own slb_engine_name, slb_manage_ip and ansible_host, or leave one of them out of the run.",
+    ),
+    Rule(
+        "address_mismatch",
+        "the host does not have its slb_manage_ip",
+        lambda s, p: not s.is_translated and is_another_machine(s.engine.manage_ip, s.addresses),
+        "fail",
+        lambda s, p: f"Host does not have slb_manage_ip {s.engine.manage_ip}; it has {', '.join(s.addresses[:5])}.",
+        "Correct slb_manage_ip or ansible_host. If NAT translates it, set slb_manage_ip_translated: true.",
+    ),
+    Rule(
+        "engine_list_unavailable",
+        "engine list configured and unavailable",
+        lambda s, p: s.listed.state == "unavailable",
+        "fail",
+        "{listed}",
+        "Repair the access to the engine list; slb.fleet.show_engine_list shows it.",
+    ),
+    Rule(
+        "engine_list_mismatch",
+        "engine list has another name at this address, or this name at another address",
+        lambda s, p: s.listed.state == "other_name" or (s.listed.state == "elsewhere" and not p.remediates),
+        "fail",
+        "Engine list contradicts the inventory: {listed}.",
+        "Correct slb_engine_name or slb_manage_ip, or remove the engine in the web console if it is gone.",
+    ),
+    Rule(
+        "healthy",
+        "record verified and everything in it holds, container runs, and the engine list, if configured, says running",
+        _is_healthy,
+        "none",
+        "Engine runs in the recorded container.",
+    ),
+    Rule(
+        "running_in_engine_list",
+        "engine list says running, container runs",
+        lambda s, p: _is_listed_running(s, p) and s.container.state == "running",
+        lambda s, p: "none" if p.remediates else "record",
+        "Engine runs, and the engine list says running.",
+    ),
+    Rule(
+        "deploying_in_engine_list",
+        "engine list says deploying",
+        lambda s, p: s.listed.state == "deploying",
+        "wait",
+        "Engine list says deploying; container slb is {state}.",
+        "Check the deployment in the web console. Refresh its page or end the deployment there, then run again.",
+    ),
+    Rule(
+        "replacement_in_progress",
+        "a run sets the container aside or restores it (record preparing, prepared or restoring), for less than 120 s",
+        lambda s, p: _must_restore(s, p) and s.is_young,
+        "wait",
+        "A run began to set the container aside or to restore it {age} s ago.",
+        "Wait until that run has ended. If it was ended, run again in 2 minutes.",
+    ),
+    Rule(
+        "replacement_interrupted",
+        "the same, for 120 s or more",
+        lambda s, p: _must_restore(s, p) and not _is_name_taken(s),
+        "restore",
+        "A run was interrupted while it set the container aside or restored it.",
+    ),
+    Rule(
+        "name_taken",
+        "the same, but an earlier container has the name slb and runs",
+        _must_restore,
+        "fail",
+        "Interrupted replacement not restored: another container slb is {state}.",
+        "Find out which container serves traffic. Remove or rename the other container on the host, then run again.",
+    ),
+    Rule(
+        "deployment_finished",
+        "own request; a container that was not there before it, stable, no manager; no engine list",
+        _is_deployed,
+        "record",
+        "Engine came up after our request and is stable.",
+    ),
+    Rule(
+        "deployment_in_progress",
+        "a request on the host is younger than slb_wait_timeout",
+        lambda s, p: s.remaining(p) > 0,
+        "wait",
+        "Deployment in progress: install requested {age} s ago.",
+        "Check the deployment in the web console, then run again.",
+    ),
+    Rule(
+        "deployment_missing",
+        "request of the record, wait over; the container that it set aside is still the last one",
+        lambda s, p: s.record.state == "requested" and s.has_undo and not p.remediates,
+        "restore",
+        "Deployment missing: {age} s after the request, container slb is {state}.",
+    ),
+    Rule(
+        "engine_restarting",
+        "verified container restarts, or was restarted within slb_settle",
+        lambda s, p: (
+            s.is_verified
+            and (s.container.state == "restarting" or (s.container.state == "running" and not s.is_stable(p)))
+            and not _is_not_in_list(s)
+            and not p.remediates
+        ),
+        "wait",
+        "Verified container was restarted by its runtime a moment ago, or restarts again and again.",
+        "Check `{runtime} logs slb` on the host. Repair it there, or run slb.fleet.remediate.",
+    ),
+    Rule(
+        "listed_but_not_running",
+        "engine list says running, container does not run",
+        _is_listed_running,
+        "fail",
+        "Engine list says running, but container slb is {state}.",
+        lambda s, p: (
+            f"{_stop_running_leftovers(s)}Start the container on the host, or remove the engine in the web console."
+        ),
+    ),
+    Rule(
+        "container_renamed",
+        "the verified container exists under another name",
+        lambda s, p: s.was_verified and bool(s.record.verified_name) and not p.remediates,
+        "fail",
+        lambda s, p: f"Verified container has another name: {s.record.verified_name}.",
+        lambda s, p: (
+            f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host, or remove that container."
+        ),
+    ),
+    Rule(
+        "missing_from_engine_list",
+        "verified before, and the engine list does not list it or lists it as failed",
+        lambda s, p: s.is_verified and _is_not_in_list(s) and not p.remediates,
+        "fail",
+        "Verified engine {engine} missing from the engine list or failed there; container slb is {state}.",
+        "Check the engine in the web console. If it is gone for good, run slb.fleet.remediate, then slb.fleet.rollout.",
+    ),
+    Rule(
+        "engine_list_empty",
+        "engine list shows no engine at all, and a container runs",
+        lambda s, p: s.listed.state == "empty" and s.container.is_live and not p.remediates,
+        "fail",
+        "Engine list empty, but container slb is {state}.",
+        "Check slb_engine_list and the user's permissions. If it may be empty, set slb_engine_list_may_be_empty: true.",
+    ),
+    Rule(
+        "engine_list_unreliable",
+        "engine list does not decide (unmapped state, several entries, addresses that cannot be compared)",
+        _list_is_unclear,
+        "fail",
+        "Engine list not clear about this engine: {listed}.",
+        "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
+    ),
+    Rule(
+        "engine_stopped",
+        "verified container does not run",
+        lambda s, p: s.is_verified and s.container.state != "running" and not p.remediates,
+        "fail",
+        "Verified engine stopped: container slb is {state}.",
+        lambda s, p: (
+            f"{_stop_running_leftovers(s)}Run `{s.container.runtime} "
+            f"{'unpause' if s.container.state == 'paused' else 'start'} slb` on the host, or slb.fleet.remediate."
+        ),
+    ),
+    Rule(
+        "container_changed",
+        "record verified, another container runs, no engine list",
+        lambda s, p: (
+            s.was_verified and s.container.is_live and not s.is_verified and not s.has_list and not p.remediates
+        ),
+        _adopt_or_fail,
+        "Recorded container was replaced by another one, which is {state}.",
+        "If the web console updated the engine, run slb.fleet.rollout with -e slb_unverified_engine=adopt. "
+        "If it is a leftover, run slb.fleet.remediate.",
+    ),
+    Rule(
+        "deployment_settling",
+        "own request, wait over, its container runs for less than slb_settle",
+        lambda s, p: _is_own_over(s, p) and s.is_settling(p) and not p.remediates,
+        "wait",
+        "Container came up a moment ago.",
+        "Check `{runtime} logs slb` on the host, then run again.",
+    ),
+    Rule(
+        "engine_list_mismatch",
+        "own request, wait over, its container is stable, and the engine list says neither running nor failed",
+        lambda s, p: (
+            _is_own_over(s, p) and s.is_stable(p) and s.has_list and s.listed.state != "failed" and not p.remediates
+        ),
+        "fail",
+        "Engine is stable on the host, but not running in the engine list: {listed}.",
+        "Check the engine in the web console, and slb_engine_list with slb.fleet.show_engine_list.",
+    ),
+    Rule(
+        "deployment_failed",
+        "own request, wait over; no container, or a new one that is not stable or failed in the engine list",
+        lambda s, p: (
+            s.record.state == "requested"
+            and s.record_is_current
+            and (s.container.state == "absent" or (_has_failed(s, p)))
+            and not p.remediates
+        ),
+        lambda s, p: "install" if s.container.state == "absent" else "replace",
+        lambda s, p: (
+            f"Deployment failed: {s.record.age:.0f} s after the request, container slb is {s.container.state}."
+        ),
+    ),
+    Rule(
+        "container_gone",
+        "the verified container is gone",
+        lambda s, p: s.container.state == "absent" and s.was_verified,
+        "install",
+        "Recorded container is gone, and the host has no container slb.",
+    ),
+    Rule(
+        "not_installed",
+        "container absent",
+        lambda s, p: s.container.state == "absent",
+        "install",
+        "No engine on the host.",
+    ),
+    Rule(
+        "container_exited",
+        "container exited or never started, and nothing verifies it",
+        lambda s, p: s.container.state in ("exited", "created"),
+        "replace",
+        "Container slb is {state}: leftover of an earlier deployment.",
+    ),
+    Rule(
+        "replace_requested",
+        "slb.fleet.remediate for this host, container running, restarting or paused",
+        lambda s, p: p.remediates,
+        "replace",
+        "Container slb is {state}; the operator states that the engine list does not list its engine.",
+    ),
+    Rule(
+        "unverified_container",
+        "container running, restarting or paused; nothing verifies it; no engine list",
+        lambda s, p: not s.has_list,
+        _unverified_action,
+        lambda s, p: (
+            f"Container slb is {s.container.state}, and nothing verifies it"
+            + (f"; slb_unverified_engine={p.unverified_engine}." if p.unverified_engine != "fail" else ".")
+        ),
+        "Look up the engine in the web console. Running there: set slb_unverified_engine: adopt for this host. "
+        "Not listed: set slb_unverified_engine: replace.",
+    ),
+    Rule(
+        "override_contradicts_engine_list",
+        "the same, engine list does not list it, but slb_unverified_engine is adopt",
+        lambda s, p: p.unverified_engine == "adopt",
+        "fail",
+        "Engine list does not list {engine} as running, but slb_unverified_engine=adopt.",
+        "Correct slb_engine_list, or unset slb_unverified_engine.",
+    ),
+    Rule(
+        "leftover",
+        "the same, engine list does not list it or lists it as failed",
+        lambda s, p: True,
+        "replace",
+        "Container slb is {state}, and the engine list does not list {engine} at {address} as running.",
+    ),
+)
+
+
+class SafetyCheck(NamedTuple):
+    """What must not be, before one of ``actions`` is taken."""
+
+    code: str
+    when: str
+    actions: tuple[Action, ...]
+    applies: Callable[[State, Policy], bool]
+    summary: str | Callable[[State, Policy], str]
+    fix: str | Callable[[State, Policy], str]
+
+
+_WRITES: tuple[Action, ...] = ("record", "restore", "install", "replace")
+
+SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
+    SafetyCheck(
+        "no_further_request",
+        "this run has requested the installation twice",
+        ("install", "replace"),
+        lambda s, p: s.requests > 1,
+        "No further request is sent in this run.",
+        "Look up the deployment in the web console, then run again.",
+    ),
+    SafetyCheck(
+        "record_invalid",
+        "deployment record cannot be read",
+        ("install", "replace", "restore"),
+        lambda s, p: s.record.state == "invalid",
+        lambda s, p: f"Deployment record invalid: {s.record.why}.",
+        f"Check in the web console that no deployment is in progress, remove {_RECORD_FILE}, then run again.",
+    ),
+    SafetyCheck(
+        "record_of_other_engine",
+        "the record verifies this very container for another engine, or this live container came with its request",
+        ("record", "replace"),
+        lambda s, p: (
+            (
+                (s.record.state == "verified" and s.record.last_verified == s.container.id and not s.record_is_current)
+                or (s.is_after_request_of_other and s.container.is_live)
+            )
+            and not p.remediates
+            and p.unverified_engine != "adopt"
+        ),
+        lambda s, p: (
+            f"Deployment record shows this container for engine {s.record.engine.name} at "
+            f"{s.record.engine.manage_ip} ({s.record.engine.base_url})."
+        ),
+        "Correct slb_engine_name, slb_manage_ip or slb_base_url. If the engine was renamed, set "
+        "slb_unverified_engine: adopt for this host.",
+    ),
+    SafetyCheck(
+        "record_not_writable",
+        "deployment record cannot be written",
+        _WRITES,
+        lambda s, p: bool(s.record.unwritable),
+        lambda s, p: f"Deployment record not writable: {s.record.unwritable}.",
+        lambda s, p: "Repair that on the host, then run again." if s.is_root else "Set become: true for this host.",
+    ),
+    SafetyCheck(
+        "managed_by_systemd",
+        "a systemd unit would start the container again",
+        ("replace",),
+        lambda s, p: (s.container.manager or "").startswith("systemd"),
+        lambda s, p: f"Container slb is managed by {s.container.manager}, which would start it again.",
+        lambda s, p: f"Run `systemctl disable --now {(s.container.manager or '').split()[2]}`, then run again.",
+    ),
+    SafetyCheck(
+        "managed_by_other",
+        "compose, swarm or Kubernetes would start the container again",
+        ("replace",),
+        lambda s, p: bool(s.container.manager),
+        lambda s, p: f"Container slb is managed by {s.container.manager}, which would start it again.",
+        "Remove the container there, then run again.",
+    ),
+    SafetyCheck(
+        "container_in_use",
+        "container has connections, or they cannot be seen",
+        ("replace",),
+        lambda s, p: s.container.is_live and s.container.connections != 0 and not p.allow_established,
+        lambda s, p: (
+            "Its connections cannot be seen."
+            if s.container.connections is None
+            else f"It has {s.container.connections} connection{'' if s.container.connections == 1 else 's'} "
+            f"(from {', '.join(s.container.peers)})."
+        ),
+        "If it is a leftover anyway, set slb_allow_established: true for this host.",
+    ),
+    SafetyCheck(
+        "container_would_be_deleted",
+        "container deletes itself when it stops (--rm)",
+        ("replace",),
+        lambda s, p: s.container.is_live and s.container.auto_remove and not p.remove_leftovers,
+        "It deletes itself when it stops (--rm) and could not be restored.",
+        "If it may be lost, set slb_remove_leftovers: true for this host.",
+    ),
+)

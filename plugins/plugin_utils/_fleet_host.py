@@ -1,0 +1,281 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One host of a run: its variables, its engine, and its plan in the light of the engine list and the other hosts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    Connection,
+    missing,
+    normalize_base_url,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, comparable
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, fetch_excerpt, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options, in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
+    OPEN_SECONDS,
+    Engine,
+    Policy,
+    State,
+    state_from_facts,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import read_variables
+
+_MOST_NAMES = 10
+LIST_AGE_SECONDS = 10.0
+"""Maximum age of the engine list while hosts wait, and before a container is set aside."""
+_WAIT_MARGIN_SECONDS = 60
+"""Of the wait, beyond the longest call: 30 s until the request is sent, and time for its deployment."""
+POLL_SECONDS = 5
+"""Seconds between two checks of a deployment, as in the role's tasks."""
+
+
+@dataclass
+class FleetHost:
+    """``connection``: options of the management node. ``size``: number of hosts of the play."""
+
+    name: str
+    variables: dict[str, Any]
+    connection: dict[str, Any]
+    engine: Engine
+    policy: Policy
+    size: int
+    is_limited: bool
+    reservations: Reservations = field(default_factory=Reservations)
+    last_state: State = field(default_factory=State)
+    _conflict: str = ""
+    _listed: Listed = field(default_factory=lambda: Listed("undescribed"))
+
+    @classmethod
+    def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, remediates: bool = False) -> FleetHost:
+        """Read and check the variables of a host. Raises FleetError."""
+        try:
+            variables = read_variables(task_vars, templar)
+            connection = connection_options(task_vars, templar)
+            if not connection["base_url"]:
+                raise missing("base_url")
+            wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
+            base_url = normalize_base_url(connection["base_url"])
+            if variables["engine_list"]:
+                EngineList.from_option(variables["engine_list"])
+            _check_times(variables["wait_timeout"], _call_seconds(connection))
+        except FleetError as error:
+            raise in_variables(error) from None
+        return cls(
+            name=str(task_vars.get("inventory_hostname")),
+            variables=variables,
+            connection=connection,
+            engine=Engine(wanted.name, wanted.manage_ip, base_url),
+            policy=Policy(
+                unverified_engine=variables["unverified_engine"],
+                wait_timeout=variables["wait_timeout"],
+                settle=variables["settle"],
+                allow_established=variables["allow_established"],
+                remove_leftovers=variables["remove_leftovers"],
+                remediates=remediates,
+            ),
+            size=len(task_vars.get("ansible_play_hosts_all") or ()),
+            is_limited=str(task_vars.get("ansible_limit") or "all") != "all",
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Return what a role's tasks need of the variables, in its type."""
+        names = ("stop_timeout", "wait_timeout", "adopt_interfaces", "allow_established", "remove_leftovers")
+        record, aside = self.last_state.record, self.last_state.record.set_aside
+        interrupted = OPEN_SECONDS + (aside.stop_timeout if aside else 0)
+        waits = max(self.variables["wait_timeout"], record.wait_timeout, interrupted) + 2 * self.variables["settle"]
+        return {
+            **{name: self.variables[name] for name in names},
+            "open_age": interrupted,
+            "polls": math.ceil(waits / POLL_SECONDS) + 3,
+            "step_timeout": self.step_seconds,
+            "install_timeout": 2 * (self.step_seconds + _call_seconds(self.connection)),
+        }
+
+    @property
+    def step_seconds(self) -> int:
+        """Return the time limit of one module of a step on the host."""
+        return int(self.variables["host_timeout"] + self.variables["stop_timeout"])
+
+    @property
+    def has_other_work(self) -> bool:
+        """Return whether there is work on a host whose engine is healthy."""
+        return bool(self.variables["adopt_interfaces"] or self.variables["motd_after"] == "restored")
+
+    def reserve(self) -> None:
+        """Reserve name and address, before the host is contacted. An address is one host, whatever manages it."""
+        engine = self.engine
+        for what, subject in (
+            (f"engine name {engine.name}", f"name {engine.base_url} {engine.name}"),
+            (f"address {engine.manage_ip}", f"address {comparable(engine.manage_ip)}"),
+        ):
+            others = self.reservations.reserve(subject, self.name)
+            if others and not self._conflict:
+                self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MOST_NAMES])}."
+
+    def plan(
+        self,
+        slb_host: Mapping[str, Any],
+        *,
+        requests: int = 0,
+        is_compared: bool = False,
+        **rest: Any,
+    ) -> Plan:
+        """Return the plan for a host with these facts. ``is_compared``: all hosts of the run have been checked.
+
+        ``rest``: further fields of the state, such as ``outcome``.
+        """
+        if slb_host.get("machine") and not self._conflict:
+            others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)
+            if others:
+                self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MOST_NAMES])}."
+        self.last_state = state_from_facts(
+            slb_host,
+            self.engine,
+            self._listed,
+            is_translated=self.variables["manage_ip_translated"],
+            conflict=self._conflict,
+            requests=requests,
+            **rest,
+        )
+        plan = decide(self.last_state, self.policy)
+        return self._within_limit(plan, is_compared) if plan.by_list else plan
+
+    def fetch_list(self, max_age: float | None = None) -> None:
+        """Read the engine list of the run, at most ``max_age`` seconds old.
+
+        Call it before facts are gathered: an engine that starts in between is then a new engine, not a missing one.
+        """
+        engine_list = self.variables["engine_list"]
+        if not engine_list:
+            return
+        name, address = self.engine.name, self.engine.manage_ip
+        try:
+            found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
+        except FleetError as error:
+            found = Listed("unavailable", str(in_variables(error)))
+        is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
+        self._listed = Listed("not_listed") if is_allowed else found
+
+    def _within_limit(self, plan: Plan, is_compared: bool) -> Plan:
+        """Count live containers that only the engine list calls leftovers, over the whole run.
+
+        The words are the same for all hosts, because a shared cause is shown once.
+        """
+        self.reservations.note("replacements", self.name)
+        wanted = sorted(set(self.reservations.noted("replacements")))
+        limit = self.variables["max_replaced"]
+        if isinstance(limit, str):
+            # The check has all hosts of the run; the plays that follow have fewer.
+            self.reservations.note("sizes", str(self.size))
+            size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%"))
+            limit = max(1, int(size * share / 100)) if share else 0
+        wrong = self.reservations.noted(f"list wrong {self.engine.base_url}")
+        if wrong:
+            return Plan(
+                "fail",
+                "engine_list_unreliable",
+                f"The engine list did not show the engine of {wrong[0]}, which exists.",
+                "Correct slb_engine_list or the user's permissions, then run again.",
+            )
+        if not is_compared or len(wanted) <= limit:
+            return plan
+        return Plan(
+            "fail",
+            "replace_limit_exceeded",
+            f"{len(wanted)} running containers would be replaced; slb_max_replaced allows {limit}: "
+            f"{', '.join(wanted[:_MOST_NAMES])}.",
+            "Check slb_engine_list, slb_engine_name and slb_manage_ip. If they are right, raise slb_max_replaced.",
+        )
+
+    def list_age(self, planned: Mapping[str, Any]) -> float:
+        """Return the maximum age of the engine list before a change, in seconds.
+
+        While a list of several pages is fetched, an engine can move from one page to another. So a live container that
+        such a list does not show must be missing in two fetches.
+        """
+        is_paged = bool((self.variables["engine_list"] or {}).get("page_parameter"))
+        return 0.0 if is_paged and planned.get("by_list") else LIST_AGE_SECONDS
+
+    def steps(self, plan: Plan, slb_host: Mapping[str, Any]) -> list[str]:
+        """Return what a rollout would do, in its order."""
+        steps = []
+        if plan.action in ("install", "replace", "restore") and self.variables["adopt_interfaces"]:
+            steps.append("adopt interfaces")
+        if plan.action in ("install", "replace") and self.moves_banner(slb_host):
+            motd = slb_host["motd"]
+            steps.append(f"move {motd['path']} aside ({motd['bytes']} bytes, limit {self.variables['motd_max_bytes']})")
+        steps += {
+            "record": ["record the engine"],
+            "restore": ["restore the set-aside container"],
+            "replace": ["set slb aside"] if self.policy.remediates else ["set slb aside", "install"],
+            "install": [] if self.policy.remediates else ["install"],
+            "wait": ["wait for the deployment"],
+        }.get(plan.action, [])
+        return steps
+
+    def moves_banner(self, slb_host: Mapping[str, Any]) -> bool:
+        """Return whether moving /etc/motd brings the login banner below the limit, or that file is itself too long."""
+        motd, most = slb_host.get("motd") or {}, self.variables["motd_max_bytes"]
+        names = (motd.get("path"), f"{motd.get('path')} ({motd.get('target')})")  # not those in /etc/motd.d
+        sources = [each for each in motd.get("sources") or () if each["source"] in names]
+        own = sum(int(each.get("bytes") or 0) for each in sources)
+        total = int(motd.get("bytes") or 0)
+        return self.variables["motd"] == "aside" and total > most and own > 0 and (own > most or total - own <= most)
+
+    def unknown_engines(self) -> list[str]:
+        """Return the engines of the list that no host of the run wants; once a run, and not if the run is limited."""
+        engine_list = self.variables["engine_list"]
+        node = self.engine.base_url
+        if not engine_list or self.is_limited or not self.reservations.is_first(f"unknown engines {node}"):
+            return []
+        connection = Connection.from_options(self.connection)
+        try:
+            engines = RunCache(connection).engines(EngineList.from_option(engine_list))
+        except FleetError:
+            return []
+        return [
+            f"{each['name']} ({each['address']})"
+            for each in sorted(engines, key=lambda each: each["name"])
+            if not self.reservations.is_reserved(f"name {node} {each['name']}")
+            and not self.reservations.is_reserved(f"address {each['address']}")
+        ]
+
+
+def _call_seconds(connection: Mapping[str, Any]) -> int:
+    return Connection("", timeout=connection["timeout"], retries=connection["retries"]).call_seconds
+
+
+def _check_times(wait_timeout: float, call: float) -> None:
+    """Raise FleetError if a request could still be sent or answered when the wait for its deployment is over."""
+    if wait_timeout < call + _WAIT_MARGIN_SECONDS:
+        raise FleetError(
+            "invalid_variable",
+            f"Variable slb_wait_timeout invalid: {wait_timeout:g} s are not {_WAIT_MARGIN_SECONDS} s more than a call "
+            f"of {call:g} s (slb_timeout x (slb_retries + 1)).",
+            f"Set slb_wait_timeout to {call + _WAIT_MARGIN_SECONDS:g} or more, or lower slb_timeout or slb_retries.",
+        )
+
+
+def join_groups(action: ActionBase, groups: list[str], result: dict[str, Any]) -> None:
+    """Add the host to ``groups``, as ``ansible.builtin.group_by`` does."""
+    if hasattr(action, "add_group"):  # ansible-core 2.21
+        for group in groups:
+            action.add_group(group, parent_group_names=["all"])
+    elif groups:
+        # A result can name one group; that one is in all of them.
+        result.update(add_group="_and_".join(groups), parent_groups=groups if groups[1:] else ["all"])

@@ -1,0 +1,168 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Base of the actions that run modules on engine hosts: declared keys only; a lost connection is not a failure."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ansible import constants
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
+from ansible.plugins.action import ActionBase
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+
+try:
+    from ansible.module_utils.common.json import Direction, get_module_decoder, get_module_encoder
+except ImportError:  # before ansible-core 2.19
+    pass
+else:
+    # In the process from which the workers are forked; each worker would import them again for each task.
+    get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
+    get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
+
+_MARGIN_SECONDS = 5
+"""For the connection, of the time limit of a task."""
+_ALWAYS = ("changed", "failed", "msg", "code", "fix", "diff", "warnings", "exception")
+_UNREADABLE = ("module_stdout", "module_stderr", "rc")
+"""Keys of Ansible's own result for a module whose output is no JSON."""
+RETURNED: Mapping[str, tuple[str, ...]] = {
+    "host_info": ("slb_host",),
+    "engine_install": ("record", "set_aside_as", "restored", "before", "after"),
+    "engine_container": ("record", "set_aside_as", "restored", "is_replaced", "before", "after"),
+    "engine_record": ("record",),
+    "motd": ("moved", "backup_file"),
+    "login": ("sessionid", "tls_fingerprint"),
+    "engine": ("outcome", "status_code", "answer"),
+    "engine_info": ("engines", "unmapped"),
+    "interface": ("adopted", "released", "left_alone", "undone", "pending"),
+}
+"""Keys that a host may return, by module. Everything else is dropped, above all ``ansible_facts``."""
+_LONGEST_TEXT = 8192
+_DEEPEST = 8
+_MOST_ITEMS = 20_000
+
+
+class HostAction(ActionBase):  # type: ignore[misc]
+    """Run the module of the same name on the host. Subclasses that do more override ``act``."""
+
+    _supports_check_mode = True
+    _supports_async = False
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        variables = task_vars or {}
+        self._began = time.monotonic()
+        try:
+            refuse_facts(variables, constants.config.get_plugin_vars("connection", self._connection._load_name))
+            result.update(self.act(variables))
+        except FleetError as error:
+            result.update(error.as_result(), failed=True)
+        except BaseException as error:
+            if not isinstance(error, Exception):
+                # A time limit of Ansible: later tasks and runs must not wait in the same shared connection.
+                self.reset_connection()
+            raise
+        if self._discovered_interpreter_key:
+            # Found by Ansible on the controller's side; without it each task would search for Python again.
+            result["ansible_facts"] = {self._discovered_interpreter_key: str(self._discovered_interpreter)}
+        return result
+
+    def reset_connection(self) -> None:
+        """End the shared connection to the host. The next task connects again."""
+        with contextlib.suppress(AnsibleError):
+            self._connection.reset()
+
+    def seconds_left(self, most: float) -> float:
+        """Return the time of this task that is left for a module on the host, at most ``most`` seconds."""
+        left = most if not self._task.timeout else min(most, self._task.timeout - (time.monotonic() - self._began))
+        return max(0.0, left - _MARGIN_SECONDS)
+
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """Return the task's result. Raises FleetError."""
+        return self.on_host(self._task.action.rpartition(".")[2], self.given(), variables)
+
+    def given(self) -> dict[str, Any]:
+        """Return the task's options that are set; an empty one is unset."""
+        return {option: value for option, value in self._task.args.items() if not is_empty(value)}
+
+    def on_host(
+        self, module: str, arguments: dict[str, Any], variables: dict[str, Any], *, attempts: int = 2
+    ) -> dict[str, Any]:
+        """Return the result of ``slb.fleet.<module>`` on the host.
+
+        An empty or undecodable answer is a lost connection. The module runs once more then, unless ``attempts`` is 1.
+        Raises AnsibleConnectionFailure, and FleetError ``host_unreachable`` or ``host_not_checked``.
+        """
+        answer: dict[str, Any] = {}
+        for _attempt in range(attempts):
+            try:
+                answer = self._execute_module(
+                    module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables
+                )
+            except AnsibleConnectionFailure as error:
+                raise AnsibleConnectionFailure(visible(" ".join(str(error.message).split()))) from None
+            if "module_stdout" not in answer:
+                return _declared(module, answer)
+            if answer.get("rc", 0) in (1, 127):
+                break
+            self.reset_connection()
+        printed = f"{answer.get('module_stdout') or ''}\n{answer.get('module_stderr') or ''}".strip().splitlines()
+        if not printed or answer.get("rc", 0) not in (1, 127):
+            raise FleetError(
+                "host_unreachable",
+                f"Connection lost: SSH ended with status {answer.get('rc')} and no valid answer.",
+                "Check the network and sshd on the host, then run again.",
+            )
+        raise FleetError(
+            "host_not_checked",
+            f"Module not run on the host: {visible(printed[-1]).rstrip('.')[:150]}.",
+            "Check that the host has Python 3.6 or later, and set ansible_python_interpreter.",
+        )
+
+    def on_host_again(self, module: str, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        """As ``on_host``, after the first contact: a lost connection is a failure, which counts like any other."""
+        try:
+            return self.on_host(module, arguments, variables)
+        except AnsibleConnectionFailure as error:
+            raise FleetError(
+                "host_unreachable",
+                f"Connection to the host lost: {visible(str(error))[-150:].strip()}.",
+                "Check the network and sshd on the host, then run again.",
+            ) from None
+
+
+def raise_failure(answer: Mapping[str, Any]) -> None:
+    """Raise a module's failure as FleetError."""
+    if answer.get("failed"):
+        values = {key: answer[key] for key in answer if key not in (*_ALWAYS, *_UNREADABLE)}
+        raise FleetError(
+            str(answer.get("code") or "task_failed"),
+            str(answer.get("msg") or "Module failed without a message."),
+            str(answer.get("fix") or ""),
+            **values,
+        )
+
+
+def _declared(module: str, answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _cleaned(answer[name], _DEEPEST) for name in (*_ALWAYS, *RETURNED[module]) if name in answer}
+
+
+def _cleaned(value: Any, depth: int) -> Any:
+    """Return data of bounded size, without characters that a terminal would act upon."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return visible(value[:_LONGEST_TEXT], keep_lines=True)
+    if depth and isinstance(value, Mapping):
+        return {visible(str(name)[:100]): _cleaned(item, depth - 1) for name, item in list(value.items())[:_MOST_ITEMS]}
+    if depth and isinstance(value, (list, tuple)):
+        return [_cleaned(item, depth - 1) for item in value[:_MOST_ITEMS]]
+    return visible(str(value)[:_LONGEST_TEXT])

@@ -1,0 +1,84 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Base of the actions that call the management node in the controller's process, in the session of the run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from ansible.errors import AnsibleConnectionFailure
+from ansible.module_utils.common.parameters import remove_values, sanitize_keys
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import secret_forms
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import SECRET_OPTIONS, Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, raw_arguments, with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
+
+
+class ManagementNodeAction(HostAction):
+    """``operation`` and ``argument_spec`` are those of the module of the same name.
+
+    Delegated to another host, the module runs there, in a session of its own, unless ``has_module`` is false.
+    ``is_secret``: hide a successful result.
+    """
+
+    _requires_connection = False
+
+    argument_spec: ClassVar[dict[str, dict[str, Any]]]
+    has_module: ClassVar[bool] = True
+    operation: Any
+    is_secret: ClassVar[bool] = False
+
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        is_elsewhere = bool(self._task.delegate_to) and self._connection.transport != "local" and self.has_module
+        with self._environment():
+            given = self._given(variables, environment=not is_elsewhere)
+            values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
+        if self.is_secret and not values.get("failed"):
+            values["_ansible_no_log"] = True
+        return values
+
+    def _given(self, variables: Mapping[str, Any], *, environment: bool) -> dict[str, Any]:
+        raw = raw_arguments(self._task)
+        return given_options(
+            self.argument_spec, self._task.args, raw, variables, self._templar, environment=environment
+        )
+
+    def _run_here(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        options = with_defaults(self.argument_spec, given)
+        connection = Connection.from_options(options)
+        client = Client(connection, RunCache(connection))
+        values: dict[str, Any] = self.operation(client, options, bool(self._task.check_mode)).as_task_result(False)
+        return values
+
+    def _run_elsewhere(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+        secrets = secret_forms(str(given.get(option) or "") for option in SECRET_OPTIONS)
+        try:
+            answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given, variables)
+        except AnsibleConnectionFailure as error:
+            raise AnsibleConnectionFailure(remove_values(error.message, secrets)) from None
+        except FleetError as error:
+            raise FleetError(error.code, remove_values(error.summary, secrets), error.fix) from None
+        # The client shows no secret, but a delegated host may send one back.
+        values: dict[str, Any] = sanitize_keys(remove_values(answer, secrets), secrets)
+        return values
+
+    @contextlib.contextmanager
+    def _environment(self) -> Iterator[None]:
+        """Apply the task's keyword ``environment``, as a module gets it from its connection: proxies, for example."""
+        kept = dict(os.environ)
+        for layer in self._task.environment or ():
+            for name, value in (self._templar.template(layer) or {}).items():
+                os.environ[str(name)] = str(value)
+        try:
+            yield
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)

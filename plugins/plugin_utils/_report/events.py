@@ -1,0 +1,107 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What callbacks read of Ansible's plays and results, by names that every supported ansible-core has."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from ansible import constants, context
+from ansible.release import __version__ as core_version
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
+
+_COLLECTION = Path(__file__).resolve().parents[3]
+_PLAYBOOKS = _COLLECTION / "playbooks"
+_WITHOUT_HOSTS = ("merge_reports", "awx_setup")
+"""Playbooks on the controller alone."""
+_WITHOUT_REPORT = "show_engine_list"
+"""It changes and verifies nothing: a report of it would replace one of the fleet."""
+
+
+def own_playbook(play: Any) -> str:
+    """Return the full name of the playbook with a report that has the play; empty for others and for parts."""
+    path = _path(play)
+    has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem != _WITHOUT_REPORT
+    return f"slb.fleet.{path.stem}" if has_report else ""
+
+
+def is_own(play: Any) -> bool:
+    """Return whether the play is of this collection, or a part of its playbooks, and about hosts of the fleet."""
+    path = _path(play)
+    return _PLAYBOOKS in path.parents and path.stem not in _WITHOUT_HOSTS
+
+
+def host_of(result: Any) -> str:
+    return str(_named(result, "host").get_name())
+
+
+def task_of(result: Any) -> Any:
+    return _named(result, "task")
+
+
+def module_of(task: Any) -> str:
+    return str(getattr(task, "resolved_action", None) or task.action)
+
+
+def identity(task: Any) -> str:
+    return str(task._uuid)
+
+
+def values_of(result: Any) -> Mapping[str, Any]:
+    """Return the module's result. ansible-core 2.19 copies it for each caller."""
+    values = _named(result, "result")
+    return values if isinstance(values, Mapping) else {}
+
+
+def warnings_of(result: Any) -> list[str]:
+    if hasattr(type(result), "warnings"):
+        return [str(warning.event.msg) for warning in result.warnings]
+    return [str(warning) for warning in result._result.get("warnings") or ()]
+
+
+def run_of(playbook: str, variables: Mapping[str, Any]) -> Run:
+    """Return what is known of a run when it begins. ``variables``: of its first play."""
+    job, limit = str(variables.get("awx_job_id") or ""), str(context.CLIARGS.get("subset") or "")
+    sources = tuple(map(str, context.CLIARGS.get("inventory") or ()))
+    is_configured = sources == tuple(map(str, constants.DEFAULT_HOST_LIST or ()))
+    return Run(
+        playbook=playbook,
+        check=bool(context.CLIARGS.get("check")),
+        inventory=() if is_configured else tuple(word for each in sources for word in ("-i", short_path(each))),
+        limit=in_short(limit, 1000) or None,
+        awx_job_id=int(job) if job.isdecimal() else None,
+        versions={"slb.fleet": _version(), "ansible-core": core_version, "Python": platform.python_version()},
+    )
+
+
+def short_path(path: str) -> str:
+    """Return the path as a command of this folder may name it."""
+    return path.removeprefix(f"{Path.cwd()}/")
+
+
+def _version() -> str:
+    try:
+        return str(json.loads((_COLLECTION / "MANIFEST.json").read_text())["collection_info"]["version"])
+    except (OSError, ValueError, KeyError):
+        pass
+    try:
+        return str(yaml.safe_load((_COLLECTION / "galaxy.yml").read_text())["version"])
+    except (OSError, yaml.YAMLError, KeyError, TypeError):
+        return "unknown"
+
+
+def _path(play: Any) -> Path:
+    return Path(str(play.get_path()).rpartition(":")[0]).resolve()
+
+
+def _named(result: Any, name: str) -> Any:
+    # Up to ansible-core 2.18 only the names with an underscore exist.
+    return getattr(result, name) if hasattr(type(result), name) else getattr(result, f"_{name}")

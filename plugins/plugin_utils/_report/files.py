@@ -1,0 +1,61 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reports in a folder, each replaced as a whole."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, names_for_retry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
+
+_PREFIX, _SUFFIX, _KILLED_SECONDS = ".slb-fleet-", ".part", 600
+_MODE_OF_FOLDER, _MODE, _MODE_OF_METRICS = 0o750, 0o640, 0o644
+
+
+def as_text(document: Document) -> str:
+    return json.dumps(document.as_json(), ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def retry(document: Document) -> str:
+    """Return the hosts for a next run, as ``--limit @`` reads them. To Ansible, an empty file would be all hosts."""
+    return "".join(f"{name}\n" for name in names_for_retry(document)) or "!all\n"
+
+
+AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
+    "report.json": as_text,
+    "retry": retry,
+    "slb_fleet.prom": metrics,
+}
+AT_THE_END: Mapping[str, Callable[[Document], str]] = {**AT_ANY_MOMENT, "report.html": page}
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove the files that killed runs left; a newer one may belong to another run. Raises OSError."""
+    for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        if time.time() - path.lstat().st_mtime > _KILLED_SECONDS:
+            path.unlink(missing_ok=True)
+
+
+def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
+    """Write the files; a reader sees the former file or the new one. Raises OSError."""
+    for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
+        missing.mkdir(_MODE_OF_FOLDER, exist_ok=True)
+    for name, render in files.items():
+        with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=_PREFIX, suffix=_SUFFIX, delete=False) as file:
+            path = Path(file.name)
+            try:
+                file.write(render(document).encode("utf-8", "backslashreplace"))
+                file.flush()
+                # The textfile collector reads its file as a user of its own.
+                path.chmod(_MODE_OF_METRICS if name.endswith(".prom") else _MODE)
+                path.replace(folder / name)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise

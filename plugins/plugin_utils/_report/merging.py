@@ -1,0 +1,136 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the documents of several runs and make one of them: of slices, or of a run and those after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    FORMAT,
+    STATUSES,
+    VERSION,
+    Batch,
+    Change,
+    Document,
+    HostEntry,
+    Plan,
+    Run,
+    UnknownEngine,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command
+
+_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "int": (int,), "float": (int, float)}
+Part = TypeVar("Part")
+
+
+def read_document(path: Path) -> Document:
+    """Return the document in a report.json, or in the folder that has one. Raises FleetError ``report_invalid``."""
+    file = path / "report.json" if path.is_dir() else path
+    try:
+        return document_from(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or in_short(str(error), 100)
+        raise FleetError(
+            "report_invalid",
+            f"Report {file} invalid: {why}.",
+            "Set slb_reports to report.json files of the callback slb.fleet.report, or to their folders.",
+        ) from None
+
+
+def document_from(text: str) -> Document:
+    """Return the document of a report.json. Raises any of the errors that ``read_document`` names."""
+    values = json.loads(text)
+    if (values["format"], values["version"]) != (FORMAT, VERSION):
+        raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
+    run = _build(Run, {**values["run"], "batches": [_build(Batch, each) for each in values["run"]["batches"]]})
+    for moment in filter(None, (run.began, run.updated, run.ended)):
+        datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
+    hosts = tuple(
+        _build(HostEntry, {**each, "changes": [_build(Change, change) for change in each["changes"]]})
+        for each in values["hosts"]
+    )
+    if any(host.status not in STATUSES for host in hosts):
+        raise ValueError("a host has an unknown status")
+    plan = Plan.of(values["plan"]["hosts"]) if values["plan"] else None
+    return Document(run, hosts, plan, tuple(_build(UnknownEngine, each) for each in values["unknown_engines"]))
+
+
+def merge_documents(documents: Sequence[Document], folder: str) -> Document:
+    """Return one document. For a host that is in several, the run that was updated last counts. Raises FleetError."""
+    kinds = {f"{each.run.playbook}{' in check mode' if each.run.check else ''}" for each in documents}
+    if len(kinds) != 1:
+        raise FleetError(
+            "report_invalid",
+            f"Reports not merged: they are of {' and '.join(sorted(kinds)) or 'no run'}.",
+            "Merge the reports of one playbook at a time.",
+        )
+    hosts: dict[str, HostEntry] = {host.name: host for document in documents for host in document.hosts}
+    batches = [batch for document in documents for batch in document.run.batches]
+    offsets = [sum(len(each.run.batches) for each in documents[:at]) for at in range(len(documents))]
+    work: dict[str, str] = {}
+    for document, offset in sorted(zip(documents, offsets, strict=True), key=lambda pair: pair[0].run.updated):
+        work.update(document.plan.hosts if document.plan else {})
+        for host in document.hosts:
+            hosts[host.name] = host if host.batch is None else replace(host, batch=host.batch + offset)
+    run = replace(_merge_runs([each.run for each in documents]), batches=tuple(batches))
+    return Document(
+        replace(run, next=next_command(run, tuple(hosts.values()), folder)),
+        tuple(hosts.values()),
+        Plan.of(work) if any(each.plan for each in documents) else None,
+        _merge_unknown(documents),
+    )
+
+
+def _merge_runs(runs: Sequence[Run]) -> Run:
+    statuses = {run.status for run in runs}
+    began, updated = min(run.began for run in runs), max(run.updated for run in runs)
+    seconds = datetime.fromisoformat(updated.rstrip("Z")) - datetime.fromisoformat(began.rstrip("Z"))
+    inventories = {run.inventory for run in runs}
+    return replace(
+        runs[0],
+        status="running" if "running" in statuses else "interrupted" if "interrupted" in statuses else "finished",
+        began=began,
+        updated=updated,
+        ended=None if any(run.ended is None for run in runs) else max(run.ended or "" for run in runs),
+        seconds=seconds.total_seconds(),
+        inventory=inventories.pop() if len(inventories) == 1 else (),
+        limit=None,
+        awx_job_id=None,
+        management_nodes=tuple(dict.fromkeys(node for run in runs for node in run.management_nodes)),
+    )
+
+
+def _merge_unknown(documents: Sequence[Document]) -> tuple[UnknownEngine, ...]:
+    """Return the engines that every run with their management node calls unknown: others may be of another slice."""
+    found = dict.fromkeys(each for document in documents for each in document.unknown_engines)
+    return tuple(
+        each
+        for each in found
+        if all(
+            each in document.unknown_engines
+            for document in documents
+            if each.management_node in document.run.management_nodes
+        )
+    )
+
+
+def _build(kind: type[Part], values: dict[str, Any]) -> Part:
+    """Return a dataclass of the values; fields of a later version are dropped."""
+    found = {}
+    for each in fields(kind):  # type: ignore[arg-type]
+        value, name = values[each.name], str(each.type)
+        types = _TYPES.get(name.removesuffix(" | None"))
+        is_none = value is None and name.endswith("None")
+        if types and not is_none and (not isinstance(value, types) or (types != (bool,) and isinstance(value, bool))):
+            raise TypeError(f"{each.name} is not {name}")
+        found[each.name] = tuple(value) if isinstance(value, list) else value
+    return kind(**found)

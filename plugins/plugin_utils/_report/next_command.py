@@ -1,0 +1,67 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command to run next: playbook, inventory and limit."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import BAD, HostEntry, Run, can_be_named
+
+_FEW = 30
+_ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
+_ONLY_REMEDIATE = {"missing_from_engine_list"}
+_FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
+"""Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
+_NOT_DECIDED = (
+    *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty"),
+    *("invalid_option", "invalid_variable", "missing_option", "task_failed"),
+)
+"""A rollout would fail with the same code, so the same playbook is proposed again."""
+
+
+def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
+    """Return the command for all hosts that need one; empty if none does. ``folder``: of the reports."""
+    planned = [host for host in hosts if host.status == "planned"]
+    chosen = planned or [host for host in hosts if host.status in BAD]
+    if run.status == "running" or not chosen:
+        return ""
+    codes = {host.code for host in chosen}
+    is_unapproved = codes == {"not_in_approved_plan"}
+    if is_unapproved and run.awx_job_id is not None:
+        return "Launch the workflow again, and approve its new plan."
+    playbook = _playbook(run, chosen, codes)
+    limit = _limit(run, playbook, [host.name for host in chosen], "" if planned else folder)
+    if limit is None:
+        return ""
+    if run.awx_job_id is not None:
+        return f"Launch the template of {playbook}{', with the limit ' + limit if limit else ''}."
+    is_check = is_unapproved or (run.check and not planned and playbook == run.playbook)
+    options = [*(["--check"] if is_check else []), *(["--limit", limit] if limit else [])]
+    return shlex.join(["ansible-playbook", *run.inventory, playbook, *options])
+
+
+def _playbook(run: Run, hosts: Sequence[HostEntry], codes: set[str]) -> str:
+    if codes <= _ONLY_REMEDIATE:
+        return _REMEDIATE
+    is_decided = any(
+        host.action and host.status in ("failed", "planned") and host.code not in _NOT_DECIDED for host in hosts
+    )
+    return _ROLLOUT if is_decided and run.playbook in ("slb.fleet.diagnose", "slb.fleet.audit") else run.playbook
+
+
+def _limit(run: Run, playbook: str, names: Sequence[str], folder: str) -> str | None:
+    """Return the value of ``--limit``, empty for none; None if no host can be named and all would be too many."""
+    named = [name for name in names if can_be_named(name)]
+    if playbook in _FOR_NAMED_HOSTS:
+        return ",".join(named) or None
+    if named == list(names):
+        if folder and run.awx_job_id is None:
+            return f"@{folder}/retry"
+        if len(named) <= _FEW:
+            return ",".join(named)
+    # A healthy host that is checked again is not changed.
+    return run.limit if run.limit and visible(run.limit) == run.limit else ""

@@ -1,0 +1,193 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the report takes from a task's result: named fields, each of bounded length, and never the result as a whole."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Change
+
+PREFIX = "slb.fleet."
+_LONGEST_TEXT, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
+_TEXTS: Mapping[str, str] = {
+    "install_requested": "installation requested",
+    "install_unknown": "installation requested, outcome unknown",
+    "container_set_aside": "leftover set aside",
+    "container_restored": "container restored",
+    "container_partially_restored": "container partially restored",
+    "step_unknown": "step on the host cut, result unknown",
+    "record_restored": "deployment record restored",
+    "record_verified": "engine recorded as verified",
+    "record_removed": "deployment record removed",
+    "motd_aside": "login banner moved aside",
+    "motd_restored": "login banner restored",
+    "interfaces_adopted": "interfaces adopted",
+    "interfaces_released": "interfaces released",
+    "license_downloaded": "license downloaded",
+}
+STEP_UNKNOWN = Change("step_unknown", _TEXTS["step_unknown"])
+STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container")
+"""Modules that change the container of a host."""
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """The plan of a host, from a result of ``engine_plan``. ``work``: what an approved plan is compared with."""
+
+    action: str
+    code: str
+    summary: str
+    fix: str
+    steps: tuple[str, ...]
+    seen: tuple[str, ...]
+    verified_by: str | None
+    work: str
+    is_first: bool
+    """No request was sent before it."""
+    management_node: str
+    unknown_engines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """``code``: empty if the result has none, as those of Ansible's own modules.
+
+    ``afterwards``: what the host was read to be after a failure.
+    """
+
+    code: str
+    summary: str
+    fix: str
+    plan: HostPlan | None = None
+    changes: tuple[Change, ...] = ()
+    afterwards: str = ""
+
+
+def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
+    """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
+    # An include that fails gives its reason under another name.
+    summary = _text(result.get("msg") or result.get("reason") or "No message.")
+    if not module.startswith(PREFIX):
+        return Observed("", summary, "")
+    code, fix = _phrase(result.get("code")), _text(result.get("fix") or "")
+    if limit := _mapping(result.get("timedout")).get("period"):
+        code, summary = "host_timeout", f"Task not finished within {limit} s."
+        fix = (
+            "Check the host, then run again: the next run continues or restores. "
+            "Or raise slb_host_timeout (Ansible's task_timeout)."
+        )
+    plan = _plan(result) if module == f"{PREFIX}engine_plan" else None
+    changes = tuple(_changes(module.removeprefix(PREFIX), result, on))
+    return Observed(code, summary, fix, plan, changes, _text(result.get("afterwards") or ""))
+
+
+def _plan(result: Mapping[str, Any]) -> HostPlan | None:
+    plan, requests = _mapping(result.get("plan")), result.get("requests")
+    if not plan:
+        return None
+    return HostPlan(
+        action=_phrase(plan.get("action")),
+        code=_phrase(plan.get("code") or plan.get("action")),
+        summary=_text(plan.get("summary") or ""),
+        fix=_text(plan.get("fix") or ""),
+        steps=_phrases(plan.get("steps"), _MOST_PHRASES),
+        seen=_phrases(plan.get("seen"), _MOST_PHRASES),
+        verified_by=_phrase(plan["verified_by"]) if plan.get("verified_by") else None,
+        work=_text(result.get("work") or ""),
+        is_first=not (isinstance(requests, int) and requests),
+        management_node=_phrase(_mapping(result.get("engine")).get("base_url")),
+        unknown_engines=_phrases(result.get("unknown_engines")),
+    )
+
+
+def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:
+    is_done = bool(result.get("changed")) and not result.get("failed") and "results" not in result
+    is_unknown = result.get("outcome") == "unknown"
+    if module == "engine_plan":
+        if result.get("has_recorded") is True:
+            yield _change("record_verified")
+    elif module == "engine_install":
+        # A failed installation may have set a container aside, or restored it.
+        if result.get("set_aside_as"):
+            yield _change("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
+        if is_done or is_unknown:
+            yield _change("install_unknown" if is_unknown else "install_requested")
+        yield from _changes_of_failure(result, is_restored=bool(result.get("restored")))
+    elif module == "engine" and is_unknown:
+        yield _change("install_unknown")
+    elif is_done:
+        yield from _changes_of(module, result, on)
+    elif module == "engine_container":
+        yield from _changes_of_failure(result, is_restored=bool(result.get("failed") and result.get("restored")))
+
+
+def _changes_of_failure(result: Mapping[str, Any], *, is_restored: bool) -> Iterator[Change]:
+    """Return what a step did to the container of the host although it failed, or may have done."""
+    if result.get("timedout") or result.get("is_unknown"):
+        yield STEP_UNKNOWN
+    elif result.get("code") == "partially_restored":
+        yield _change("container_partially_restored")
+    elif is_restored:
+        yield _change("container_restored")
+
+
+def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:
+    name = _phrase(result.get("set_aside_as"))
+    place = f"{_phrase(on)}:" if on else ""
+    adopted, released = (
+        [_phrase(_mapping(each).get("name")) for each in _items(result.get(key))] for key in ("adopted", "released")
+    )
+    is_verified = _mapping(result.get("record")).get("state") == "verified"
+    found: dict[str, tuple[str, str]] = {
+        "engine": ("install_requested", ""),
+        "engine_record": ("record_verified" if is_verified else "record_removed", ""),
+        "engine_container": (
+            ("container_set_aside", name and f" as {name}")
+            if "set_aside_as" in result
+            else ("container_restored" if result.get("restored") else "record_restored", "")
+        ),
+        "motd": ("motd_aside" if result.get("moved") else "motd_restored", ""),
+        "license": ("license_downloaded", f" to {place}{_phrase(result.get('dest'))}"),
+        "interface": (
+            "interfaces_released" if released else "interfaces_adopted",
+            f": {_phrase(', '.join(released or adopted))}",
+        ),
+    }
+    if module in found:
+        yield _change(*found[module])
+
+
+def _change(code: str, detail: str = "") -> Change:
+    return Change(code, _TEXTS[code] + detail)
+
+
+def _text(value: Any) -> str:
+    return _bounded(value, _LONGEST_TEXT)
+
+
+def _phrase(value: Any) -> str:
+    return "" if value is None else _bounded(value, _LONGEST_PHRASE)
+
+
+def _phrases(values: Any, most: int | None = None) -> tuple[str, ...]:
+    return tuple(_phrase(each) for each in _items(values)[:most])
+
+
+def _bounded(value: Any, most: int) -> str:
+    # Cut before as well, so that a long or deep value costs no more than the part that is shown.
+    text = value[: most * 4] if isinstance(value, str) else reprlib.repr(value)
+    return in_short(" ".join(text.split()), most)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _items(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, (list, tuple)) else []

@@ -1,0 +1,252 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Record the events of a run, and make the document of them. No I/O and no clock of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from typing import Literal
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    Batch,
+    Change,
+    Document,
+    HostEntry,
+    HostStatus,
+    Plan,
+    Run,
+    RunStatus,
+    UnknownEngine,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import STEP_UNKNOWN, HostPlan, Observed
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally
+
+Ending = Literal["ok", "failed", "unreachable"]
+_ROLLOUT, _AUDIT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.audit", "slb.fleet.remediate"
+_WITH_PLANS = (_ROLLOUT, _AUDIT, _REMEDIATE, "slb.fleet.diagnose")
+
+
+@dataclass
+class _Host:
+    """One host so far.
+
+    ``tasks``: those that run, with their start. ``steps``: those of them that may change its container.
+    ``has_begun``: in the play that named it last.
+    """
+
+    plan: HostPlan | None = None
+    work: str | None = None
+    ending: Ending = "ok"
+    code: str = ""
+    summary: str = ""
+    fix: str = ""
+    changes: list[Change] = field(default_factory=list)
+    afterwards: str = ""
+    steps: set[str] = field(default_factory=set)
+    tasks: dict[str, float] = field(default_factory=dict)
+    seconds: float = 0
+    play: int = -1
+    has_begun: bool = False
+    batch: int | None = None
+
+    def fail(self, ending: Ending, seen: Observed) -> None:
+        repeats = self.ending != "ok" or (bool(self.summary) and seen.summary.startswith(self.summary))
+        self.ending = ending
+        if seen.plan:
+            self.code, self.summary, self.fix = seen.plan.code, seen.plan.summary, seen.plan.fix
+        elif ending == "unreachable":
+            self.code, self.summary, self.fix = "host_unreachable", seen.summary, seen.fix
+        elif seen.code or not (self.code and repeats):
+            # Else a task without a code repeats the plan or the failure before.
+            self.code, self.summary, self.fix = seen.code or "task_failed", seen.summary, seen.fix
+
+
+class Recorder:
+    """``run``: what is known at its begin. ``wall``: the time of day then; all other times are of one monotonic clock.
+
+    ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given.
+    """
+
+    def __init__(self, run: Run, folder: str, wall: datetime, began: float, approved: Plan | None = None) -> None:
+        self.folder = folder
+        self._run, self._wall, self._began, self._approved = run, wall, began, approved
+        self._hosts: dict[str, _Host] = {}
+        self._batches: list[Batch] = []
+        self._play, self._play_name, self._play_began = -1, "", began
+        self._taken: set[str] = set()
+        self._nodes: dict[str, None] = {}
+        self._unknown: dict[UnknownEngine, None] = {}
+        self._status: RunStatus = "running"
+        self._ended: float | None = None
+
+    @property
+    def is_in_awx(self) -> bool:
+        return self._run.awx_job_id is not None
+
+    def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
+        """Record that a play begins, or its next batch. ``hosts``: all that the play names."""
+        named = list(hosts)
+        taken = set(batch).intersection(named)
+        if not named:
+            return
+        # Ansible starts a play again for each batch, and may give each one another identity.
+        if name != self._play_name or taken & self._taken:
+            self._play, self._play_name, self._play_began, self._taken = self._play + 1, name, now, set()
+            for each in named:
+                host = self._hosts.setdefault(each, _Host())
+                host.play, host.has_begun = self._play, False
+        self._taken |= taken
+        self._end_batch(now)
+        if taken:
+            self._batches.append(Batch(name, len(taken), self._time(now), None, 0))
+        for each in taken:
+            self._hosts[each].batch = len(self._batches) - 1
+
+    def start(self, name: str, task: str, now: float, *, is_step: bool = False) -> None:
+        """Record that a task begins on a host. ``is_step``: it may change the container of the host."""
+        host = self._hosts.setdefault(name, _Host())
+        host.has_begun = True
+        if is_step:
+            host.steps.add(task)
+        host.tasks[task] = now
+
+    def end(self, name: str, task: str, ending: Ending, seen: Observed | None, now: float) -> None:
+        """Record the end of a task on a host. ``seen``: None for a skipped task."""
+        host = self._hosts.setdefault(name, _Host())
+        host.seconds += now - host.tasks.pop(task, now)
+        host.steps.discard(task)
+        if seen is None:
+            return
+        if plan := seen.plan:
+            if plan.is_first and not host.changes:
+                host.work = plan.work
+            host.plan = plan
+            host.code, host.summary, host.fix = plan.code, plan.summary, plan.fix
+            if plan.management_node:
+                self._nodes.setdefault(plan.management_node)
+            self._unknown.update({UnknownEngine(each, plan.management_node): None for each in plan.unknown_engines})
+        host.changes += seen.changes
+        host.afterwards = seen.afterwards or host.afterwards
+        if ending != "ok":
+            host.fail(ending, seen)
+
+    def finish(self, status: RunStatus, now: float) -> None:
+        self._ended, self._status = now, status
+        if status == "finished":
+            self._end_batch(now)
+
+    def document(self, now: float) -> Document:
+        end = now if self._ended is None else self._ended
+        run = replace(
+            self._run,
+            status=self._status,
+            began=self._time(self._began),
+            updated=self._time(end),
+            ended=None if self._ended is None else self._time(end),
+            seconds=round(end - self._began, 1),
+            management_nodes=tuple(self._nodes),
+            batches=tuple(self._batches),
+        )
+        hosts = tuple(self._entry(name, host) for name, host in self._hosts.items())
+        work = {name: host.work for name, host in self._hosts.items() if host.work is not None}
+        plan = self._approved or (Plan.of(work) if work else None)
+        return Document(replace(run, next=next_command(run, hosts, self.folder)), hosts, plan, tuple(self._unknown))
+
+    def tally(self, now: float) -> Tally:
+        """Return the numbers for a line of progress, which is made far more often than the document."""
+        hosts = self._hosts.values()
+        settled = {id(host): status for host in hosts if (status := self._settled(host))}
+        kinds = Counter(settled.values())
+        in_play = [host for host in hosts if host.play == self._play]
+        waits = {start: name for name, host in self._hosts.items() for start in host.tasks.values()}
+        return Tally(
+            hosts=len(hosts),
+            healthy=kinds["healthy"],
+            failed=kinds["failed"],
+            unreachable=kinds["unreachable"],
+            checked=len(settled) if self._run.is_plan or self._run.playbook == _AUDIT else None,
+            in_play=len(in_play),
+            settled=sum(1 for host in in_play if id(host) in settled and not host.tasks),
+            seconds=now - self._play_began,
+            waiting=waits[min(waits)] if waits else "",
+            waited=now - min(waits) if waits else 0,
+        )
+
+    def _entry(self, name: str, host: _Host) -> HostEntry:
+        status, plan = self._host_status(host), host.plan
+        code, summary, fix = host.code or status, host.summary, host.fix
+        changes = tuple(host.changes)
+        if status == "failed" and plan and plan.action in ("restore", "install", "replace"):
+            fix = fix or f"Run again: the next step is {plan.action}."
+        if status == "interrupted":
+            after = f" after: {host.changes[-1].text}" if host.changes else " before the host was done"
+            code, summary = "interrupted", f"The run ended{after}."
+            fix = "Run again: the next run continues or restores."
+            if host.steps:
+                changes = (*changes, STEP_UNKNOWN)
+        elif status == "not_started" and summary and self._status != "running":
+            summary = f"{summary} The run ended before the host was changed."
+        return HostEntry(
+            name=name,
+            status=status,
+            action=plan.action if plan else "",
+            code=code,
+            summary=summary,
+            fix=fix,
+            seen=(*(plan.seen if plan else ()), *([f"afterwards: {host.afterwards}"] if host.afterwards else [])),
+            verified_by=plan.verified_by if plan and status == "healthy" else None,
+            steps=plan.steps if plan else (),
+            changes=changes,
+            seconds=round(host.seconds, 1),
+            batch=host.batch,
+        )
+
+    def _host_status(self, host: _Host) -> HostStatus:
+        if host.ending != "ok":
+            return host.ending
+        if host.tasks and self._status != "finished":
+            return "interrupted"
+        if not host.has_begun:
+            return "not_started"
+        if status := self._settled(host):
+            return status
+        if host.plan is None and self._run.playbook not in _WITH_PLANS:
+            return "done"
+        if (
+            host.plan
+            and self._run.playbook == _REMEDIATE
+            and (host.changes or host.plan.action not in ("replace", "restore"))
+        ):
+            return "done"
+        return "interrupted" if host.changes else "not_started"
+
+    def _settled(self, host: _Host) -> HostStatus | None:
+        """Return the status of a host that this run has nothing more to do for; None for others."""
+        if host.ending != "ok":
+            return host.ending
+        if host.plan is None:
+            return None
+        if host.plan.action == "none":
+            return "healthy"
+        if host.plan.action == "fail" or self._run.playbook == _AUDIT:
+            return "failed"
+        return "planned" if self._run.is_plan else None
+
+    def _end_batch(self, now: float) -> None:
+        if self._batches and self._batches[-1].ended is None:
+            last = len(self._batches) - 1
+            failed = sum(1 for host in self._hosts.values() if host.batch == last and host.ending != "ok")
+            self._batches[last] = replace(self._batches[last], ended=self._time(now), failed=failed)
+
+    def _time(self, now: float) -> str:
+        at = self._wall + timedelta(seconds=now - self._began)
+        return at.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+current: Recorder | None = None
+"""Of the run of this process, if the callback ``report`` is enabled; the callback ``fleet`` shows its progress."""

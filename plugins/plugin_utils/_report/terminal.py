@@ -1,0 +1,197 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The document on a terminal: the plan of a run that changes nothing, or the result of any other run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    BAD,
+    STATUSES,
+    Document,
+    HostEntry,
+    can_be_named,
+)
+
+_AUDIT = "slb.fleet.audit"
+_MOST_HOSTS = 6
+_MOST_ALIKE = 3
+"""Hosts with one cause that a plan shows one by one, each with what was seen."""
+_SIGNS = {"install": "+", "replace": "~", "restore": "~", "record": "~", "wait": "~", "fail": "!", "none": " "}
+_PLANNED = {
+    "install": "to install",
+    "replace": "to replace",
+    "restore": "to restore",
+    "record": "to record",
+    "wait": "to wait for",
+}
+_CHANGES = {
+    "installed": "engine{} installed",
+    "install_requested": "installation{} requested",
+    "install_unknown": "installation{} with unknown outcome",
+    "container_set_aside": "leftover{} set aside",
+    "container_restored": "container{} restored",
+    "record_verified": "engine{} recorded",
+    "record_removed": "deployment record{} removed",
+    "motd_aside": "login banner{} moved aside",
+    "motd_restored": "login banner{} restored",
+    "interfaces_adopted": "host{} with adopted interfaces",
+    "interfaces_released": "host{} with released interfaces",
+    "license_downloaded": "license{} downloaded",
+}
+"""By code; the plural has an s."""
+
+
+def lines(document: Document, *, report: str = "") -> Iterator[str]:
+    """Return what an operator reads at the end of a run. ``report``: the path of the page, if it was written."""
+    return map(visible, _plan(document) if document.run.is_plan else _result(document, report))
+
+
+def _plan(document: Document) -> Iterator[str]:
+    run = document.run
+    yield f"{run.playbook}{' --check' if run.check else ''}   {_hosts(len(document.hosts))}   read-only   {run.began}"
+    yield ""
+    unchanged = [host for host in document.hosts if host.status in ("healthy", "done") and not host.changes]
+    shown = [host for host in document.hosts if host not in unchanged]
+    width = max((len(visible(host.name)) for host in shown), default=0)
+    groups: dict[tuple[str, ...], list[HostEntry]] = {}
+    for host in shown:
+        cause = (host.status, host.code, host.summary, host.fix)
+        groups.setdefault(cause if host.status in BAD else (host.name,), []).append(host)
+    for hosts in groups.values():
+        if len(hosts) > _MOST_ALIKE:
+            yield from _shared_cause(hosts)
+        else:
+            for host in hosts:
+                yield from _plan_of(host, width)
+    if shown:
+        yield ""
+    actions = Counter(host.action for host in document.hosts if host.status == "planned")
+    planned = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
+    others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
+    digest = f"      {document.plan.digest}" if document.plan and document.plan.hosts else ""
+    changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
+    planned += [f"{changed} {STATUSES['planned']}"] if changed else []
+    numbers = ", ".join([*planned, *others, f"{len(unchanged)} unchanged"])
+    yield f"Plan: {numbers}{digest}"
+    yield from _differences(document)
+    if run.next:
+        yield f"Next: {run.next}"
+
+
+def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
+    indent = " " * (width + 6)
+    sign, name = _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
+    if host.status not in BAD and not host.action:
+        yield f"  ~ {name}  {', '.join(change.text for change in host.changes)}"
+        return
+    if host.status == "planned":
+        yield f"  {sign} {name}  {host.action:9} {host.summary}"
+        if host.steps:
+            yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.steps, start=1))
+        return
+    yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
+    yield from (f"{indent}{line}" for line in _seen_and_fix(host.seen, host.fix))
+
+
+def _shared_cause(hosts: Sequence[HostEntry]) -> Iterator[str]:
+    first = hosts[0]
+    yield f"  ! {_names([host.name for host in hosts])}"
+    yield f"      {len(hosts)} {STATUSES[first.status]}  {first.code}: {first.summary}"
+    yield from (f"      {line}" for line in _seen_and_fix((), first.fix))
+
+
+def _seen_and_fix(seen: Sequence[str], fix: str) -> Iterator[str]:
+    if seen:
+        yield f"Seen:  {'; '.join(seen)}"
+    if fix:
+        yield f"Fix:   {fix}"
+
+
+def failure(name: str, status: str, code: str, summary: str, seen: Sequence[str], fix: str) -> Iterator[str]:
+    """Return the lines of one host's failure, while the run goes on."""
+    yield f"{name}  {status.upper()}  {code}: {summary}"
+    yield from (f"          {line}" for line in _seen_and_fix(seen, fix))
+
+
+def _result(document: Document, report: str) -> Iterator[str]:
+    run, counts = document.run, document.counts
+    is_ok = run.status == "finished" and not any(counts[status] for status in BAD)
+    word = "OK" if is_ok else "INTERRUPTED" if run.status == "interrupted" else "FAILED"
+    if is_ok and counts["healthy"] == counts["hosts"]:
+        numbers = f"{counts['healthy']}/{counts['hosts']} healthy"
+    else:
+        numbers = ", ".join(f"{counts[status]} {words}" for status, words in STATUSES.items() if counts[status])
+    yield f"Result:  {word}   {numbers or 'no hosts'}   {_span(run.seconds)}"
+    groups = document.groups()
+    width = max((len(group.code) for group in groups), default=0)
+    for group in groups:
+        yield f"  {len(group.hosts)} x {group.code:{width}}   {_names(group.hosts)}"
+    changes = Counter(code for host in document.hosts for code in _changes_of(host))
+    changed = ", ".join(
+        f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
+        for code, words in _CHANGES.items()
+        if changes[code]
+    )
+    if run.playbook != _AUDIT:
+        yield f"Changed: {changed or 'nothing'}"
+    yield from _differences(document)
+    if run.playbook == _AUDIT and document.plan and document.plan.hosts:
+        work = document.plan.by_action().items()
+        numbers = ", ".join(f"{len(hosts)} {_PLANNED.get(action, action)}" for action, hosts in work)
+        yield f"Plan:    {numbers}   {document.plan.digest}"
+    if report:
+        yield f"Report:  {report}"
+    if run.next:
+        blocked = sum(1 for host in document.hosts if host.status == "failed" and host.fix)
+        if blocked:
+            yield f"Next:    fix {_hosts(blocked)} as shown, then"
+        yield f"         {run.next}" if blocked else f"Next:    {run.next}"
+
+
+def _changes_of(host: HostEntry) -> list[str]:
+    """Return the codes of what was changed; a requested and verified installation is one change."""
+    codes = [change.code for change in host.changes]
+    if host.status != "healthy" or not {"install_requested", "install_unknown"} & set(codes):
+        return codes
+    return ["installed", *(code for code in codes if not code.startswith(("install_", "record_")))]
+
+
+def _differences(document: Document) -> Iterator[str]:
+    """Return engines that the inventory lacks, and names that no limit can have."""
+    if unknown := [each.engine for each in document.unknown_engines]:
+        yield f"  {len(unknown)} in the engine list only: {_names(unknown)}"
+    if unnamed := [host.name for host in document.hosts if host.status in BAD and not can_be_named(host.name)]:
+        yield f"  {len(unnamed)} not in the file retry, because --limit reads the name as a pattern: {_names(unnamed)}"
+
+
+def host_lines(document: Document) -> Iterator[str]:
+    """Return one line for each host: status, time, observed state, changes, reason."""
+    width = max((len(visible(host.name)) for host in document.hosts), default=0)
+    for host in document.hosts:
+        seconds = f"{host.seconds:.0f} s" if host.seconds else ""
+        reason = f"{host.code}: {host.summary}" if host.status in BAD else ""
+        rest = " | ".join(filter(None, ("; ".join(host.seen), ", ".join(each.text for each in host.changes), reason)))
+        status = f"verified by {host.verified_by}" if host.verified_by else STATUSES[host.status]
+        yield visible(f"{visible(host.name):{width}}  {status:23}  {seconds:>6}  {rest}".rstrip())
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_HOSTS
+    return ", ".join(names[:_MOST_HOSTS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _hosts(number: int) -> str:
+    return "1 host" if number == 1 else f"{number} hosts"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -1,0 +1,171 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One login and one engine list per run, shared by its worker processes.
+
+They are kept in files that only their owner can read, in the temporary folder that ansible-core makes for the run
+before it forks its workers, and removes when the run ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ansible import constants
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Session
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, fetch_engines
+from ansible_collections.slb.fleet.plugins.module_utils._system import files
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
+
+_POLL_SECONDS = 0.02
+
+
+class RunCache:
+    """What the workers of a run share about one connection: a SessionStore, and its engine list.
+
+    Args:
+        connection: Part of the key: address, user, password and TLS options. Each password is tried once per run.
+        folder: The temporary folder of the run.
+    """
+
+    def __init__(self, connection: Connection, folder: Path | None = None) -> None:
+        self._connection = connection
+        self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
+        self._key = asdict(replace(connection, timeout=0, retries=0))
+        self._session_file = self._file("session", self._key)
+
+    def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
+        """Return the session of the run; log in if there is none, or if it is still ``ended``.
+
+        Raises the error of a login that another worker made meanwhile, and of a rejected login at any time.
+        """
+
+        def is_usable(value: dict[str, Any]) -> bool:
+            return ended is None or value["cookies"].get("sessionid") != ended.id
+
+        def make() -> dict[str, Any]:
+            session = log_in()
+            return asdict(replace(session, renewals=ended.renewals + 1) if ended else session)
+
+        return Session(**self._share(self._session_file, is_usable, make))
+
+    def update(self, session: Session) -> None:
+        """Keep the cookies of ``session``, and that it has served, unless the run has another session by now."""
+        with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
+            entry = _read(self._session_file)
+            if entry and entry.get("value") and entry["value"]["cookies"].get("sessionid") == session.id:
+                _write(self._session_file, {**entry, "value": asdict(session)})
+
+    def reject(self, error: FleetError) -> None:
+        """Have ``session`` raise ``error`` for the rest of the run."""
+        with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
+            _write(self._session_file, _failure(error, is_final=True))
+
+    def engines(self, engine_list: EngineList, max_age: float | None = None) -> list[dict[str, str]]:
+        """Return the engines of the list.
+
+        Args:
+            engine_list: The configured list.
+            max_age: Maximum age of the fetch in seconds; None for any fetch of this run.
+
+        Raises FleetError; a failed fetch is shared by the workers that waited for it.
+        """
+        not_before = -1.0 if max_age is None else time.monotonic() - max_age
+
+        def is_usable(value: dict[str, Any]) -> bool:
+            return bool(value["at"] >= not_before)
+
+        def fetch() -> dict[str, Any]:
+            at = time.monotonic()
+            return {"at": at, "engines": fetch_engines(Client(self._connection, self), engine_list)}
+
+        file = self._file("engines", {**self._key, "list": repr(engine_list)})
+        engines: list[dict[str, str]] = self._share(file, is_usable, fetch)["engines"]
+        return engines
+
+    def _share(
+        self, file: Path, is_usable: Callable[[dict[str, Any]], bool], make: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the shared value; if it is not usable, the result of ``make``, which one worker calls for all."""
+        began = time.monotonic()
+
+        def usable() -> dict[str, Any] | None:
+            entry = _read(file) or {}
+            failure = entry.get("failure")
+            if failure and (entry["is_final"] or entry["at"] >= began):
+                raise FleetError(failure["code"], failure["summary"], failure["fix"], **failure["values"])
+            value: dict[str, Any] | None = entry.get("value")
+            return value if value and is_usable(value) else None
+
+        value = usable()  # without the lock: files are replaced as a whole
+        if value:
+            return value
+        try:
+            with self._locked(file):
+                value = usable()
+                if value is None:
+                    value = self._make(file, make)
+                return value
+        except TimeoutError:
+            return make()  # another worker hangs: do without sharing
+        except OSError as error:
+            raise FleetError(
+                "run_cache_not_writable",
+                f"Session not kept: {self._folder} is not writable: {error.strerror}.",
+                "Free space there, or set ANSIBLE_LOCAL_TEMP to another folder.",
+            ) from None
+
+    def _make(self, file: Path, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        try:
+            value = make()
+        except FleetError as error:
+            _write(file, _failure(error, is_final=error.code == "login_rejected"))
+            raise
+        _write(file, {"value": value})
+        return value
+
+    def _file(self, kind: str, key: dict[str, Any]) -> Path:
+        # The folder's name is random, so the digest, which covers the password, differs from run to run.
+        digest = hashlib.sha256(json.dumps([str(self._folder), key], sort_keys=True, default=str).encode()).hexdigest()
+        return self._folder / f"slb-fleet-{kind}-{digest[:32]}"
+
+    @contextlib.contextmanager
+    def _locked(self, file: Path) -> Iterator[None]:
+        """Hold the lock of ``file``. Raises OSError, or TimeoutError after the time of one call."""
+        descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            if not is_got(descriptor, self._connection.call_seconds, _POLL_SECONDS):
+                raise TimeoutError
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def _failure(error: FleetError, *, is_final: bool) -> dict[str, Any]:
+    failure = {"code": error.code, "summary": error.summary, "fix": error.fix, "values": error.values}
+    return {"failure": failure, "is_final": is_final, "at": time.monotonic()}
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Return the entry, None if there is no valid one."""
+    try:
+        entry = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _write(file: Path, entry: dict[str, Any]) -> None:
+    """Replace the entry. Raises OSError."""
+    files.replace(str(file), json.dumps(entry).encode(), 0o600, lasting=False)

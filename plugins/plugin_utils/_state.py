@@ -1,0 +1,307 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Observed state of one engine host, and the operator's policy: the two inputs of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import comparable
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
+
+ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
+RecordState = Literal["none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"]
+Outcome = Literal["none", "requested", "exists", "port_in_use", "rejected", "unknown"]
+
+LIVE = ("running", "restarting", "paused")
+"""States of a container that may serve traffic."""
+OPEN = ("preparing", "prepared", "restoring")
+"""States of a record whose step is in progress or was interrupted."""
+OPEN_SECONDS = 120
+"""Age at which a step that is still open counts as interrupted, if it is of another run."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The wanted engine, and the management node that installs it."""
+
+    name: str = ""
+    manage_ip: str = ""
+    base_url: str = ""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """The operator's variables that a plan depends on. Times in seconds."""
+
+    unverified_engine: Literal["fail", "adopt", "replace"] = "fail"
+    wait_timeout: float = 180
+    settle: float = 5
+    allow_established: bool = False
+    remove_leftovers: bool = False
+    remediates: bool = False
+    """``slb.fleet.remediate``: the operator states that the engine list does not list this host's engine."""
+
+
+@dataclass(frozen=True)
+class Container:
+    """The container ``slb``. ``connections``: inbound; None if they cannot be seen."""
+
+    state: ContainerState = "absent"
+    id: str | None = None
+    runtime: str = "docker"
+    uptime: float | None = None
+    restart_count: int = 0
+    auto_remove: bool = False
+    manager: str = ""
+    connections: int | None = 0
+    peers: tuple[str, ...] = ()
+    outbound: int = 0
+    why: str = ""
+
+    @property
+    def is_live(self) -> bool:
+        return self.state in LIVE
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """The container that this collection set aside last. ``exists``: None if unknown."""
+
+    id: str = ""
+    name: str = ""
+    purpose: str = "replace"
+    exists: bool | None = True
+    stop_timeout: float = 0
+
+
+@dataclass(frozen=True)
+class Record:
+    """The deployment record. ``age``: seconds since the request. ``containers_before``: all ids on the host before it.
+
+    ``wait_timeout``: of the run that sent the request; other runs do not wait less.
+    ``set_aside``: the container that this request set aside. ``earlier``: the one of the record before.
+    """
+
+    state: RecordState = "none"
+    why: str = ""
+    unwritable: str = ""
+    request_id: str | None = None
+    engine: Engine = field(default_factory=Engine)
+    age: float = 0
+    wait_timeout: float = 0
+    containers_before: tuple[str, ...] = ()
+    last_verified: str | None = None
+    verified_by: str | None = None
+    set_aside: SetAside | None = None
+    earlier: SetAside | None = None
+    verified_name: str = ""
+    """Name of the container ``last_verified``, if it exists and is neither ``slb`` nor set aside."""
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that a plan depends on, besides the policy.
+
+    ``conflict``: which other host of the run wants the same engine or is the same machine. ``outcome`` and ``answer``:
+    of this run's install request. ``requests``: number of install requests of this run for this host.
+    """
+
+    engine: Engine = field(default_factory=Engine)
+    container: Container = field(default_factory=Container)
+    record: Record = field(default_factory=Record)
+    listed: Listed = field(default_factory=lambda: Listed("undescribed"))
+    addresses: tuple[str, ...] = ()
+    is_translated: bool = False
+    is_root: bool = True
+    running_leftovers: tuple[str, ...] = ()
+    ports: tuple[Mapping[str, Any], ...] = ()
+    conflict: str = ""
+    outcome: Outcome = "none"
+    answer: str = ""
+    requests: int = 0
+
+    @property
+    def has_list(self) -> bool:
+        return self.listed.state != "undescribed"
+
+    @property
+    def record_is_current(self) -> bool:
+        """Return whether the record is about this engine at this management node."""
+        ours, recorded = self.engine, self.record.engine
+        return (ours.name, comparable(ours.manage_ip), ours.base_url) == (
+            recorded.name,
+            comparable(recorded.manage_ip),
+            recorded.base_url,
+        )
+
+    @property
+    def is_verified(self) -> bool:
+        """Return whether the record verifies this very container for this engine."""
+        return self.was_verified and self.container.id is not None and self.record.last_verified == self.container.id
+
+    @property
+    def was_verified(self) -> bool:
+        """Return whether the record verifies a container for this engine, whatever became of the container."""
+        return self.record.state == "verified" and self.record_is_current
+
+    @property
+    def is_after_request(self) -> bool:
+        """Return whether the container came with the request that the record is about."""
+        return (
+            self.record.state == "requested"
+            and self.record_is_current
+            and self.container.id is not None
+            and self.container.id not in self.record.containers_before
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether the record shows a step that is in progress or was interrupted."""
+        return self.record.state in OPEN
+
+    @property
+    def is_after_request_of_other(self) -> bool:
+        """Return whether the container came with a request for another engine, or by another address of the node."""
+        record = self.record
+        is_new = self.container.id is not None and self.container.id not in record.containers_before
+        return record.state == "requested" and not self.record_is_current and is_new
+
+    @property
+    def is_young(self) -> bool:
+        """Return whether the step of an open record may be in progress, the stop of its container included."""
+        aside = self.record.set_aside
+        return self.record.age < OPEN_SECONDS + (aside.stop_timeout if aside else 0)
+
+    @property
+    def has_undo(self) -> bool:
+        """Return whether the record's own container is set aside, or is back under the name ``slb``."""
+        aside = self.record.set_aside
+        is_free = self.container.state == "absent" or (aside is not None and self.container.id == aside.id)
+        return aside is not None and aside.exists is not False and is_free
+
+    @property
+    def unresolved(self) -> list[SetAside]:
+        """Return the containers that are set aside although nothing has replaced them."""
+        asides = [self.record.set_aside, self.record.earlier] if self.record.state != "verified" else []
+        return [aside for aside in asides if aside and aside.exists and aside.id != self.container.id]
+
+    def remaining(self, policy: Policy) -> float:
+        """Return the seconds left of the wait for a request, also of another run; 0 if there is none."""
+        wait = max(policy.wait_timeout, self.record.wait_timeout)
+        return max(0.0, wait - self.record.age) if self.record.state == "requested" else 0.0
+
+    def is_stable(self, policy: Policy) -> bool:
+        container = self.container
+        return container.state == "running" and container.uptime is not None and container.uptime >= policy.settle
+
+    def is_settling(self, policy: Policy) -> bool:
+        """Return whether the container runs for less than the settle time, and was never restarted."""
+        return self.container.state == "running" and not self.is_stable(policy) and self.container.restart_count == 0
+
+    def in_words(self) -> list[str]:
+        """Return the observed state as short phrases."""
+        return [phrase for phrase in self._phrases() if phrase]
+
+    def _phrases(self) -> Iterator[str]:
+        container, record = self.container, self.record
+        words = f"container slb {container.state}"
+        if container.uptime is not None:
+            words += f" for {container.uptime:.0f} s"
+        if container.restart_count:
+            words += f", restarted {container.restart_count} times"
+        if container.is_live:
+            count = container.connections
+            words += ", connections unknown" if count is None else f", {count} connections"
+        yield words + (f" ({container.why})" if container.why else "")
+        yield f"container slb managed by {container.manager}" if container.manager and container.id else ""
+        words = "no deployment record" if record.state == "none" else f"deployment record {record.state}"
+        if record.state == "requested":
+            words += f" for {record.age:.0f} s"
+        if record.state == "verified" and not self.is_verified:
+            words += " for another engine" if not self.record_is_current else " for another container"
+        yield words + (f" ({record.why})" if record.why else "")
+        shown = {"undescribed": "not configured", "not_listed": "does not list the engine"}.get(self.listed.state)
+        words = f"engine list {shown or self.listed.state}"
+        yield words + (f" ({self.listed.words})" if self.listed.words and self.listed.state != "unavailable" else "")
+        yield f"install {self.outcome}: {self.answer}" if self.outcome != "none" else ""
+        for aside in (record.set_aside, record.earlier):
+            yield f"set aside: {aside.name}" if aside and aside.exists else ""
+        if self.running_leftovers:
+            yield f"leftovers that run: {', '.join(self.running_leftovers)}"
+
+
+def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed, **rest: Any) -> State:
+    """Return the observed state of a host. ``slb_host``: of the module ``host_info``. Raises FleetError."""
+    try:
+        return State(
+            engine=engine,
+            container=_container(slb_host["engine_container"]),
+            record=_record(slb_host["record"]),
+            listed=listed,
+            addresses=tuple(slb_host["addresses"] or ()),
+            is_root=bool(slb_host["root"]),
+            running_leftovers=tuple(slb_host["running_leftovers"] or ())[:5],
+            ports=tuple(slb_host.get("ports") or ()),
+            **rest,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise FleetError(
+            "host_answer_invalid",
+            f"Facts of this host invalid: {error!r:.80}.",
+            "Check the host before you trust it again: its module returned something else than facts.",
+        ) from None
+
+
+def _container(facts: Mapping[str, Any]) -> Container:
+    return Container(
+        state=_one_of(facts["state"], ContainerState),
+        id=facts["id"],
+        runtime=facts["runtime"] or "docker",
+        uptime=facts["uptime"],
+        restart_count=int(facts["restart_count"] or 0),
+        auto_remove=bool(facts["auto_remove"]),
+        manager=facts["manager"] or "",
+        connections=facts["connections"],
+        peers=tuple(facts["peers"] or ()),
+        outbound=int(facts["outbound"] or 0),
+        why=facts["why"] or "",
+    )
+
+
+def _record(facts: Mapping[str, Any]) -> Record:
+    aside, earlier = (_aside(facts.get(key)) for key in ("set_aside", "earlier"))
+    name = facts.get("verified_name") or ""
+    return Record(
+        state=_one_of(facts["state"], RecordState),
+        why=facts.get("why") or "",
+        unwritable=facts.get("unwritable") or "",
+        request_id=facts.get("request_id"),
+        engine=Engine(facts.get("name") or "", facts.get("manage_ip") or "", facts.get("base_url") or ""),
+        age=float(facts.get("age") or 0),
+        wait_timeout=float(facts.get("wait_timeout") or 0),
+        containers_before=tuple(facts.get("containers_before") or ()),
+        last_verified=facts.get("last_verified"),
+        verified_by=facts.get("verified_by"),
+        set_aside=aside,
+        earlier=earlier,
+        verified_name="" if name.startswith("slb-leftover-") else name,
+    )
+
+
+def _aside(facts: Mapping[str, Any] | None) -> SetAside | None:
+    return (
+        SetAside(facts["id"], facts["name"], facts["purpose"], facts["exists"], float(facts.get("stop_timeout") or 0))
+        if facts
+        else None
+    )
+
+
+def _one_of(value: Any, choices: Any) -> Any:
+    if value not in get_args(choices):
+        raise ValueError(value)
+    return value

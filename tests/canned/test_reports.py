@@ -1,0 +1,191 @@
+"""What runs say of themselves: real ones of the playbooks, over hosts whose answers are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import textwrap
+import time
+from functools import partial
+
+import jsonschema
+import pytest
+
+from ansible_collections.slb.fleet.tests.canned.canned import ROOT, Canned
+from ansible_collections.slb.fleet.tests.tools.runs import output_of, started, wait_until
+
+pytestmark = pytest.mark.long
+
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+
+
+def next_of(output: str) -> str:
+    found = re.findall(r"^Next: (?:.*, then\n)? *(.*)$", output, re.MULTILINE)
+    assert len(found) == 1, output
+    return str(found[0])
+
+
+def test_a_report_of_another_playbook_is_no_plan(tmp_path):
+    fleet = Canned(tmp_path, edge_1="work")
+    fleet.run("slb.fleet.audit")
+    (tmp_path / "audit.json").write_text((fleet.reports / "report.json").read_text())
+    _status, output = fleet.run("slb.fleet.rollout", "-e", "slb_approved_plan=audit.json")
+    assert "Approved plan audit.json invalid: it is the report of slb.fleet.audit." in output
+    assert fleet.statuses == {"edge-1": "failed"}
+
+
+def test_check_mode_without_a_report_is_refused(tmp_path):
+    fleet = Canned(tmp_path, edge_1="work")
+    status, output = fleet.run("slb.fleet.rollout", "--check", ANSIBLE_CALLBACKS_ENABLED="")
+    assert status != 0
+    assert "Callback slb.fleet.report not enabled" in output
+    assert "edge-1" not in output
+    status, output = fleet.run("slb.fleet.rollout", ANSIBLE_CALLBACKS_ENABLED="")
+    assert status == 0, output
+    assert output.count("Callback slb.fleet.report not enabled") == 1
+
+
+def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
+    _status, output = fleet.run("slb.fleet.diagnose")
+    planned = [line.split()[:3] for line in output.splitlines() if line.startswith("  ~ ")]
+    assert planned == [["~", "edge-2", "record"]]
+    assert "1. record the engine" in output
+    assert "edge-1" not in output
+    assert "Plan: 1 to record, 1 unchanged" in output
+    assert output.count("edge-2") == 1 + output.partition("Next:")[2].count("edge-2"), output
+    _status, output = fleet.run("slb.fleet.diagnose", "-v")
+    assert "edge-1" in output
+
+
+@pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit", "remediate"])
+def test_a_variable_that_does_not_exist_is_told_once(tmp_path, playbook):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
+    _status, output = fleet.run(f"slb.fleet.{playbook}", "-e", "slb_wait_timout=5", "-e", "slb_hosts=edge-1", "--check")
+    words = " ".join(output.split())
+    assert words.count("Variable slb_wait_timout unknown (did you mean slb_wait_timeout?)") == 1, output
+
+
+def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    secret = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 20
+    (tmp_path / "vaulted.yml").write_text("slb_engine_name: !vault |\n" + textwrap.indent(secret, "  ") + "\n")
+    _status, output = fleet.run("slb.fleet.audit", "-e", "@vaulted.yml")
+    words = " ".join(output.split())
+    # ansible-core up to 2.18 ends the task before it reads the variable.
+    if "not evaluated" in words or "Attempting to decrypt but no vault secrets found" not in words:
+        assert "--ask-vault-password" in words
+    assert "slb.fleet.audit" in next_of(output)
+
+
+def test_an_engine_list_without_a_needed_key_is_an_invalid_option(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    _status, output = fleet.run("slb.fleet.audit", "-e", '{"slb_engine_list": {"path": "/engines"}}')
+    assert fleet.hosts["edge-1"]["code"] == "missing_option"
+    assert "slb.fleet.audit" in next_of(output)
+    _status, output = fleet.run("slb.fleet.remediate", "--limit", "edge-1", "-e", '{"slb_engine_list": {"path": "/e"}}')
+    assert "missing_option" in output
+    assert "task_failed" not in output
+
+
+def test_with_the_callback_of_ansible_a_message_stands_once_and_the_last_task_names_its_code(tmp_path):
+    fleet = Canned(tmp_path, edge_1="breaks", edge_2="healthy")
+    _status, output = fleet.run("slb.fleet.rollout", ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
+    failures = re.findall("^fatal: .*", output, re.MULTILINE)
+    assert [failure.count("no space left") for failure in failures] == [1, 0], output
+    assert "Plan not compared: task_failed." in failures[1], output
+
+
+def test_a_run_about_no_host_leaves_the_report_of_the_one_before(tmp_path):
+    """It may be the very report that it is to merge."""
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
+    fleet.run("slb.fleet.audit")
+    before = {path.name: path.read_bytes() for path in fleet.reports.iterdir()}
+    status, output = fleet.run(
+        "slb.fleet.merge_reports", "-e", '{"slb_reports": ["reports"]}', "-e", "slb_merged_dir=whole"
+    )
+    assert status == 0, output
+    assert {path.name: path.read_bytes() for path in fleet.reports.iterdir()} == before
+    assert (tmp_path / "whole" / "retry").read_text() == "edge-2\n"
+    assert "Result:  FAILED   1 healthy, 1 failed" in output
+
+
+def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy")
+    fleet.run("slb.fleet.rollout")
+    status, output = fleet.run("slb.fleet.rollout", "--limit", "@reports/retry")
+    assert status != 0
+    assert "leaves us with no hosts to target" in output
+
+
+def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path):
+    """The list is replaced during the run, and finally has the hosts for a next run."""
+    fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="work")
+    fleet.reports.mkdir()
+    expected = "ansible-playbook -i inventory.yml slb.fleet.rollout --limit edge-1"
+    for arguments in (("slb.fleet.diagnose",), ("slb.fleet.rollout", "--check")):
+        (fleet.reports / "retry").write_text("edge-1\n")
+        _status, output = fleet.run(*arguments, "--limit", f"@{fleet.reports}/retry")
+        assert list(fleet.statuses) == ["edge-1"], output
+        assert next_of(output) == expected
+    status, output = fleet.run(command=expected)
+    assert (status, fleet.statuses) == (0, {"edge-1": "healthy"}), output
+    (fleet.reports / "retry").write_text("edge-1\nedge-2\n")
+    status, output = fleet.run("slb.fleet.remediate", "--limit", "@reports/retry")
+    assert (status, list(fleet.statuses)) == (0, ["edge-1", "edge-2"]), output
+
+
+@pytest.mark.parametrize(
+    ("options", "healthy"),
+    [
+        (("--tags", "nosuch"), {"edge-1"}),
+        (("--skip-tags", "always"), set()),
+        (("--start-at-task", "Publish the counts, and the groups of hosts by reason"), set()),
+    ],
+)
+def test_audit_without_some_tasks_verifies_no_more(tmp_path, options, healthy):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
+    status, output = fleet.run("slb.fleet.audit", *options)
+    assert status != 0, output
+    assert {name for name, each in fleet.statuses.items() if each not in ("not_started", "failed")} == healthy
+
+
+def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_this_run(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    fleet.run("slb.fleet.rollout")
+    assert fleet.document["counts"]["healthy"] == 1
+    status, output = fleet.run("slb.fleet.rollout", "-e", "slb_hosts=absent")
+    assert status != 0
+    assert "No host matches" in output
+    assert (fleet.document["run"]["status"], fleet.document["hosts"]) == ("interrupted", [])
+    assert "slb_fleet_run_complete{" in (fleet.reports / "slb_fleet.prom").read_text()
+    assert 'host="edge-1"' not in (fleet.reports / "slb_fleet.prom").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_report_of_a_killed_run_is_whole(tmp_path, number):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 300")
+    so_far = {"edge-1": "healthy", "edge-2": "interrupted"}
+    command, how = fleet.command("slb.fleet.rollout"), {"cwd": tmp_path, "env": fleet.environment()}
+    with started(command, tmp_path, **how) as process:
+        written = fleet.reports / "report.json"
+        wait_until(lambda: written.exists() and fleet.statuses == so_far, partial(output_of, tmp_path, process), 300)
+        process.send_signal(number)
+        assert process.wait(120) != 0
+    jsonschema.validate(fleet.document, SCHEMA)
+    assert fleet.document["run"]["status"] in ("running", "interrupted")
+    assert fleet.statuses == so_far
+
+
+def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    fleet.reports.mkdir()
+    old, new = fleet.reports / ".slb-fleet-0123456789abcdef.part", fleet.reports / ".slb-fleet-fedcba9876543210.part"
+    for path in (old, new):
+        path.write_text("half")
+    os.utime(old, (time.time() - 3600, time.time() - 3600))
+    fleet.run("slb.fleet.rollout")
+    assert not old.exists()
+    assert new.exists()

@@ -1,0 +1,321 @@
+"""One plan in each phase of a run: what the host is asked, what is recorded, and what the result has."""
+
+from types import SimpleNamespace
+
+import pytest
+from ansible import constants
+from ansible.errors import AnsibleConnectionFailure
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+
+from ansible_collections.slb.fleet.plugins.action import engine_plan
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import CONTAINER, LIST, facts
+
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
+VERIFIED = {"state": "verified", **ENGINE, "last_verified": "c1", "request_id": "aa11", "verified_by": "host"}
+REQUESTED = {"state": "requested", **ENGINE, "request_id": "aa11", "age": 10.0, "containers_before": []}
+LONG = {"path": "/etc/motd", "target": None, "sources": [{"source": "/etc/motd", "bytes": 9000}], "bytes": 9000}
+ABSENT = facts(1, engine_container={**CONTAINER, "state": "absent", "id": None, "uptime": None}, motd=LONG)
+LEFTOVER, HEALTHY, WAITING = facts(1, motd=LONG), facts(1, record=VERIFIED), facts(1, record=REQUESTED)
+WAITING["engine_container"] = ABSENT["engine_container"]
+NOTHING = {"hosts": {}, "digest": digest_of({})}
+GONE = AnsibleConnectionFailure("gone")
+PHASES = {"check": {}, "compare": {"compare": True}, "deploy": {"installed": {}}}
+
+
+class Action(engine_plan.ActionModule):
+    """The host answers ``answers``. ``calls``: modules and options that it got; ``groups``: those that it joins."""
+
+    def __init__(self, *answers, check=False, **args):
+        self._task = SimpleNamespace(args=args, check_mode=check, timeout=0, get_ds=dict, action="", resolved_action="")
+        self._loader = DataLoader()
+        self.answers, self.calls, self.groups = list(answers), [], []
+
+    def on_host(self, module, arguments, variables, *, attempts=2):
+        self.calls.append((module, arguments))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer if "slb_host" in answer or module != "host_info" else {"slb_host": answer}
+
+    def add_group(self, group, parent_group_names):
+        assert parent_group_names == ["all"]
+        self.groups.append(group)
+
+    def run_with(self, number=1, **variables):
+        """Return the result for the host ``edge-<number>`` with these variables of the collection."""
+        known = {
+            "inventory_hostname": f"edge-{number}",
+            "ansible_host": "192.0.2.1",
+            "ansible_play_hosts_all": ["x"] * 4,
+            "hostvars": SimpleNamespace(raw_get=lambda _name: {}),  # the inventory has none of these variables
+            **{"slb_base_url": ENGINE["base_url"], "slb_username": "u", "slb_password": "p"},
+            **{f"slb_{name}": value for name, value in variables.items()},
+        }
+        self._templar = Templar(loader=self._loader, variables=known)
+        return self.act(known)
+
+
+@pytest.fixture(autouse=True)
+def node(tmp_path, monkeypatch):
+    """A management node: ``logins``, the ``failure`` of a login, and the maximum ages of the ``fetched`` lists."""
+    node = SimpleNamespace(logins=0, failure=None, fetched=[], excerpt=Excerpt(5))
+
+    def log_in():
+        node.logins += 1
+        if node.failure:
+            raise node.failure
+
+    def fetch(_connection, _engine_list, _name, _address, max_age):
+        node.fetched.append(max_age)
+        return node.excerpt
+
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    monkeypatch.setattr(engine_plan, "Client", lambda *_unused: SimpleNamespace(log_in=log_in))
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", fetch)
+    return node
+
+
+def outcome(result):
+    return result["plan"]["action"], result["plan"]["code"]
+
+
+def test_check_of_an_absent_engine_prepares_the_install(node):
+    action = Action(ABSENT, group="work")
+    result = action.run_with()
+    assert outcome(result) == ("install", "not_installed")
+    assert action.calls == [("host_info", {"subset": ["engine_container", "record", "ports", "motd"]})]
+    assert (result["changed"], result["requests"], result["engine"]) == (False, 0, ENGINE)
+    assert (result["slb_host"], result["settings"]["open_age"]) == (ABSENT, 120)
+    assert (result["plan"]["moves_banner"], len(result["plan"]["steps"])) == (True, 2)
+    assert (len(result["request_id"]), action.groups, node.logins) == (32, ["work"], 1)
+    assert Action(ABSENT).run_with()["request_id"] != result["request_id"]
+    assert not {"warnings", "unknown_engines", "has_recorded", "diff"} & set(result)
+
+
+def test_check_of_a_healthy_engine_returns_little(node):
+    action = Action(HEALTHY, group="work")
+    result = action.run_with()
+    assert (outcome(result), result["plan"]["verified_by"]) == (("none", "healthy"), "host")
+    assert not {"slb_host", "settings", "requests", "request_id", "work"} & set(result)
+    assert (action.groups, node.logins, result["plan"]["engine_list"]) == ([], 0, "undescribed")
+    expected = {"state": "verified", "request_id": "aa11", "is_current": True, "last_verified": "c1", "purpose": None}
+    assert result["recorded"] == expected
+
+
+@pytest.mark.parametrize("variables", [{"adopt_interfaces": True}, {"motd_after": "restored"}])
+def test_healthy_engine_with_other_work_joins_the_group(variables):
+    action = Action(HEALTHY, group="work")
+    result = action.run_with(**variables)
+    assert (outcome(result), action.groups, bool(result["work"])) == (("none", "healthy"), ["work"], True)
+    assert {"slb_host", "settings", "requests"} <= set(result)
+    assert "request_id" not in result
+
+
+def test_check_of_a_blocked_host_is_collected_unchanged():
+    action = Action(LEFTOVER, group="work")
+    result = action.run_with()
+    assert (outcome(result), action.groups) == (("fail", "unverified_container"), ["work"])
+    assert (result["plan"]["moves_banner"], result["plan"]["steps"]) == (False, [])
+    assert not {"request_id", "work"} & set(result)
+
+
+def test_record_of_a_set_aside_container_shows_its_purpose():
+    aside = {"id": "c0", "name": "slb-leftover-1", "purpose": "remediate", "exists": True}
+    result = Action(facts(1, record={"state": "none", "set_aside": aside})).run_with()
+    assert (result["recorded"]["purpose"], "slb-leftover-1" in result["plan"]["fix"]) == ("remediate", True)
+
+
+@pytest.mark.parametrize(("dest", "groups"), [("/etc/x", ["license"]), (None, [])])
+def test_license_group_has_hosts_with_a_license_dest(dest, groups):
+    action = Action(HEALTHY, group="work", license_group="license")
+    action.run_with(license_dest=dest, license_src="/etc/y" if dest else None)
+    assert action.groups == groups
+
+
+def test_unknown_variable_is_a_warning_once_in_a_run():
+    (warning,) = Action(HEALTHY).run_with(mange_ip="x")["warnings"]
+    assert "slb_manage_ip" in warning, "the nearest known variable"
+    assert "warnings" not in Action(HEALTHY).run_with(mange_ip="x")
+    assert "warnings" not in Action(HEALTHY, installed={}).run_with(other_ip="x")
+
+
+def test_login_failure_blocks_before_the_host_is_changed(node):
+    node.failure = FleetError("login_rejected", "Login rejected.", "Correct slb_password.")
+    result = Action(ABSENT).run_with()
+    assert (outcome(result), result["plan"]["steps"]) == (("fail", "login_rejected"), [])
+    assert not {"request_id", "work"} & set(result)
+
+
+@pytest.mark.parametrize("slb_host", [ABSENT, LEFTOVER])
+def test_remediate_needs_no_management_node(node, slb_host):
+    node.failure = FleetError("login_rejected", "Login rejected.", "Correct slb_password.")
+    result = Action(slb_host, remediate=True).run_with()
+    is_there = slb_host is LEFTOVER
+    assert outcome(result) == (("replace", "replace_requested") if is_there else ("install", "not_installed"))
+    assert (node.logins, len(result["request_id"]), result["plan"]["moves_banner"]) == (0, 32, True)
+
+
+@pytest.mark.parametrize(("phase", "age"), [("check", None), ("compare", 10), ("deploy", 10)])
+def test_deployment_fetches_a_young_engine_list(node, phase, age):
+    Action(ABSENT, **PHASES[phase]).run_with(engine_list=LIST)
+    assert node.fetched == [age]
+
+
+@pytest.mark.parametrize("phase", ["check", "compare"])
+def test_host_lost_at_first_contact_is_unreachable(phase):
+    with pytest.raises(AnsibleConnectionFailure):
+        Action(GONE, **PHASES[phase]).run_with()
+
+
+def test_host_lost_after_the_install_is_a_failure():
+    with pytest.raises(FleetError) as caught:
+        Action(GONE, installed={}).run_with()
+    assert caught.value.code == "host_unreachable"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [({"failed": True, "code": "x", "msg": "m"}, "x"), ({}, "host_answer_invalid")]
+)
+def test_check_without_facts_is_a_failure(answer, code):
+    with pytest.raises(FleetError) as caught:
+        Action({"slb_host": None, **answer}).run_with()
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_limit_of_replacements_holds_after_the_check(phase):
+    result = Action(LEFTOVER, **PHASES[phase]).run_with(engine_list=LIST, max_replaced=0)
+    assert outcome(result) == (("replace", "leftover") if phase == "check" else ("fail", "replace_limit_exceeded"))
+    assert result["plan"]["by_list"] is (phase == "check")
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_approval_is_compared_after_the_check(phase):
+    action = Action(ABSENT, group="work", **PHASES[phase])
+    result = action.run_with(approved_plan=NOTHING)
+    assert outcome(result) == (("install", "not_installed") if phase == "check" else ("fail", "not_in_approved_plan"))
+    assert action.groups == ["work"]
+
+
+def test_approval_of_a_digest_is_of_the_checked_hosts():
+    work = Action(ABSENT).run_with()["work"]
+    approved = digest_of({"edge-1": work})
+    assert outcome(Action(ABSENT, installed={}).run_with(approved_plan=approved)) == ("install", "not_installed")
+    Action(ABSENT).run_with(number=2)
+    assert outcome(Action(ABSENT, installed={}).run_with(approved_plan=approved))[0] == "fail"
+
+
+def test_request_that_was_sent_needs_no_further_approval():
+    result = Action(ABSENT, installed={"requests": 1, "request_id": "aa11"}).run_with(approved_plan=NOTHING)
+    assert (outcome(result), result["requests"]) == (("install", "not_installed"), 1)
+    assert len(result["request_id"]) == 32
+
+
+def test_third_request_of_a_run_is_refused():
+    result = Action(ABSENT, installed={"requests": 2, "request_id": "aa11"}).run_with()
+    assert (outcome(result), result["request_id"]) == (("fail", "no_further_request"), "aa11")
+
+
+@pytest.mark.parametrize(("slb_host", "action"), [(WAITING, "wait"), (HEALTHY, "none"), (LEFTOVER, "fail")])
+def test_request_keeps_its_id_while_it_is_verified(slb_host, action):
+    result = Action(slb_host, installed={"request_id": "aa11", "requests": 1}).run_with()
+    assert (result["plan"]["action"], result["request_id"]) == (action, "aa11")
+    assert "request_id" not in Action(slb_host, installed={"requests": 1}).run_with()
+    assert "request_id" not in Action(slb_host).run_with()
+
+
+def checked(slb_host=ABSENT, **variables):
+    return Action(slb_host, group="work").run_with(**variables)
+
+
+@pytest.mark.parametrize(("is_check", "groups"), [(False, ["ready"]), (True, [])])
+def test_comparison_collects_hosts_that_are_changed_now(is_check, groups):
+    action = Action(checked=checked(), group="ready", check=is_check)
+    result = action.run_with()
+    assert (outcome(result), action.groups, action.calls) == (("install", "not_installed"), groups, [])
+    assert result["slb_host"] == ABSENT
+
+
+def test_comparison_blocks_hosts_beyond_the_limit(node):
+    first = checked(LEFTOVER, engine_list=LIST, max_replaced=0)
+    action = Action(checked=first, group="ready")
+    assert outcome(action.run_with(engine_list=LIST, max_replaced=0)) == ("fail", "replace_limit_exceeded")
+    assert (action.groups, action.calls, node.fetched) == ([], [], [None, None])
+
+
+def test_comparison_blocks_what_is_not_approved():
+    action = Action(checked=checked(), group="ready")
+    assert outcome(action.run_with(approved_plan=NOTHING)) == ("fail", "not_in_approved_plan")
+    assert action.groups == []
+
+
+def test_comparison_blocks_two_hosts_of_one_address():
+    first = checked()
+    assert outcome(Action(ABSENT).run_with(number=2)) == ("fail", "duplicate_engine")
+    assert outcome(Action(checked=first).run_with()) == ("fail", "duplicate_engine")
+
+
+def test_comparison_of_a_healthy_host_repeats_its_plan():
+    first = checked(HEALTHY)
+    action = Action(checked=first, group="ready")
+    assert action.run_with() == {**first, "changed": False}
+    assert (action.groups, action.calls) == ([], [])
+    assert Action(checked=first, list_unknown_engines=True).run_with()["unknown_engines"] == []
+
+
+@pytest.mark.parametrize("phase", [{}, {"installed": {}}, {"checked": True}])
+def test_unknown_engines_are_listed_on_demand(phase):
+    args = {**phase, "checked": checked()} if "checked" in phase else phase
+    assert Action(ABSENT, list_unknown_engines=True, **args).run_with()["unknown_engines"] == []
+    assert "unknown_engines" not in Action(ABSENT, **args).run_with()
+
+
+RECORDED = {"changed": True, "record": VERIFIED, "diff": {"before": {}, "after": {}}}
+
+
+@pytest.mark.parametrize(("is_check", "action"), [(False, "none"), (True, "record")])
+def test_record_of_a_verified_engine_is_written(is_check, action):
+    host = Action(LEFTOVER, RECORDED, record=True, check=is_check)
+    result = host.run_with(unverified_engine="adopt", remove_leftovers=True)
+    assert (outcome(result), result["plan"]["verified_by"]) == ((action, "unverified_container"), "host")
+    assert (result["changed"], result["has_recorded"], result["diff"]) == (True, True, RECORDED["diff"])
+    options = {"state": "verified", **ENGINE, "container_id": "c1", "verified_by": "host", "remove_leftovers": True}
+    assert host.calls[1:] == [("engine_record", options)]
+    assert ("slb_host" in result) is is_check
+
+
+def test_record_without_a_change_is_unchanged():
+    result = Action(LEFTOVER, {"changed": False}, record=True).run_with(unverified_engine="adopt")
+    assert (result["changed"], result["has_recorded"], "diff" in result) == (False, False, False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"), [(GONE, "host_unreachable"), ({"failed": True, "code": "state_changed"}, "state_changed")]
+)
+def test_record_that_is_not_written_is_a_failure(answer, code):
+    with pytest.raises(FleetError) as caught:
+        Action(LEFTOVER, answer, record=True).run_with(unverified_engine="adopt")
+    assert caught.value.code == code
+
+
+def test_record_is_written_only_on_demand_and_if_needed():
+    for host in (Action(LEFTOVER), Action(HEALTHY, record=True), Action(ABSENT, record=True)):
+        assert "has_recorded" not in host.run_with(unverified_engine="adopt")
+        assert len(host.calls) == 1
+
+
+@pytest.mark.parametrize(("is_checked", "groups"), [(False, ["work"]), (True, [])])
+def test_invalid_variable_blocks_only_its_host(is_checked, groups):
+    action = Action(ABSENT, group="work", **({"checked": checked()} if is_checked else {}))
+    result = action.run_with(wait_timeout="soon")
+    assert (outcome(result), result["changed"], action.calls) == (("fail", "invalid_variable"), False, [])
+    assert (action.groups, result["plan"]["steps"], result["plan"]["moves_banner"]) == (groups, [], False)
+    assert not {"slb_host", "request_id", "work"} & set(result)
+    action = Action(ABSENT)
+    action.run_with(wait_timeout="soon")
+    assert action.groups == []

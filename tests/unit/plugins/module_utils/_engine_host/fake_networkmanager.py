@@ -1,0 +1,167 @@
+"""A host with NetworkManager: what the commands of an adoption show and change."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, interfaces
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, folders
+from ansible_collections.slb.fleet.plugins.module_utils._system.commands import Completed
+
+UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce{:03x}"
+SSH = {"family": "inet", "local": "198.51.100.7", "prefixlen": 24, "scope": "global"}
+LEASE = {"family": "inet", "local": "192.0.2.50", "prefixlen": 24, "scope": "global", "dynamic": True}
+DEFAULT = {"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}
+
+
+@dataclass
+class Device:
+    state: str = "disconnected"
+    uuid: str = ""
+    addresses: list[dict[str, Any]] = field(default_factory=list)
+    flags: list[str] = field(default_factory=lambda: ["UP", "LOWER_UP"])
+
+
+@dataclass
+class FakeHost:
+    """``failing``: parts of commands that fail. ``on_up``: called after an interface has come up."""
+
+    folder: Path
+    devices: dict[str, Device]
+    has_lease: bool = True
+    failing: set[str] = field(default_factory=set)
+    routes: list[dict[str, Any]] = field(default_factory=lambda: [dict(DEFAULT)])
+    profiles: dict[str, dict[str, str]] = field(default_factory=dict)
+    timers: set[str] = field(default_factory=set)
+    shell: list[str] = field(default_factory=list)
+    zone: str = ""
+    networking: str = "enabled"
+    on_up: Any = None
+
+    def path(self, uuid: str) -> Path:
+        is_saved = self.profiles[uuid]["connection.autoconnect"] == "yes"
+        return (self.folder / "saved" if is_saved else Path("/run/NetworkManager/system-connections")) / uuid
+
+    def attempt(self, argv: list[str], timeout: float, given: str = "") -> Completed:
+        line = " ".join(argv)
+        if any(part in line for part in self.failing):
+            return Completed(argv, 4, "", "it failed")
+        program, *words = argv
+        answer = getattr(self, "_" + Path(program).name.replace("-", "_").lower())(words)
+        return Completed(argv, *((0, answer) if isinstance(answer, str) else (answer, "")), "")
+
+    def _ip(self, words: list[str]) -> Any:
+        if "address" in words:
+            return json.dumps([
+                {"ifindex": index, "ifname": name, "flags": device.flags, "link_type": "ether",
+                 "address": f"52:54:00:00:00:{index:02x}", "addr_info": device.addresses}
+                for index, (name, device) in enumerate(self.devices.items(), 2)
+            ])  # fmt: skip
+        return "" if "-6" in words else json.dumps(self.routes)
+
+    def _nmcli(self, words: list[str]) -> Any:
+        words = [word for word in words if word not in ("--terse", "--escape", "yes", "--temporary")]
+        if words[0] == "--wait":
+            words = words[2:]
+        line = " ".join(words)
+        if line == "networking":
+            return self.networking
+        if line.endswith("device status"):
+            return "\n".join(f"{name}:{each.state}::{each.uuid}" for name, each in self.devices.items())
+        if line.endswith("connection show"):
+            return "".join(f"{uuid}:802-3-ethernet:{self.path(uuid)}:a name\n" for uuid in self.profiles) or "x:vpn::\n"
+        if line.startswith("-g GENERAL"):
+            device = self.devices[words[-1]]
+            return f"{'100 (connected)' if device.state == 'connected' else '30 (disconnected)'}\n{device.uuid}"
+        if line.startswith("-g connection"):
+            return f"{self.profiles[words[-1]]['ifname']}\n"
+        if words[:2] == ["connection", "add"]:
+            uuid = UUID.format(len(self.profiles))
+            self.profiles[uuid] = dict(zip(words[4::2], words[5::2], strict=False))
+            return f"Connection '{words[7]}' ({uuid}) successfully added."
+        if words[:2] == ["connection", "up"]:
+            return self._up(words[3]) if self.has_lease or "ipv4.method" in self.profiles[words[3]] else 4
+        if words[:2] == ["device", "reapply"]:
+            return self._up(next(uuid for uuid, each in self.profiles.items() if each["ifname"] == words[2]))
+        if words[:2] == ["connection", "delete"]:
+            return self._delete(words[3])
+        assert words[:2] == ["connection", "modify"], words
+        self._modify(words[3], words[4:])
+        return ""
+
+    def _up(self, uuid: str) -> str:
+        device = self.devices[self.profiles[uuid]["ifname"]]
+        device.state, device.uuid = "connected", uuid
+        device.addresses = [LEASE] if self.has_lease else []
+        if self.on_up:
+            self.on_up(self)
+        return ""
+
+    def _modify(self, uuid: str, words: list[str]) -> None:
+        # "yes" is left out above: it is also an option of nmcli.
+        self.profiles[uuid].update(zip(words[::2], [*words[1::2], "yes"], strict=False))
+        path = self.path(uuid)
+        if path.parent.name == "saved":
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("".join(f"{key}={value}\n" for key, value in self.profiles[uuid].items()))
+
+    def _delete(self, uuid: str) -> Any:
+        profile = self.profiles.pop(uuid, None)
+        if profile is None:
+            return 10
+        if self.devices[profile["ifname"]].uuid == uuid:
+            self.devices[profile["ifname"]] = Device()
+        return ""
+
+    def _systemd_run(self, words: list[str]) -> str:
+        self.timers.add(f"{words[words.index('--unit') + 1]}.timer")
+        self.shell.append(" ".join(words))
+        return ""
+
+    def _systemctl(self, words: list[str]) -> Any:
+        if words[0] == "is-active":
+            return "active" if words[1] in self.timers else 3
+        self.timers.discard(words[1])
+        return ""
+
+    def _firewall_cmd(self, words: list[str]) -> Any:
+        return f"{self.zone}\n" if self.zone else 2
+
+    def _networkmanager(self, words: list[str]) -> int:
+        return 1
+
+    def _sh(self, words: list[str]) -> str:
+        """Run a command, or the script of a rollback as far as it concerns profiles."""
+        if words[0] == "-c":
+            self.shell.append(words[1])
+            return ""
+        script = Path(words[0])
+        armed = script.parent / "armed"
+        if armed.exists():
+            armed.rename(script.parent / "rolled_back")
+            for uuid in [uuid for uuid in self.profiles if uuid in script.read_text()]:
+                self._delete(uuid)
+        return ""
+
+
+def make_host(folder: Path, monkeypatch: Any) -> FakeHost:
+    """Return a host with eth0, over which SSH comes, and ens9 and ens10, which have no address."""
+    host = FakeHost(folder, {"eth0": Device("connected", "", [dict(SSH)]), "ens9": Device(), "ens10": Device()})
+    exists, isdir = os.path.exists, os.path.isdir
+    monkeypatch.setattr(os.path, "exists", lambda path: "/sys/class/net/e" in str(path) or exists(path))
+    monkeypatch.setattr(os.path, "isdir", lambda path: path == "/run/systemd/system" or isdir(path))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(folders, "untrusted", lambda _folder: None)
+    monkeypatch.setattr(commands, "find", lambda name: name)
+    monkeypatch.setattr(commands, "attempt", host.attempt)
+    monkeypatch.setattr(interfaces, "_find_ssh_interface", lambda _interfaces: "eth0")
+    monkeypatch.setattr(adoption.waiting, "wait_for", lambda condition, *_times: condition())
+    monkeypatch.setattr(adoption, "CHANGES", str(folder / "changes"))
+    monkeypatch.setattr(adoption, "ADOPTED", str(folder / "adopted" / "interfaces.json"))
+    monkeypatch.setattr(adoption, "_ACCEPT_RA", str(folder / "accept_ra-{}"))
+    monkeypatch.setattr(adoption, "_DEVICE", str(folder / "device-{}"))
+    return host

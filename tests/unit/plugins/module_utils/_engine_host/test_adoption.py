@@ -1,0 +1,315 @@
+"""An adoption that is not confirmed leaves nothing; a release deletes only profiles of the collection."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands
+from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import (
+    LEASE,
+    SSH,
+    Device,
+    make_host,
+)
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch):
+    return make_host(tmp_path, monkeypatch)
+
+
+def adopt(*names, token="t1", check_mode=False):
+    return adoption.adopt(adoption.Wanted(list(names), 10, 60, token), check_mode)
+
+
+def code_of(call, *arguments):
+    with pytest.raises(FleetError) as caught:
+        call(*arguments)
+    return caught.value.code
+
+
+def adopted(*names):
+    """Adopt and confirm."""
+    adopt(*names)
+    adoption.confirm("t1")
+
+
+def recorded():
+    return json.loads(Path(adoption.ADOPTED).read_text())
+
+
+def change_files(token="t1"):
+    folder = Path(adoption.CHANGES) / token
+    return {each.name for each in folder.iterdir()} if folder.exists() else set()
+
+
+def assert_untouched(host):
+    assert (host.profiles, host.timers) == ({}, set())
+    assert "armed" not in change_files()
+
+
+def test_adopt_waits_for_its_confirmation(host):
+    host.devices["ens10"].flags = ["UP"]
+    result = adopt("ens*")
+    (uuid,) = host.profiles
+    assert (result.changed, result.values["pending"], result.values["undone"]) == (True, ["ens9"], [])
+    (entry,) = result.values["adopted"]
+    assert (entry["name"], entry["uuid"], entry["addresses"]) == ("ens9", uuid, ["192.0.2.50/24"])
+    assert host.profiles[uuid]["connection.autoconnect"] == "no"
+    assert host.timers == {"slb-fleet-t1.timer"}
+    # The time for DHCP, for the activation, and for the confirmation.
+    assert "--on-active=100" in host.shell[0]
+    assert {"armed", "change.json", "roll_back"} <= change_files()
+    assert not Path(adoption.ADOPTED).exists()
+
+
+def test_confirm_saves_profile_and_stops_timer_once(host):
+    adopt("ens9")
+    assert adoption.confirm("t1").changed
+    ((uuid, profile),) = host.profiles.items()
+    assert (profile["connection.autoconnect"], host.timers) == ("yes", set())
+    assert recorded()["ens9"]["uuid"] == uuid
+    assert "connection.autoconnect=yes" in recorded()["ens9"]["keyfile"]
+    assert "confirmed" in change_files()
+    assert not adoption.confirm("t1").changed
+    again = adopt("ens9", token="t2")
+    assert (again.changed, again.values["adopted"], again.values["undone"]) == (False, [], [])
+    assert not change_files("t1")
+
+
+def test_confirm_after_the_rollback_is_an_error(host):
+    assert code_of(adoption.confirm, "unknown") == "rolled_back"
+    adopt("ens9")
+    host.attempt(["/bin/sh", str(Path(adoption.CHANGES) / "t1" / "roll_back")], 9)
+    assert code_of(adoption.confirm, "t1") == "rolled_back"
+    assert host.profiles == {}
+    assert not Path(adoption.ADOPTED).exists()
+
+
+@pytest.mark.parametrize("is_rolled_back", [True, False])
+def test_confirm_during_a_rollback_is_an_error(host, is_rolled_back):
+    """NetworkManager has no such profile any more; the timer may just have deleted it."""
+    adopt("ens9")
+    attempt = host.attempt
+
+    def fail(argv, timeout):
+        if "modify" in argv:
+            if is_rolled_back:
+                attempt(["/bin/sh", str(Path(adoption.CHANGES) / "t1" / "roll_back")], 9)
+            host.failing.add("modify")
+        return attempt(argv, timeout)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(commands, "attempt", fail)
+        assert code_of(adoption.confirm, "t1") == ("rolled_back" if is_rolled_back else "nmcli_failed")
+
+
+def test_adopt_in_check_mode_changes_nothing(host):
+    result = adopt("ens9", check_mode=True)
+    assert (result.changed, result.diff["before"]) == (True, {"ens9": {"state": "disconnected"}})
+    assert result.diff["after"]["ens9"] == result.values["adopted"][0]["settings"]
+    assert result.values["pending"] == []
+    assert_untouched(host)
+    assert not Path(adoption.CHANGES).exists()
+
+
+@pytest.mark.parametrize(
+    ("failing", "is_up"), [(set(), True), ({"reapply"}, True), ({"reapply", "10 connection up"}, False)]
+)
+def test_adopt_without_lease_needs_no_address(host, failing, is_up):
+    host.has_lease, host.failing = False, failing
+    if is_up:
+        assert adopt("ens9").values["adopted"][0]["addresses"] == []
+        assert next(iter(host.profiles.values()))["ipv4.method"] == "disabled"
+    else:
+        assert code_of(adopt, "ens9") == "network_changed"
+        assert_untouched(host)
+        assert "rolled_back" in change_files()
+
+
+def test_adopt_that_never_connects_is_rolled_back(host):
+    host.on_up = lambda host: host.devices.update(ens9=Device("connecting"))
+    assert code_of(adopt, "ens9") == "network_changed"
+    assert_untouched(host)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_compared"),
+    [
+        (lambda host: host.routes.append({"dst": "default", "gateway": "192.0.2.1", "dev": "ens9"}), True),
+        (lambda host: host.routes.append({"dst": "192.0.2.0/24", "dev": "ens9"}), False),
+        (lambda host: host.devices["eth0"].addresses.clear(), True),
+        (lambda host: host.devices["eth0"].addresses.append(dict(SSH, local="198.51.100.8")), False),
+        (lambda host: host.routes.clear(), True),
+    ],
+    ids=["default route", "own route", "address lost", "address added", "route lost"],
+)
+def test_adopt_that_changes_the_rest_is_rolled_back(host, change, is_compared):
+    host.on_up = change
+    if is_compared:
+        assert code_of(adopt, "ens9") == "network_changed"
+        assert_untouched(host)
+    else:
+        assert adopt("ens9").changed
+
+
+def test_adopt_may_bring_the_first_default_route(host):
+    host.routes.clear()
+    host.on_up = lambda host: host.routes.append({"dst": "default", "gateway": "192.0.2.1", "dev": "ens9"})
+    assert "ipv4.never-default" not in adopt("ens9").values["adopted"][0]["settings"]
+
+
+def test_confirm_after_a_change_elsewhere_rolls_back(host):
+    adopt("ens9")
+    host.devices["eth0"].addresses.clear()
+    assert code_of(adoption.confirm, "t1") == "network_changed"
+    assert_untouched(host)
+
+
+def test_adopt_without_a_timer_changes_nothing(host, monkeypatch):
+    host.failing = {"systemd-run"}
+    assert code_of(adopt, "ens9", "ens10") == "rollback_impossible"
+    assert_untouched(host)
+    assert not change_files()
+    isdir = os.path.isdir
+    monkeypatch.setattr(os.path, "isdir", lambda path: path != "/run/systemd/system" and isdir(path))
+    host.failing = set()
+    assert code_of(adopt, "ens9") == "rollback_impossible"
+    assert_untouched(host)
+
+
+def test_adopt_undoes_changes_whose_timer_is_gone(host):
+    adopt("ens10", "ens9")
+    assert code_of(adopt) == "change_in_progress"
+    assert len(host.profiles) == 2
+    host.timers = {"slb-fleet-t1.service"}
+    assert code_of(adopt) == "change_in_progress"
+    host.timers.clear()
+    assert adopt("ens9", token="t2", check_mode=True).values["undone"] == []
+    result = adopt("ens10", token="t3")
+    assert (result.changed, result.values["undone"], result.values["pending"]) == (True, ["ens10", "ens9"], ["ens10"])
+    assert len(host.profiles) == 1
+    assert not change_files("t1")
+
+
+def test_adopt_reports_undone_changes_as_a_change(host):
+    adopt("ens9")
+    host.timers.clear()
+    host.devices["ens10"].addresses = [dict(SSH, local="203.0.113.1")]
+    result = adopt("ens1*", token="t2")
+    assert (result.changed, result.values["undone"], result.values["adopted"]) == (True, ["ens9"], [])
+
+
+@pytest.mark.parametrize(
+    ("cause", "code"),
+    [
+        ({"networking": "disabled"}, "networking_disabled"),
+        ({"failing": {"device status"}}, "nmcli_failed"),
+        ({"failing": {"address show"}}, "network_not_read"),
+        ({"failing": {"connection add"}}, "nmcli_failed"),
+    ],
+)
+def test_adopt_on_an_unusable_host_changes_nothing(host, cause, code):
+    vars(host).update(cause)
+    assert code_of(adopt, "ens9") == code
+    assert_untouched(host)
+    assert not change_files()
+
+
+def test_profile_that_disappears_meanwhile_is_left_out(host):
+    adopted("ens10")
+    host.failing = {"-g connection"}
+    assert adopt("ens9", token="t2").changed
+
+
+def test_adopt_needs_root_and_an_interface(host, monkeypatch):
+    with pytest.raises(FleetError, match=r"ens7 .*\(2 more\)") as caught:
+        adopt("ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
+    assert caught.value.code == "interface_not_adopted"
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert code_of(adopt, "ens9") == "permission_denied"
+    assert_untouched(host)
+
+
+def test_second_change_at_once_is_host_busy(host):
+    with adoption._locked():
+        assert code_of(adopt, "ens9") == "host_busy"
+        assert adopt("ens9", check_mode=True).changed
+    assert adopt("ens9").changed
+    assert (Path(adoption.CHANGES) / "lock").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("state", "flags", "zone", "accept_ra", "commands_seen"),
+    [
+        ("disconnected", ["UP", "LOWER_UP"], "", "", []),
+        ("unmanaged", ["LOWER_UP"], "dmz", "1", ["managed no", "down", "echo 1 >", "--zone=dmz"]),
+    ],
+)
+def test_release_restores_the_interface(host, state, flags, zone, accept_ra, commands_seen):
+    host.zone, host.devices["ens9"] = zone, Device(state, flags=flags)
+    if accept_ra:
+        (host.folder / "accept_ra-ens9").write_text(f"{accept_ra}\n")
+    adopted("ens9")
+    assert next(iter(host.profiles.values())).get("connection.zone", "") == zone
+    host.shell.clear()
+    planned = adoption.release(["ens9"], True)
+    assert (planned.changed, len(host.profiles), host.shell) == (True, 1, [])
+    result = adoption.release(["ens9"], False)
+    assert (result.changed, [each["name"] for each in result.values["released"]]) == (True, ["ens9"])
+    assert len(host.shell) == len(commands_seen)
+    assert all(words in command for words, command in zip(commands_seen, host.shell, strict=True))
+    assert (host.profiles, recorded()) == ({}, {})
+    assert not adoption.release(["ens9"], False).changed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda host, uuid: host.path(uuid).write_text("id=another"),
+        lambda host, uuid: host.path(uuid).unlink(),
+        lambda host, _uuid: host.devices["ens9"].addresses.append(dict(LEASE, dynamic=False)),
+        lambda host, _uuid: host.routes.__setitem__(slice(None), [{"dst": "default", "dev": "ens9"}]),
+    ],
+    ids=["profile changed", "profile unreadable", "address added", "only default route"],
+)
+def test_release_of_an_interface_in_use_is_refused(host, change):
+    adopted("ens9", "ens10")
+    change(host, recorded()["ens9"]["uuid"])
+    with pytest.raises(FleetError) as caught:
+        adoption.release(["ens9", "ens10"], False)
+    assert caught.value.code == "interface_not_released"
+    assert [each["name"] for each in caught.value.values["released"]] == ["ens10"]
+    assert recorded().keys() == {"ens9"}
+    left = adoption.release(["ens*"], False).values["left_alone"]
+    assert [each["name"] for each in left] == ["ens9", "ens10"]
+
+
+def test_release_ignores_leases_and_the_time_of_use(host):
+    adopted("ens9")
+    path = host.path(recorded()["ens9"]["uuid"])
+    path.write_text(f"{path.read_text()}\ntimestamp=1790000000\n")
+    host.routes.append({"dst": "default", "dev": "ens9"})
+    assert adoption.release(["ens9"], False).changed
+
+
+def test_release_keeps_what_is_not_adopted(host):
+    adopt("ens9")
+    result = adoption.release(["e*"], False)
+    assert (result.changed, len(host.profiles)) == (False, 1)
+    assert {each["name"] for each in result.values["left_alone"]} == {"eth0", "ens9", "ens10"}
+    assert not adoption.release(["ens9"], False).changed
+    assert code_of(adoption.release, ["ens7"], False) == "interface_not_released"
+
+
+def test_unreadable_list_of_adopted_is_an_error(host):
+    adopted("ens9")
+    Path(adoption.ADOPTED).write_text("{")
+    assert code_of(adoption.release, ["ens9"], False) == "record_invalid"
+    assert len(host.profiles) == 1

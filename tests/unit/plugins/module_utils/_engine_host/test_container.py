@@ -1,0 +1,309 @@
+"""Commands of Docker and Podman are scripts on a private PATH here: what they print, and what is concluded."""
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container
+
+IDENTITY = "c0ffee" * 10
+
+
+def inspected(status="exited", pid=0, **values):
+    """Return the answer to ``container inspect``."""
+    item = {
+        "Id": IDENTITY,
+        "Name": "/slb",
+        "Config": {"Image": "slb:1", "Labels": None},
+        "HostConfig": {"RestartPolicy": {"Name": "always"}, "NetworkMode": "host"},
+        "State": {"Status": status, "Pid": pid, "ExitCode": 1, "StartedAt": "2026-11-20T13:14:00Z"},
+    }
+    return json.dumps([{**item, **values}])
+
+
+FOUND, NOTHING = f"echo '{inspected()}'", "[ $1 = ps ]"
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    monkeypatch.setattr(container.commands, "_SEARCH_PATH", "")
+    monkeypatch.setattr(container.processes, "pids", list)
+    monkeypatch.setattr(container, "_DOCKER_SOCKET", str(tmp_path / "docker.sock"))
+    monkeypatch.setattr(container, "_INTERVAL", 0.01)
+    monkeypatch.setattr(container, "_ANSWER_SECONDS", 1)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def program(folder, name, script):
+    """Write a command; a ``docker`` gets its words without the option --host."""
+    (folder / name).write_text("#!/bin/sh\n" + ("shift 2\n" if name == "docker" else "") + script + "\n")
+    (folder / name).chmod(0o755)
+
+
+def process_seven(monkeypatch, **files):
+    """Let the host have one process, with these files of /proc."""
+    monkeypatch.setattr(container.processes, "pids", lambda: [7])
+    monkeypatch.setattr(container.processes, "read", lambda pid, name: files.get(name, ""))
+
+
+@contextlib.contextmanager
+def process(parent):
+    """Run a process whose parent has the text ``parent`` on its command line."""
+    script = "/bin/sleep 60 & echo $!; wait"
+    with subprocess.Popen(["/bin/sh", "-c", script, "conmon", parent], stdout=subprocess.PIPE, text=True) as shim:
+        pid = int(shim.stdout.readline())
+        try:
+            yield pid
+        finally:
+            os.kill(pid, 9)
+
+
+def test_find_running_container(programs):
+    with process(IDENTITY) as pid:
+        program(programs, "podman", f"echo '{inspected('running', pid)}'")
+        seen = container.find_container()
+        assert (seen.state, seen.runtime, seen.id, seen.restart_policy) == ("running", "podman", IDENTITY, "always")
+        assert 0 <= (seen.uptime or -1) < 30
+        assert "pid" not in seen.summary()
+
+
+BUILDAH = '[ $1 = ps ] || exit 125; case "$*" in *--external*) '
+MADE_MEANWHILE = f"case $1 in container) [ -e made ] && {FOUND} || exit 1;; ps) : >made; echo c1;; esac"
+RESTARTING = f"[ -e second ] && echo '{inspected('restarting')}' || {{ : >second; {FOUND}; }}"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "state"),
+    [
+        ({}, "absent"),
+        ({"docker": FOUND}, "exited"),
+        ({"docker": FOUND, "podman": FOUND}, "exited"),
+        ({"docker": FOUND, "podman": f"echo '{inspected(Id='c2')}'"}, "unknown"),
+        ({"docker": MADE_MEANWHILE}, "exited"),
+        # Between two starts of a crash loop, Docker reports "exited".
+        ({"docker": RESTARTING}, "restarting"),
+        # The name is in the storage of Podman, without a container; an old Podman does not know the option.
+        ({"podman": BUILDAH + "echo slb Storage;; esac"}, "unknown"),
+        ({"podman": BUILDAH + "echo other Storage;; esac"}, "absent"),
+        ({"podman": BUILDAH + "exit 125;; esac"}, "absent"),
+        ({"docker": "echo 'Cannot connect to the Docker daemon' >&2; exit 1"}, "unknown"),
+        ({"docker": "/bin/sleep 60"}, "unknown"),
+        ({"docker": f"echo '{inspected('removing')}'"}, "unknown"),
+        ({"docker": "echo '[{}]'"}, "unknown"),
+        ({"docker": "echo '[7]'"}, "unknown"),
+        # As if the socket was forwarded: the process is another one here, or does not exist.
+        ({"docker": f"echo '{inspected('running', os.getpid())}'"}, "unknown"),
+        ({"docker": f"echo '{inspected('running', 2**22 + 1)}'"}, "unknown"),
+    ],
+)
+def test_find_container(programs, monkeypatch, scripts, state):
+    monkeypatch.chdir(programs)
+    for name, script in scripts.items():
+        program(programs, name, script)
+    begin = time.monotonic()
+    seen = container.find_container()
+    assert (seen.state, bool(seen.why), bool(seen.fix)) == (state, state == "unknown", state == "unknown"), seen
+    assert time.monotonic() - begin < 30
+    if state == "unknown":
+        assert container.unknown_state(seen).code == "container_state_unknown"
+
+
+def test_find_asks_only_the_runtime_of_this_machine(programs, monkeypatch):
+    for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"):
+        monkeypatch.setenv(name, "tcp://198.51.100.7:2375")
+    for socket in ("docker.sock", "other.sock"):
+        check = f'[ "$1 $2" = "--host unix://{programs}/{socket}" ] && [ -z "$DOCKER_HOST$DOCKER_CONTEXT" ] || exit 1'
+        (programs / "docker").write_text(f"#!/bin/sh\n{check}\n{FOUND}\n")
+        (programs / "docker").chmod(0o755)
+        assert container.find_container().state == "exited"
+        # The next socket is one that dockerd was told to use.
+        (programs / "other.sock").touch()
+        command = f"/usr/bin/dockerd\0-H\0fd://\0--host=unix://{programs}/other.sock\0"
+        process_seven(monkeypatch, cmdline=command, comm="dockerd\n")
+
+
+@pytest.mark.parametrize(("starts", "state"), [(8, "restarting"), (7, "exited")])
+def test_find_exited_again_after_a_start(programs, starts, state):
+    first, before, after = programs / "first", inspected(RestartCount=7), inspected(RestartCount=starts)
+    program(programs, "podman", f"if [ -e {first} ]; then echo '{after}'; else : >{first}; echo '{before}'; fi")
+    assert container.find_container().state == state
+
+
+@pytest.mark.parametrize("name", ["dockerd", "containerd", "conmon", "podman"])
+def test_find_runtime_process_without_command_is_unknown(programs, monkeypatch, name):
+    process_seven(monkeypatch, comm=f"{name}\n")
+    command, other = ("podman", "docker") if name in ("conmon", "podman") else ("docker", "podman")
+    assert container.find_container().state == "unknown"
+    program(programs, other, NOTHING)
+    assert container.find_container().state == "unknown"
+    program(programs, command, NOTHING)
+    assert container.find_container().state == "absent"
+
+
+@pytest.mark.parametrize(("spaces", "state"), [("7\t1", "absent"), ("7", "unknown")])
+def test_find_runtime_process_of_a_container_does_not_count(programs, monkeypatch, spaces, state):
+    process_seven(monkeypatch, comm="conmon\n", status=f"NSpid:\t{spaces}\n")
+    assert container.find_container().state == state
+
+
+@pytest.mark.parametrize(
+    ("user", "name", "state"), [(1000, "slb", "unknown"), (0, "slb", "absent"), (1000, "x", "absent")]
+)
+def test_find_rootless_container_is_unknown(programs, monkeypatch, user, name, state):
+    program(programs, "podman", NOTHING)
+    process_seven(monkeypatch, comm="conmon\n", status=f"NSpid:\t7\nUid:\t{user}\n", cmdline=f"conmon\0-n\0{name}\0")
+    assert container.find_container().state == state
+
+
+def test_find_socket_without_command_is_unknown(programs):
+    (programs / "docker.sock").touch()
+    assert container.find_container().state == "unknown"
+    program(programs, "podman", NOTHING)
+    assert container.find_container().state == "unknown"
+    (programs / "docker.sock").unlink()
+    (programs / "docker.sock").symlink_to("podman.sock")
+    (programs / "podman.sock").touch()
+    assert container.find_container().state == "absent", "the package podman-docker makes this link"
+
+
+def test_find_command_outside_of_a_short_path(programs, monkeypatch):
+    program(programs, "docker", FOUND)
+    monkeypatch.setattr(container.commands, "_SEARCH_PATH", str(programs))
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert container.find_container().state == "exited"
+
+
+def test_find_as_another_user_is_denied(programs, monkeypatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    program(programs, "podman", NOTHING)
+    assert container.unknown_state(container.find_container()).code == "permission_denied"
+    (programs / "podman").unlink()
+    program(programs, "docker", "exit 1")
+    (programs / "docker.sock").touch(0o600)
+    monkeypatch.setattr(os, "access", lambda path, mode: "docker.sock" not in str(path))
+    assert container.unknown_state(container.find_container()).code == "permission_denied"
+
+
+@pytest.mark.parametrize(
+    ("docker", "is_podman"),
+    [
+        (b'#!/bin/sh\n[ -e /x ] || echo "using podman" >&2\nexec /usr/bin/podman "$@"\n', True),
+        (b'#!/bin/sh\n# not podman "$@"\nexec /opt/docker "$@"\n', False),
+        (b'\x7fELF podman "$@"', False),
+        ("link", True),
+    ],
+)
+def test_installed_docker_of_podman_is_podman(programs, docker, is_podman):
+    program(programs, "podman", "true")
+    if docker == "link":
+        (programs / "docker").symlink_to("podman")
+    else:
+        (programs / "docker").write_bytes(docker)
+        (programs / "docker").chmod(0o755)
+    assert container.installed() == (["podman"] if is_podman else ["docker", "podman"])
+
+
+def test_installed_docker_that_cannot_be_read_is_docker(programs, monkeypatch):
+    monkeypatch.setattr(container.commands, "find", lambda name: str(programs / name))
+    assert container.installed() == ["docker", "podman"]
+
+
+def test_inspect_with_a_missing_command(programs):
+    program(programs, "podman", f"[ $3 = c1 ] && echo '{inspected(Id='c1')}'")
+    assert container.inspect("docker", "c1").runtime == "podman"
+    assert container.inspect("docker", "c2").state == "unknown", "Podman does not know Docker's containers"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_found"),
+    [
+        ("engine.service", "ExecStartPre=-/usr/bin/docker rm -f slb", True),
+        ("engine.service", "ExecStart=/usr/bin/podman start slb", True),
+        ("slb.service", "ExecStart=/usr/bin/docker run --name=%N image", True),
+        ("slb.service.d/10.conf", "ExecStart=docker start -a %p", True),
+        ("engine.container", "[Container]\nContainerName = slb\n", True),
+        ("engine.container", "[Container]\nContainerName=slb2\n", False),
+        ("engine.service", "ExecStart=/usr/bin/docker run --name web registry/slb:1", False),
+        ("engine.service", "#ExecStart=docker start slb", False),
+        ("engine.service", "Description=docker slb", False),
+    ],
+)
+def test_find_manager_reads_unit_files(programs, monkeypatch, file, text, is_found):
+    monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(programs / "units"),))
+    path = programs / "units" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    manager = container.find_manager(container.Container("exited"))
+    unit = file.split("/", maxsplit=1)[0].replace(".d", "")
+    assert manager == (f"systemd unit {unit} ({path})" if is_found else None)
+
+
+@pytest.mark.parametrize(
+    ("command", "cgroup", "manager"),
+    [
+        ("/usr/bin/docker run --name slb x", "0::/system.slice/e.service\n", "systemd unit e.service"),
+        ("podman start -a slb", "1:name=systemd:/system.slice/e.service\n", "systemd unit e.service"),
+        ("docker run --name other x", "0::/system.slice/e.service\n", None),
+        ("docker start -a slb", "0::/user.slice/user-0.slice/session-3.scope\n", None),
+        ("vi start slb", "0::/system.slice/e.service\n", None),
+    ],
+)
+def test_find_manager_sees_a_process_of_a_unit(programs, monkeypatch, command, cgroup, manager):
+    monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(programs),))
+    process_seven(monkeypatch, cmdline=command.replace(" ", "\0") + "\0", cgroup=cgroup)
+    assert container.find_manager(container.Container("running")) == manager
+
+
+@pytest.mark.parametrize(
+    ("label", "manager"),
+    [
+        ("com.docker.compose.project", "compose project y"),
+        ("com.docker.swarm.service.name", "swarm service y"),
+        ("io.kubernetes.pod.name", "Kubernetes pod y"),
+        ("PODMAN_SYSTEMD_UNIT", "systemd unit y"),
+    ],
+)
+def test_find_reads_the_manager_from_labels(programs, label, manager):
+    program(programs, "docker", f"echo '{inspected(Config={'Image': 'slb:1', 'Labels': {label: 'y'}})}'")
+    assert container.find_container().manager == manager
+
+
+UNKNOWN = "exit 1"
+
+
+@pytest.mark.parametrize(
+    ("scripts", "runtime", "state", "shown"),
+    [
+        ({}, None, "absent", None),
+        ({}, "docker", "unknown", "docker"),
+        ({"docker": NOTHING}, None, "absent", "docker"),
+        ({"docker": NOTHING}, "docker", "absent", "docker"),
+        ({"docker": NOTHING}, "podman", "unknown", "podman"),
+        ({"docker": UNKNOWN}, "docker", "unknown", "docker"),
+        ({"docker": UNKNOWN}, None, "unknown", "docker"),
+        ({"docker": UNKNOWN, "podman": NOTHING}, None, "unknown", "docker"),
+        ({"docker": NOTHING, "podman": UNKNOWN}, None, "unknown", "podman"),
+        ({"docker": NOTHING, "podman": NOTHING}, None, "absent", "docker"),
+        ({"docker": UNKNOWN, "podman": FOUND}, None, "exited", "podman"),
+        ({"docker": UNKNOWN, "podman": FOUND}, "docker", "unknown", "docker"),
+        ({"docker": FOUND, "podman": UNKNOWN}, "podman", "unknown", "podman"),
+        # The command of its runtime is missing, and another one does not answer.
+        ({"podman": UNKNOWN}, "docker", "unknown", "podman"),
+        ({"podman": FOUND}, "docker", "exited", "podman"),
+    ],
+)
+def test_inspect_asks_the_runtime_or_all(programs, scripts, runtime, state, shown):
+    for name, script in scripts.items():
+        program(programs, name, script)
+    seen = container.inspect(runtime, "c1")
+    assert (seen.state, seen.runtime, bool(seen.why), bool(seen.fix)) == (
+        state,
+        shown,
+        state == "unknown",
+        state == "unknown",
+    )

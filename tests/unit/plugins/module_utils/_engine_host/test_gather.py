@@ -1,0 +1,70 @@
+"""The facts of a host: only the requested subsets, and unknown instead of zero."""
+
+import os
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.sockets import Connections
+
+ALWAYS = {"root", "machine", "addresses"}
+PEERS = [f"192.0.2.{number}:4" for number in range(7)]
+
+
+@pytest.fixture
+def facts(tmp_path, monkeypatch):
+    """Return the facts of a host with this container and these connections."""
+
+    def read(*subset, engine=None, connections=None):
+        monkeypatch.setattr(record, "PATH", str(tmp_path / "facts.d" / "slb_engine.fact"))
+        monkeypatch.setattr(container, "find_container", lambda *_unused: engine or Container("absent"))
+        monkeypatch.setattr(container, "find_running_leftovers", lambda *_unused: ["slb-leftover-1"])
+        monkeypatch.setattr(container, "find_manager", lambda *_unused: None)
+        monkeypatch.setattr(sockets, "find_connections", lambda _engine: connections or Connections([]))
+        return gather.gather_facts(list(subset))
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("subset", "keys"),
+    [
+        ("engine_container", {"engine_container", "running_leftovers"}),
+        ("record", {"record"}),
+        ("ports", {"ports"}),
+        ("motd", {"motd"}),
+    ],
+)
+def test_facts_have_the_subset_only(facts, subset, keys):
+    assert facts(subset).keys() == ALWAYS | keys
+    assert facts().keys() == ALWAYS
+
+
+@pytest.mark.parametrize(("user", "is_root"), [(0, True), (1000, False)])
+def test_facts_tell_root(facts, monkeypatch, user, is_root):
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    assert facts()["root"] is is_root
+
+
+@pytest.mark.parametrize(
+    ("connections", "count", "peers"),
+    [(Connections(None), None, []), (Connections([]), 0, []), (Connections(PEERS, 2), 7, PEERS[:5])],
+)
+def test_facts_count_connections(facts, connections, count, peers):
+    seen = facts("engine_container", connections=connections)["engine_container"]
+    assert (seen["connections"], seen["peers"], seen["outbound"]) == (count, peers, connections.outbound)
+
+
+@pytest.mark.parametrize(
+    ("engine", "leftovers"),
+    [
+        (Container("absent"), ["slb-leftover-1"]),
+        (Container("exited", id="f00d"), ["slb-leftover-1"]),
+        (Container("running", id="f00d", restart_count=1), ["slb-leftover-1"]),
+        (Container("running", id="f00d"), []),
+        (Container("unknown"), []),
+    ],
+)
+def test_facts_have_leftovers_unless_the_engine_runs(facts, engine, leftovers):
+    assert facts("engine_container", engine=engine)["running_leftovers"] == leftovers

@@ -1,0 +1,212 @@
+"""Which interfaces are adopted, why the others are not, and the profile; from output of `ip` and `nmcli`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, interfaces
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, claimed_by
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+
+UP = ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"]
+SSH = {"family": "inet", "local": "198.51.100.7", "prefixlen": 24, "scope": "global"}
+LINK_LOCAL = {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"}
+UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce7f4"
+
+
+def link(name: str, ifindex: int, **more: Any) -> dict[str, Any]:
+    known = {"ifindex": ifindex, "ifname": name, "flags": UP, "mtu": 1500, "link_type": "ether", "addr_info": []}
+    return {**known, "address": f"52:54:00:00:00:{ifindex:02x}", **more}
+
+
+LINKS = [
+    link("lo", 1, link_type="loopback", addr_info=[{"family": "inet", "local": "127.0.0.1", "prefixlen": 8}]),
+    link("eth0", 2, addr_info=[SSH, LINK_LOCAL]),
+    link("ens9", 3, addr_info=[LINK_LOCAL]),
+    link("ens10", 4, flags=["NO-CARRIER", "UP"]),
+    link("br0", 5, linkinfo={"info_kind": "bridge"}),
+    link("ens11", 6, master="br0"),
+    link("ens12", 7, addr_info=[dict(SSH, local="203.0.113.9")]),
+    link("ens13", 8),
+    link("veth1a2b", 9, linkinfo={"info_kind": "veth"}),
+    {},
+]
+DEVICES = f"""lo:unmanaged::
+eth0:connected:Wired\\: one \\\\ two:{UUID}
+ens9:disconnected::
+ens10:unavailable::
+br0:connected (externally):br0:c0
+ens11:disconnected::
+ens12:unmanaged::
+ens13:disconnected::
+veth1a2b:unmanaged::
+"""
+CONNECTIONS = f"{UUID}:802-3-ethernet:/etc/NetworkManager/system-connections/one:Wired\\: one \\\\ two\n"
+ROUTES = [{"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}, {"dst": "192.0.2.0/24", "dev": "ens13"}]
+
+
+@pytest.fixture
+def host(tmp_path, monkeypatch):
+    """Commands that print files: what is in `ip`, `devices` and so on can be replaced."""
+    files = {
+        "address": json.dumps(LINKS),
+        "routes": json.dumps(ROUTES),
+        "routes6": "",
+        "devices": DEVICES,
+        "connections": CONNECTIONS,
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    scripts = {
+        "ip": 'case "$*" in *address*) cat address;; *-6*) cat routes6;; *) cat routes;; esac',
+        "nmcli": 'case "$*" in *"device status"*) cat devices;; *-g*) echo eth0; echo;; *) cat connections;; esac',
+    }
+    for name, script in scripts.items():
+        command = tmp_path / "bin" / name
+        command.parent.mkdir(exist_ok=True)
+        command.write_text(f"#!/bin/sh\ncd {tmp_path}\n{script}\n")
+        command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    return tmp_path
+
+
+def test_choose_only_what_has_no_address(host):
+    seen = interfaces.look()
+    chosen, reasons, failed = interfaces.choose(seen, ["*"])
+    assert [each.name for each in chosen] == ["ens9"]
+    assert reasons.keys() == {"lo", "eth0", "ens10", "br0", "ens11", "ens12", "ens13", "veth1a2b"}
+    assert "203.0.113.9/24" in reasons["ens12"][0]
+    assert "192.0.2.0/24" in reasons["ens13"][0]
+    assert "Wired: one \\ two" in reasons["eth0"][0]
+    assert not failed
+
+
+@pytest.mark.parametrize(
+    ("wanted", "chosen", "failed"),
+    [
+        (["ens9"], ["ens9"], []),
+        (["52:54:00:00:00:03"], ["ens9"], []),
+        (["52:54:*"], ["ens9"], []),
+        (["eth0", "ens9"], ["ens9"], []),
+        (["ens9", "ens10"], ["ens9"], ["ens10"]),
+        (["ens77", "ens9"], ["ens9"], ["ens77"]),
+        (["ens7*"], [], []),
+        ([], [], []),
+    ],
+)
+def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
+    found, _reasons, troubles = interfaces.choose(interfaces.look(), wanted)
+    assert ([each.name for each in found], troubles) == (chosen, failed)
+
+
+def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host):
+    nmcli = host / "bin" / "nmcli"
+    nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
+    assert "one" in interfaces.choose(interfaces.look(), ["ens*"])[1]["ens9"][0]
+    (host / "connections").write_text(CONNECTIONS.replace("/etc/", "/run/"))
+    assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"])[0]] == ["ens9"]
+
+
+@pytest.mark.parametrize(("status", "chosen"), [(0, []), (1, ["ens9"])])
+def test_printed_configuration_counts_if_the_command_succeeds(host, status, chosen):
+    command = host / "bin" / "NetworkManager"
+    command.write_text(f"#!/bin/sh\necho '[keyfile]'\necho unmanaged-devices=interface-name:ens9\nexit {status}\n")
+    command.chmod(0o755)
+    assert [each.name for each in interfaces.choose(interfaces.look(), ["*"])[0]] == chosen
+
+
+def test_networkmanager_without_an_answer_is_trouble(host):
+    (host / "devices").write_text("")
+    trouble = interfaces.look().trouble
+    assert isinstance(trouble, FleetError)
+    assert trouble.code == "networkmanager_unavailable"
+    assert interfaces.describe()[2]["why"] == trouble.summary
+
+
+def test_describe_tells_why_an_interface_is_not_offered(host):
+    facts = {each["name"]: each for each in interfaces.describe()}
+    assert facts["eth0"]["offered"]
+    assert facts["ens10"]["why"] == "no carrier"
+
+
+ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:0c", True, True, None, [], "unmanaged")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_unmanaged"),
+    [
+        ("[keyfile]\nunmanaged-devices=interface-name:ens9", True),
+        ("[keyfile]\nunmanaged-devices=interface-name:ens*;interface-name:eth0", True),
+        ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0c", True),
+        ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0C", True),
+        ("[keyfile]\nunmanaged-devices=type:veth", True),
+        ("[keyfile]\nunmanaged-devices=*,except:type:wifi,except:type:gsm", True),
+        ("[keyfile]\nunmanaged-devices=except:interface-name:eth0", True),
+        ("[keyfile]\nunmanaged-devices=*,except:interface-name:ens9", False),
+        ("[keyfile]\nunmanaged-devices=interface-name:ens10", False),
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=0", True),
+        ("[device]\nmanaged=false", True),
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1", False),
+        ("[main]\nplugins=keyfile", False),
+    ],
+)
+def test_configuration_that_excludes_an_interface(text, is_unmanaged):
+    path = "/etc/NetworkManager/conf.d/x.conf"
+    ens9 = ENS9._replace(kind="veth") if "veth" in text else ENS9
+    reason = claimed_by(ens9, {path: text, "NetworkManager --print-config": text})
+    assert (reason is not None) == is_unmanaged
+    assert reason is None or path in reason[0]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_claimed"),
+    [
+        ("/etc/network/interfaces", "auto lo ens9\niface lo inet loopback\n", True),
+        ("/etc/network/interfaces", "iface ens90 inet dhcp\n# ens9", False),
+        ("/run/udev/data/n3", "E:NM_UNMANAGED=1\n", True),
+        ("/run/udev/data/n33", "E:NM_UNMANAGED=1\n", False),
+        ("/run/systemd/netif/links/3", "# x\nADMIN_STATE=configured\n", True),
+        ("/etc/keepalived/a.conf", "vrrp_instance a { interface ens9 }", True),
+        ("/etc/keepalived/a.conf", "# ens9\ninterface ens90", False),
+    ],
+)
+def test_other_programs_that_have_an_interface(path, text, is_claimed):
+    reason = claimed_by(ENS9, {path: text})
+    assert (reason is not None) == is_claimed
+    assert reason is None or path in reason[0]
+
+
+def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route():
+    assert adoption.make_profile("", 10, False) == {"ipv4.dhcp-timeout": "25"}
+    settings = adoption.make_profile("internal", 10, True)
+    assert settings["connection.zone"] == "internal"
+    assert settings["ipv4.never-default"] == settings["ipv6.ignore-auto-routes"] == "yes"
+    assert settings["ipv6.ignore-auto-dns"] == "yes"
+
+
+def test_rollback_script_quotes_and_restores(tmp_path):
+    changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False, "accept_ra": "0"}}
+    script = adoption.make_script(str(tmp_path), changed, [ENS9])
+    for words in (
+        "--zone='a b'",
+        "device set ens9 managed no",
+        "ip link set dev ens9 down",
+        "echo 0 >/proc/sys/net/ipv6/conf/ens9/accept_ra",
+        UUID,
+    ):
+        assert words in script
+
+
+@pytest.mark.parametrize(("route", "is_compared"), [("fe80::/64", False), ("default", True), ("2001:db8::/64", True)])
+def test_link_local_change_elsewhere_is_no_change(host, route, is_compared):
+    """An interface that waits for DHCP in vain loses its link-local address again and again."""
+    before = interfaces.look().beside({"ens9"})
+    links = [{**each, "addr_info": []} if each.get("ifname") == "ens10" else each for each in LINKS]
+    links[1] = {**links[1], "addr_info": [SSH]}
+    (host / "address").write_text(json.dumps(links))
+    (host / "routes6").write_text(json.dumps([{"dst": route, "dev": "ens10", "protocol": "kernel"}]))
+    assert (interfaces.look().beside({"ens9"}) != before) == is_compared

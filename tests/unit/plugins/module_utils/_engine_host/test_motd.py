@@ -1,0 +1,237 @@
+"""The login banner is moved and never lost; its sizes are read without a command."""
+
+import operator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import motd
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+
+TEXT, OTHER = "Authorised use only.\n" * 3, "another file"
+LATER = "motd.bak.29991231T000000Z"
+
+
+@pytest.fixture
+def message(tmp_path):
+    path = tmp_path / "motd"
+    path.write_text(TEXT)
+    return path
+
+
+def files(message):
+    return {entry.name: entry.read_text() for entry in message.parent.iterdir()}
+
+
+def move_aside(message, check_mode=False):
+    return motd.move_aside(str(message), check_mode)
+
+
+def restore(message, backup=None, check_mode=False):
+    return motd.restore(str(message), str(backup) if backup else None, check_mode)
+
+
+def test_moved_banner_is_restored_as_the_same_file(message):
+    before = (message.read_text(), message.stat().st_ino, message.stat().st_mode)
+    assert move_aside(message).values == {"moved": True, "backup_file": f"{message}.bak"}
+    assert not message.exists()
+    assert not move_aside(message).changed
+    assert restore(message).changed
+    assert (message.read_text(), message.stat().st_ino, message.stat().st_mode) == before
+    assert list(message.parent.iterdir()) == [message]
+    assert not restore(message).changed
+    message.write_text("")
+    assert (move_aside(message).changed, files(message)) == (False, {"motd": ""})
+
+
+@pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}], ids=str)
+@pytest.mark.parametrize("after", [{}, {"motd": ""}, {LATER: OTHER}], ids=str)
+def test_restore_takes_the_noted_backup_only(message, before, after):
+    for name, content in before.items():
+        message.with_name(name).write_text(content)
+    backup = move_aside(message).values["backup_file"]
+    for name, content in after.items():
+        message.with_name(name).write_text(content)
+    assert restore(message).values == {"moved": True, "backup_file": backup}
+    assert files(message) == {**before, **after, "motd": TEXT}
+
+
+@pytest.mark.parametrize("content", [TEXT, "", None])
+@pytest.mark.parametrize("names", [[], ["motd.bak"], ["motd.bak", "motd.bak.20200101T000000Z", "motd.bak-2024"]])
+def test_restore_without_note_ignores_other_backups(message, names, content):
+    message.unlink()
+    for name in names:
+        message.with_name(name).write_text(OTHER)
+    if content is not None:
+        message.write_text(content)
+    before = files(message)
+    assert restore(message).values == {"moved": False, "backup_file": None}
+    assert files(message) == before
+
+
+def test_restore_keeps_a_new_banner(message):
+    move_aside(message)
+    message.write_text("new banner")
+    before = files(message)
+    with pytest.raises(FleetError, match="was written after"):
+        restore(message)
+    assert files(message) == before
+
+
+def test_restore_takes_the_last_banner_only(message):
+    first = move_aside(message).values["backup_file"]
+    message.write_text("the next one")
+    move_aside(message)
+    restore(message)
+    assert not restore(message).changed
+    assert files(message) == {"motd": "the next one", Path(first).name: TEXT}
+
+
+def test_restore_after_manual_restore_changes_nothing(message):
+    Path(move_aside(message).values["backup_file"]).rename(message)
+    message.with_name("motd.bak").write_text(OTHER)
+    assert not restore(message).changed
+    assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
+
+
+def test_restore_named_backup(message):
+    move_aside(message)
+    other = message.with_name("motd.bak-2024")
+    other.write_text(OTHER)
+    restore(message, other)
+    assert message.read_text() == OTHER
+    assert not restore(message).changed
+
+
+def test_restore_names_what_it_cannot_use(message):
+    with pytest.raises(FleetError, match=r"nothing\.bak not found\. Set backup_file to: \(there is no backup\)"):
+        restore(message, message.with_name("nothing.bak"))
+    move_aside(message)
+    message.with_name(".motd.slb_fleet").write_text("{")
+    with pytest.raises(FleetError, match=r"\.motd\.slb_fleet.*motd\.bak"):
+        restore(message)
+
+
+def test_check_mode_changes_nothing(message):
+    planned = move_aside(message, check_mode=True)
+    assert (planned.changed, planned.diff["before"], files(message)) == (True, TEXT, {"motd": TEXT})
+    move_aside(message)
+    before = files(message)
+    assert restore(message, check_mode=True).changed
+    assert files(message) == before
+    assert restore(message).changed
+
+
+class Kill(BaseException):
+    """Stands for SIGKILL: no handler runs."""
+
+
+# Every call that changes the file system.
+CHANGES = ["files.replace", "os.link", "os.unlink", "files.sync_folder"]
+
+
+def killed_at(number, monkeypatch, step):
+    """Run ``step`` and kill it before its ``number``-th change. Return False if it ended before."""
+    changes = 0
+
+    def counted(change):
+        def make(*arguments, **options):
+            nonlocal changes
+            changes += 1
+            if changes == number:
+                raise Kill
+            change(*arguments, **options)
+
+        return make
+
+    with monkeypatch.context() as patch:
+        for name in CHANGES:
+            module, _, function = name.partition(".")
+            patch.setattr(getattr(motd, module), function, counted(operator.attrgetter(name)(motd)))
+        try:
+            step()
+        except Kill:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("number", range(1, 10))
+@pytest.mark.parametrize("others", [{}, {"motd.bak": OTHER}], ids=str)
+@pytest.mark.parametrize("next_step", ["aside", "restored"])
+def test_killed_run_is_finished_by_the_next(message, monkeypatch, number, others, next_step):
+    for name, content in others.items():
+        message.with_name(name).write_text(content)
+    assert killed_at(number, monkeypatch, lambda: (move_aside(message), restore(message)))
+    if next_step == "aside":
+        move_aside(message)
+        assert not message.exists()
+    restore(message)
+    assert not restore(message).changed
+    assert files(message) == {"motd": TEXT, **others}
+
+
+def test_restore_after_kill_ignores_new_backup(message, monkeypatch):
+    assert killed_at(2, monkeypatch, lambda: move_aside(message))
+    message.with_name("motd.bak").write_text(OTHER)
+    assert not restore(message).changed
+    assert files(message) == {"motd": TEXT, "motd.bak": OTHER}
+
+
+def test_hard_link_of_the_user_stays(message):
+    own = message.with_name("motd.bak-2024")
+    own.hardlink_to(message)
+    move_aside(message)
+    restore(message)
+    assert own.samefile(message)
+
+
+def test_symbolic_link_is_moved_and_restored(message, tmp_path):
+    target = message.rename(tmp_path / "dynamic")
+    message.symlink_to(target)
+    move_aside(message)
+    assert not message.is_symlink()
+    assert target.read_text() == TEXT
+    restore(message)
+    assert message.readlink() == target
+
+
+def test_gather_banner_names_each_source(tmp_path, monkeypatch):
+    def make(name, size, mode=0o644):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x" * size)
+        path.chmod(mode)
+        return str(path)
+
+    monkeypatch.setattr(motd, "PATH", make("motd", 286))
+    monkeypatch.setattr(motd, "_DYNAMIC", str(tmp_path / "motd.dynamic"))
+    monkeypatch.setattr(motd, "_FOLDERS", (str(tmp_path / "motd.d"),))
+    monkeypatch.setattr(motd, "_SCRIPTS", str(tmp_path / "update-motd.d"))
+    monkeypatch.setattr(motd, "_SSHD_CONFIG", str(tmp_path / "ssh" / "sshd_config"))
+    (tmp_path / "motd.d").mkdir()
+    (tmp_path / "motd.d" / "again").symlink_to(tmp_path / "motd")
+    make("motd.d/10-news", 40)
+    make("motd.d/empty", 0)
+    make("update-motd.d/10-uname", 9, 0o755)
+    make("update-motd.d/README", 9)
+    banner = make("issue.net", 5000)
+    make("ssh/sshd_config.d/10.conf", 0)
+    (tmp_path / "ssh" / "sshd_config.d" / "10.conf").write_text(f"Banner {banner}\n")
+    (tmp_path / "ssh" / "sshd_config").write_text("# text\nInclude sshd_config.d/*.conf\nBanner none\n")
+
+    seen = motd.gather_banner()
+    assert seen["bytes"] == 5000 + 286 + 40
+    assert [(Path(part["source"].split()[0]).name, part["bytes"]) for part in seen["sources"]] == [
+        ("issue.net", 5000),
+        ("motd", 286),
+        ("10-news", 40),
+        ("update-motd.d", None),
+    ]
+    make("motd.dynamic", 7)
+    assert motd.gather_banner()["bytes"] == 5000 + 286 + 40 + 7
+    assert {part["bytes"] for part in motd.gather_banner()["sources"]} == {5000, 7, 286, 40}
+    # A file that includes itself ends, too.
+    (tmp_path / "ssh" / "sshd_config").write_text(f"Include sshd_config\nBanner {banner}\n")
+    assert motd.gather_banner()["bytes"] == 5000 + 286 + 40 + 7
+    (tmp_path / "ssh" / "sshd_config").write_text(f"Match User x\n Banner {banner}\n")
+    assert motd.gather_banner()["bytes"] == 286 + 40 + 7

@@ -1,0 +1,181 @@
+"""Sockets and addresses, read from the kernel of the test machine."""
+
+import contextlib
+import multiprocessing
+import os
+import socket
+from concurrent.futures import ProcessPoolExecutor
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+
+ABSENT = Container("absent")
+
+
+def inbound(engine):
+    return sockets.find_connections(engine).inbound
+
+
+def running(pid=None, network_mode="host"):
+    return Container("running", id="f00d", pid=pid or os.getpid(), network_mode=network_mode)
+
+
+@contextlib.contextmanager
+def connected():
+    """Connect this process with itself; yield the server, the client and both ends as they are reported."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_connection(server.getsockname()) as client,
+        server.accept()[0],
+    ):
+        yield server, client, *("{}:{}".format(*each.getsockname()) for each in (server, client))
+
+
+@pytest.mark.parametrize(("family", "address"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")])
+def test_find_listening_returns_the_process(family, address):
+    with socket.create_server((address, 0), family=family) as server:
+        port = server.getsockname()[1]
+        (seen,) = [entry for entry in sockets.find_listening(ABSENT) if entry["port"] == port]
+    assert (seen["addresses"], seen["pid"], seen["engine"]) == ([address], os.getpid(), False)
+    assert seen["process"]
+
+
+def test_find_connections_tells_inbound_from_outbound():
+    with connected() as (_server, _client, server_end, client_end):
+        peers = inbound(running(network_mode="bridge"))
+        assert client_end in peers
+        assert server_end not in peers
+
+
+@pytest.mark.parametrize("case", ["half closed", "without listener", "closed descriptor"])
+def test_find_connections_counts_each_connection(monkeypatch, tmp_path, case):
+    (tmp_path / "range").write_text("61000\t61001\n")
+    monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
+    readlink, first = os.readlink, f"/proc/{os.getpid()}/fd/0"
+
+    def close_the_first(path):
+        if path == first:
+            raise FileNotFoundError(path)
+        return readlink(path)
+
+    with connected() as (server, client, _server_end, client_end):
+        if case == "half closed":
+            client.shutdown(socket.SHUT_WR)
+        elif case == "without listener":
+            server.close()
+        else:
+            monkeypatch.setattr("os.readlink", close_the_first)
+        assert client_end in inbound(running())
+
+
+def connections_of_another_user(engine):
+    """Return what a user sees who is neither root nor the owner of the processes."""
+    user = 65534 if os.geteuid() == 0 else os.getuid()
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), os.setuid, (user,)) as processes:
+        return processes.submit(inbound, engine).result()
+
+
+def test_find_connections_other_user_is_unknown():
+    assert connections_of_another_user(running(1)) is None
+
+
+@pytest.mark.parametrize("network_mode", ["host", "bridge"])
+@pytest.mark.parametrize("error", [PermissionError, FileNotFoundError], ids=["hidepid=1", "hidepid=2"])
+def test_find_connections_hidden_process_is_unknown(monkeypatch, network_mode, error):
+    stat = os.stat
+
+    def hide(path, **options):
+        if str(path).startswith("/proc/1/"):
+            raise error(path)
+        return stat(path, **options)
+
+    monkeypatch.setattr("os.stat", hide)
+    assert connections_of_another_user(running(1, network_mode)) is None
+
+
+@pytest.mark.parametrize("network_mode", ["host", "bridge"])
+def test_find_connections_ended_process_has_none(network_mode):
+    ended = os.posix_spawn("/bin/true", ["true"], {})
+    os.waitpid(ended, 0)
+    assert inbound(running(ended, network_mode)) == []
+
+
+def test_find_connections_of_a_container_that_does_not_run():
+    assert inbound(Container("exited")) == []
+    assert inbound(Container("unknown")) is None
+
+
+def test_find_addresses_has_no_loopback():
+    found = sockets.find_addresses()
+    assert not {"127.0.0.1", "::1"} & set(found)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))
+        assert probe.getsockname()[0] in found
+
+
+def entry(port, state, inode, remote_port=40000):
+    local, remote = f"0100007F:{port:04X}", f"070200C0:{remote_port:04X}"
+    return f"   0: {local} {remote} {state} 00000000:00000000 00:00000000 00000000     0        0 {inode} 1 0 20\n"
+
+
+LISTEN, ESTABLISHED, TIME_WAIT, CLOSE_WAIT, SYN_RECV = "0A", "01", "06", "08", "03"
+
+
+@pytest.fixture
+def table(monkeypatch):
+    """Replace the kernel's table of TCP sockets."""
+
+    def replace(*entries):
+        found = sockets.parse_table("  sl  local_address ...\n" + "".join(entries))
+        monkeypatch.setattr(sockets, "_read_tables", lambda _folder: found)
+
+    return replace
+
+
+def test_parse_table_reads_both_families():
+    ipv4, ipv6 = (
+        sockets.parse_table("head\n" + text)[0]
+        for text in (
+            entry(8000, LISTEN, 7, 443),
+            entry(8000, LISTEN, 7).replace("0100007F:", "B80D01200000000000000000070000FF:"),
+        )
+    )
+    assert ipv4 == ("127.0.0.1", 8000, "192.0.2.7:443", 10, 7)
+    assert (ipv6.address, ipv6.port) == ("2001:db8::ff00:7", 8000)
+
+
+@pytest.mark.parametrize(
+    ("others", "inbound_ports", "outbound"),
+    [
+        (
+            [entry(8000, ESTABLISHED, 2, 41), entry(8000, CLOSE_WAIT, 3, 42), entry(8000, SYN_RECV, 0, 43)],
+            [41, 42, 43],
+            0,
+        ),
+        ([entry(8000, TIME_WAIT, 0, 41), entry(8000, LISTEN, 2, 42)], [], 0),
+        # The ends of the kernel's range for outbound connections belong to it.
+        ([entry(32767, ESTABLISHED, 2, 41), entry(61000, ESTABLISHED, 3, 42)], [41, 42], 0),
+        ([entry(32768, ESTABLISHED, 2, 41), entry(60999, ESTABLISHED, 3, 42)], [], 2),
+    ],
+    ids=["states", "no connection", "outside of the range", "in the range"],
+)
+@pytest.mark.parametrize("kernel_range", ["32768\t60999\n", None])
+def test_find_connections_by_state_and_port(
+    table, tmp_path, monkeypatch, others, inbound_ports, outbound, kernel_range
+):
+    if kernel_range:
+        (tmp_path / "range").write_text(kernel_range)
+    monkeypatch.setattr(sockets, "_LOCAL_PORTS", str(tmp_path / "range"))
+    table(entry(8000, LISTEN, 1), *others)
+    found = sockets.find_connections(running(network_mode="bridge"))
+    assert found == ([f"192.0.2.7:{port}" for port in inbound_ports], outbound)
+
+
+def test_find_listening_has_500_ports_with_those_of_engine(table):
+    table(*(entry(port, LISTEN, 1) for port in range(1000, 1600)), entry(999, ESTABLISHED, 1))
+    engine = running()._replace(published_ports=[1599])
+    found = sockets.find_listening(engine)
+    assert [each["port"] for each in found] == [*range(1000, 1499), 1599]
+    assert [each["port"] for each in found if each["engine"]] == [1599]

@@ -1,0 +1,154 @@
+"""The connection options and those of an engine: accepted values, and errors before anything is sent."""
+
+import datetime
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    CONNECTION_ARGUMENTS,
+    Connection,
+    from_environment,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, _compile
+
+GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
+ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
+NOT_TEXT = [True, 342391, 1.1, datetime.date(2026, 1, 1), ["a"], {"a": 1}]
+URLS = [
+    "console.example", "http://console.example", "https://", "https:///x", "https://user:secret@console.example",
+    "https://console.example?x=1", "https://console.example?", "https://console.example/#/login", "https://a b",
+    "https://console.example/a b", "https://console.example/../x", "https://console.example:99999", "https://[::1",
+    "https://-x.example", "https://a\\b",
+]  # fmt: skip
+ADDRESSES = [
+    "host", "127.0.0.1", "::1", "::ffff:127.0.0.1", "0.0.0.0", "0.1.2.3", "224.0.0.1", "fe80::1%eth0", "256.1.1.1",
+]  # fmt: skip
+
+
+def connect(**changes):
+    return Connection.from_options({**GOOD, **changes})
+
+
+def engine(**changes):
+    return Engine.from_options({**ENGINE, **changes})
+
+
+def error_of(read, **changes):
+    with pytest.raises(FleetError) as error:
+        read(**changes)
+    assert len(str(error.value)) <= 220
+    return error.value
+
+
+@pytest.mark.parametrize(
+    ("read", "option"),
+    [
+        *((connect, each) for each in GOOD | dict.fromkeys(("sessionid", "ca_path", "tls_fingerprint"))),
+        *((engine, each) for each in ENGINE),
+    ],
+)
+def test_option_that_is_no_text_is_invalid(read, option):
+    for value in NOT_TEXT:
+        error = error_of(read, **{option: value})
+        assert error.code == "invalid_option"
+        assert option in ENGINE or "Quote" in error.fix
+        assert option not in ("password", "sessionid") or str(value) not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("read", "option", "values"),
+    [
+        (connect, "base_url", URLS),
+        (connect, "tls_fingerprint", ["", " ", "ab" * 20, "ab" * 33, "gg" * 32, "sha256:" + "ab" * 32]),
+        # What no cookie can hold.
+        (connect, "sessionid", ["a;b", "a b", 'a"b', "a\nb", "ä", "a,b", "a\\b"]),
+        (connect, "timeout", [0, True, "1e1", 3601]),
+        (connect, "retries", [-1, 21, 1.5]),
+        (connect, "validate_certs", ["perhaps"]),
+        (connect, "ca_path", ["/nonexistent.pem"]),
+        (engine, "user_credential_id", [0, 2**31, -1, True, 1.0, "x", "1_0", "٣"]),
+        (engine, "name", [None, "", " edge", "edge\x1b", "x" * 256, "edge\u202e"]),
+        (engine, "manage_ip", [None, *ADDRESSES]),
+    ],
+)
+def test_unusable_value_is_invalid(read, option, values):
+    for value in values:
+        error = error_of(read, **{option: value})
+        assert error.code == "invalid_option", value
+        assert "secret" not in str(error)
+        assert option != "sessionid" or value not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("read", "option", "given", "expected"),
+    [
+        (connect, "base_url", "https://console.example", "https://console.example"),
+        (connect, "base_url", " https://Console.example:443/prefix/ ", "https://console.example/prefix"),
+        (connect, "base_url", "https://bücher.example:8443", "https://xn--bcher-kva.example:8443"),
+        (connect, "base_url", "https://[2001:DB8:0::5]/", "https://[2001:db8::5]"),
+        (connect, "tls_fingerprint", "AB" * 32, "ab" * 32),
+        (connect, "tls_fingerprint", ":".join(["ab"] * 32), "ab" * 32),
+        (connect, "tls_fingerprint", " " + "Ab " * 32, "ab" * 32),
+        (engine, "manage_ip", "2001:DB8:0::7", "2001:db8::7"),
+        (engine, "user_credential_id", None, 1),
+        (engine, "user_credential_id", "", 1),
+        (engine, "user_credential_id", "7", 7),
+        (engine, "user_credential_id", 2**31 - 1, 2**31 - 1),
+        *((connect, "timeout", value, value) for value in (1, 3600)),
+        *((connect, "retries", value, value) for value in (0, 20)),
+        (connect, "timeout", None, 30),
+        (connect, "retries", None, 3),
+        (engine, "name", "边缘", "边缘"),
+    ],
+)
+def test_value_is_normalized(read, option, given, expected):
+    assert getattr(read(**{option: given}), option) == expected
+
+
+@pytest.mark.parametrize("option", list(GOOD))
+@pytest.mark.parametrize("value", [None, ""])
+def test_missing_option_names_the_variables(option, value):
+    error = error_of(connect, **{option: value})
+    assert error.code == "missing_option"
+    assert f"slb_{option}" in error.fix
+    assert f"SLB_{option.upper()}" in error.fix
+
+
+def test_unset_option_has_the_documented_default():
+    defaults = {name: rules["default"] for name, rules in CONNECTION_ARGUMENTS.items() if "default" in rules}
+    assert {name: getattr(connect(), name) for name in defaults} == defaults
+
+
+def test_session_needs_no_credentials():
+    assert connect(username=None, password=None, sessionid="a1b2").sessionid == "a1b2"
+
+
+def test_call_takes_300_seconds_at_most():
+    assert connect(timeout="4", retries="1").call_seconds == 8
+    assert connect(timeout=120, retries=9).call_seconds == 300
+
+
+def test_password_is_not_shown():
+    assert GOOD["password"] not in repr(connect())
+
+
+def test_blank_environment_variable_is_unset(monkeypatch):
+    from ansible.module_utils.errors import AnsibleFallbackNotFound
+
+    names = [rules["fallback"][1][0] for rules in CONNECTION_ARGUMENTS.values() if "fallback" in rules]
+    assert names == [
+        f"SLB_{each}" for each in ["BASE_URL", "USERNAME", "PASSWORD", "VALIDATE_CERTS", "CA_PATH", "TLS_FINGERPRINT"]
+    ]
+    monkeypatch.setenv("SLB_BASE_URL", " ")
+    with pytest.raises(AnsibleFallbackNotFound):
+        from_environment("SLB_BASE_URL")
+
+
+def test_engine_name_that_becomes_a_host_name_is_one():
+    assert error_of(engine, name="边缘", is_change_hostname="yes").code == "invalid_option"
+
+
+@pytest.mark.parametrize("pattern", ["(", "x*", "", 5])
+def test_unusable_pattern_is_invalid(pattern):
+    assert error_of(lambda: _compile("exists_patterns", [pattern])).code == "invalid_option"

@@ -1,0 +1,196 @@
+"""The outcome of an install request for each kind of answer, and the text that is shown of an answer."""
+
+import html
+import json
+import re
+from base64 import b64encode
+from urllib.parse import quote
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import find_outcome
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
+
+COMPILED = {name: [re.compile(each, re.IGNORECASE) for each in PATTERNS[name]] for name in ("exists", "port_in_use")}
+JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
+LOGIN_SCRIPT = (
+    "<html><title>Engines</title><script>$(document).ajaxError(function(e,x){if(x.status==401)"
+    'location.href="/account/login/";});</script><body>Installation started</body></html>'
+)
+CREDENTIALS_PAGE = (
+    "<!DOCTYPE html><html><head><title>Engines</title></head><body>"
+    '<form action="/system/credentials/"><input type="password" name="secret"></form></body></html>'
+)
+ANSWERS = [
+    # The installation was started.
+    ("requested", 200, '{"code":0,"msg":"installation started"}', JSON),
+    ("requested", 200, '{"success":true}', JSON),
+    ("requested", 201, '{"id":7,"name":"edge-1"}', JSON),
+    ("requested", 202, "", JSON),
+    ("requested", 200, '{"status":200,"message":"安装已开始"}', JSON),
+    ("requested", 200, '{"status":1,"msg":"success"}', JSON),
+    ("requested", 200, '{"code":1,"msg":"success"}', JSON),
+    ("requested", 200, '{"code":0,"error":null,"errors":[]}', JSON),
+    ("requested", 200, "true", JSON),
+    ("requested", 200, "OK", TEXT),
+    ("requested", 200, b'\xef\xbb\xbf{"code":0}', JSON),
+    ("requested", 200, '{"code":0,"msg":"ok"}', HTML),
+    ("requested", 200, '{"code":0,"msg":"started, please log in to the host to see more"}', JSON),
+    ("requested", 200, '{"code":0,"msg":"started, port 8000 is not occupied"}', JSON),
+    ("requested", 200, '{"code":0,"msg":"开始安装 端口未被占用"}', JSON),
+    ("requested", 200, LOGIN_SCRIPT, HTML),
+    ("requested", 200, '{"code":0,"msg":"&#' + "1" * 5000 + ';"}', JSON),
+    # The engine exists.
+    ("exists", 403, '{"msg":"Engine already exists"}', JSON),
+    ("exists", 200, '{"code":403,"msg":"引擎已存在"}', JSON),
+    ("exists", 200, '{"code":1001,"msg":"Engine already exists"}', JSON),
+    ("exists", 409, '{"detail":"The engine edge-1 already exists."}', JSON),
+    ("exists", 500, '{"message":"engine has already been added"}', JSON),
+    ("exists", 400, '{"errors":{"name":["duplicate name"]}}', JSON),
+    ("exists", 200, json.dumps({"code": 1, "msg": "引擎已存在"}), JSON),
+    ("exists", 200, json.dumps({"code": 1, "data": json.dumps({"m": "该引擎已经存在"})}), JSON),
+    ("exists", 200, '{"code":1001,"msg":"引擎已存在,请登录主机停止容器slb"}', JSON),
+    ("exists", 200, "引擎已存在".encode("gb18030"), "text/plain; charset=gbk"),
+    ("exists", 200, "引擎已存在".encode("gb18030"), TEXT),
+    ("exists", 200, "引擎已存在".encode("utf-16"), "text/plain; charset=utf-16"),
+    ("exists", 400, "\\u5f15\\u64ce\\u5df2\\u5b58\\u5728", TEXT),
+    ("exists", 200, "<html><body><p class=err>&#24341;&#25806;&#24050;&#23384;&#22312;</p></body></html>", HTML),
+    ("exists", 500, "<html><body><h1>Error</h1>The engine <b>already exists</b></body></html>", HTML),
+    ("exists", 200, "ENGINE ALREADY\nEXISTS", TEXT),
+    # A port is in use.
+    ("port_in_use", 200, '{"code":1002,"msg":"Port 8000 is already in use"}', JSON),
+    ("port_in_use", 400, '{"error":"bind: address already in use"}', JSON),
+    ("port_in_use", 200, '{"success":false,"message":"端口8000被占用"}', JSON),
+    ("port_in_use", 500, '{"msg":"端口已被占用"}', JSON),
+    ("port_in_use", 409, '{"msg":"engine already exists or its port is occupied"}', JSON),
+    ("port_in_use", 200, '{"code":1002,"msg":"Port 8000 is in use. Please log in to the host and stop it."}', JSON),
+    ("port_in_use", 200, "<html><body>The port 8000 of 192.0.2.1 is occupied</body></html>", HTML),
+    # The request was rejected for another reason.
+    ("rejected", 400, '{"detail":"credential 7 does not exist"}', JSON),
+    ("rejected", 200, '{"code":500,"msg":"no license"}', JSON),
+    ("rejected", 200, '{"success":false,"message":"引擎不存在"}', JSON),
+    ("rejected", 200, '{"status":"error","reason":"host unreachable"}', JSON),
+    ("rejected", 404, "", JSON),
+    ("rejected", 405, '{"detail":"Method not allowed"}', JSON),
+    ("rejected", 429, '{"msg":"slow down"}', JSON),
+    ("rejected", 200, "Installation failed: no such credential", TEXT),
+    ("rejected", 200, '["installation failed: host unreachable"]', JSON),
+    ("rejected", 200, '{"data":{"success":false,"error":"no such credential"}}', JSON),
+    ("rejected", 200, '{"result":{"code":500,"msg":"no license"}}', JSON),
+    ("rejected", 200, '{"errorCode":1001,"errorMsg":"no license"}', JSON),
+    ("rejected", 200, '{"statusCode":500,"message":"no license"}', JSON),
+    ("rejected", 200, '{"isSuccess":false}', JSON),
+    ("rejected", 200, '{"code":"PARAM_ERROR"}', JSON),
+    ("rejected", 200, '{"code":10000000001,"msg":"no license"}', JSON),
+    ("rejected", 200, '{"code":-1.0,"msg":"no license"}', JSON),
+    # Whether the installation was started is unknown.
+    ("unknown", 200, "null", JSON),
+    ("unknown", 200, "[" * 100_000, JSON),
+    ("unknown", 200, "false", JSON),
+    ("unknown", 200, "42", JSON),
+    ("unknown", 200, '{"code":"E1001","msg":"no license"}', JSON),
+    ("unknown", 200, '{"code":0,"data":{"success":false,"error":"no such credential"}}', JSON),
+    ("unknown", 201, '{"id":7,"name":"edge-1","state":1}', JSON),
+    ("unknown", 500, '{"msg":"internal error"}', JSON),
+    ("unknown", 502, "", JSON),
+    ("unknown", 408, "", JSON),
+    ("unknown", 302, "", JSON),
+    ("unknown", 200, CREDENTIALS_PAGE, HTML),
+    ("unknown", 200, "Installing edge-1. You need to log in to the host to see its log.", TEXT),
+    ("unknown", 200, b"\x00\x01\x02\x03", "application/octet-stream"),
+    ("unknown", 200, b"42 " * 300_000, "text/plain; charset=punycode"),
+    ("unknown", 200, "<html><![foo[bar]]>42</html>", HTML),
+    ("unknown", 200, "<html>" + "<a " * 80_000, HTML),
+    ("unknown", 200, "<html><!--" * 25_000, HTML),
+    ("unknown", 200, "<html><script>" + "location" * 30_000, HTML),
+    ("unknown", 200, "<html><!-- already exists --><script>'already exists'</script>x</html>", HTML),
+]
+
+
+def outcome(status, body, kind=JSON, own_words=(), **more):
+    content = body.encode() if isinstance(body, str) else body
+    headers = {"Content-Type": kind, "Content-Length": str(len(content))}
+    return find_outcome(Answer(status, headers, content, **more), COMPILED, own_words)
+
+
+@pytest.mark.parametrize(
+    ("expected", "status", "body", "kind"), ANSWERS, ids=[f"{each[1]} {str(each[2])[:50]}" for each in ANSWERS]
+)
+def test_outcome_of_answer(expected, status, body, kind):
+    assert outcome(status, body, kind) == expected
+
+
+@pytest.mark.parametrize(
+    ("expected", "name", "status", "body"),
+    [
+        *(
+            ("requested", name, 200, {"code": 0, **answer})
+            for name in ("port 8000 in use", "already exists")
+            for answer in ({"msg": f"{name}: started"}, {"data": {"name": name}})
+        ),
+        *(("exists", name, 400, {"msg": "Engine already exists"}) for name in ("e", "Port")),
+        *(("port_in_use", name, 400, {"msg": "Port 8000 is in use"}) for name in ("e", "Port")),
+    ],
+)
+def test_engine_name_in_the_answer_decides_nothing(expected, name, status, body):
+    assert outcome(status, json.dumps(body), own_words=(name,)) == expected
+
+
+def test_incomplete_answer_is_unknown():
+    assert outcome(200, '{"code":0', defect="the body is incomplete after 9 bytes") == "unknown"
+    assert outcome(200, "Engine already exists, see", TEXT, defect="the body is incomplete") == "exists"
+
+
+@pytest.mark.parametrize(
+    ("expected", "status", "headers"),
+    [("unknown", 200, {}), ("requested", 204, {}), ("requested", 200, {"Transfer-Encoding": "chunked"})],
+)
+def test_outcome_of_empty_body(expected, status, headers):
+    assert find_outcome(Answer(status, headers, b""), COMPILED) == expected
+
+
+def test_shown_text_has_no_secret_and_no_control_character():
+    body = json.dumps({"msg": 'bad\x1b[2J\u202e "s3cret&1" s3cret&amp;1 sessionid=abc123', "more": "x" * 1000})
+    shown = Answer(400, {}, body.encode()).shown(("s3cret&1",))
+    assert len(shown) == 300
+    assert shown.isprintable()
+    assert "s3cret" not in shown
+    assert "abc123" not in shown
+
+
+@pytest.mark.parametrize(
+    ("status", "is_success", "is_redirect"),
+    [
+        (199, False, False),
+        (200, True, False),
+        (299, True, False),
+        (300, False, True),
+        (399, False, True),
+        (400, False, False),
+    ],
+)
+def test_status_tells_success_and_redirect(status, is_success, is_redirect):
+    answer = Answer(status, {"Location": "/account/login/?next=/"}, b"")
+    assert (answer.is_success, answer.is_redirect_to_login) == (is_success, is_redirect)
+
+
+SECRET = 'pä"ss/w<1'
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        SECRET,
+        json.dumps(SECRET)[1:-1],
+        json.dumps(SECRET, ensure_ascii=False)[1:-1],
+        html.escape(SECRET),
+        quote(SECRET),
+        quote(SECRET, safe=""),
+        b64encode(SECRET.encode()).decode(),
+    ],
+)
+def test_secret_is_replaced_in_each_form_and_nothing_else(form):
+    answer = Answer(400, {}, f"got {form}, sorry".encode())
+    assert answer.shown((SECRET, "")) == "got ********, sorry"
+    assert answer.described((SECRET,)) == "HTTP 400: got ********, sorry"

@@ -1,0 +1,46 @@
+"""Files of a report: whole, private, and a list of hosts to retry."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, retry, write_all
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
+    healthy,
+    troubled,
+)
+
+
+def test_retry_has_the_failed_the_unreachable_and_the_not_started():
+    assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
+
+
+def test_files_are_replaced_as_a_whole(tmp_path):
+    folder = tmp_path / "reports"
+    write_all(folder, healthy(2), AT_THE_END)
+    before = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    (tmp_path / "victim").write_text("mine")
+    (folder / "retry").unlink()
+    (folder / "retry").symlink_to(tmp_path / "victim")
+    with (folder / "report.json").open() as opened:
+        write_all(folder, troubled(), AT_THE_END)
+        old = json.load(opened)
+    assert set(before) == {"report.json", "report.html", "slb_fleet.prom", "retry"}
+    assert old["counts"]["hosts"] == 2
+    assert json.loads((folder / "report.json").read_text())["counts"]["hosts"] == 5
+    assert {path.name for path in folder.iterdir()} == set(before)
+    assert ((tmp_path / "victim").read_text(), (folder / "retry").is_symlink()) == ("mine", False)
+
+
+def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path):
+    folder = tmp_path / "of" / "the" / "night"
+    before = os.umask(0)
+    try:
+        write_all(folder, healthy(1), AT_THE_END)
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "of").rglob("*")}
+    assert {modes.pop("the"), modes.pop("night"), (tmp_path / "of").stat().st_mode & 0o777} == {0o750}
+    assert modes.pop("slb_fleet.prom") == 0o644
+    assert set(modes.values()) == {0o640}

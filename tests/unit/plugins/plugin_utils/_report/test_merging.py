@@ -1,0 +1,167 @@
+"""The documents of several runs become one, and files of others cannot harm the result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, fields, replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    Batch,
+    Change,
+    Document,
+    HostEntry,
+    Plan,
+    Run,
+    UnknownEngine,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text, retry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import (
+    document_from,
+    merge_documents,
+    read_document,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
+    HEALTHY,
+    NODE,
+    RUNNING,
+    RecordedRun,
+)
+
+SCHEMA = json.loads((Path(__file__).resolve().parents[5] / "docs" / "report.schema.json").read_text())
+BEGAN, UPDATED, ENDED = (f"2026-11-20T12:00:0{second}Z" for second in range(3))
+FULL_HOST = HostEntry(
+    name="edge-1",
+    status="failed",
+    action="install",
+    code="not_installed",
+    summary="No engine.",
+    fix="Run it.",
+    seen=("container slb running",),
+    verified_by="engine_list",
+    steps=("install",),
+    changes=(Change("install_requested", "installation requested"),),
+    seconds=1.5,
+    batch=1,
+)
+FULL_RUN = Run(
+    playbook="slb.fleet.rollout",
+    check=True,
+    status="interrupted",
+    began=BEGAN,
+    updated=UPDATED,
+    ended=ENDED,
+    seconds=2.5,
+    inventory=("-i", "a b.yml"),
+    limit="edge-*",
+    awx_job_id=77,
+    versions={"slb.fleet": "1.0.0"},
+    management_nodes=(NODE,),
+    batches=(Batch("Deploy", 3, BEGAN, ENDED, 1),),
+    next="ansible-playbook slb.fleet.rollout",
+)
+FULL = Document(FULL_RUN, (FULL_HOST,), Plan.of({"edge-2": "install: edge-2"}), (UnknownEngine("edge-9", NODE),))
+
+
+def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **facts: Any) -> Document:
+    recorded = RecordedRun(**facts)
+    recorded.now = after
+    recorded.play("check", *good, *bad)
+    for host in good:
+        recorded.plan(host, HEALTHY)
+    for host in bad:
+        recorded.fail(host, RUNNING)
+    return recorded.ended()
+
+
+def test_document_that_is_read_again_is_the_same():
+    for part in (FULL, FULL_RUN, FULL_HOST):
+        unset = [
+            each.name
+            for each in fields(part)
+            if getattr(part, each.name) in ("", None, (), {}, each.default if each.default is not MISSING else None)
+        ]
+        assert unset == [], f"give these a value in this test: {unset}"
+    jsonschema.validate(FULL.as_json(), SCHEMA)
+    assert document_from(as_text(FULL)) == FULL
+
+
+def test_slices_become_one_document_with_one_retry_file():
+    whole = merge_documents([run(("edge-1", "edge-2"), ("edge-3",)), run(("edge-4",), ("edge-5",))], "whole")
+    jsonschema.validate(whole.as_json(), SCHEMA)
+    assert (whole.counts["hosts"], whole.counts["healthy"], whole.counts["failed"]) == (5, 3, 2)
+    assert [group.hosts for group in whole.groups()] == [("edge-3", "edge-5")]
+    assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @whole/retry"
+    assert [batch.hosts for batch in whole.run.batches] == [3, 2]
+    assert [host.batch for host in whole.hosts] == [0, 0, 0, 1, 1]
+    other = run(("edge-6",), inventory=("-i", "other.yml"))
+    assert " -i " not in merge_documents([run((), ("edge-1",)), other], "whole").run.next
+
+
+def test_latest_run_of_a_host_counts():
+    first, second = run(("edge-1",), ("edge-2",)), run(("edge-2",), after=600)
+    for order in ([first, second], [second, first]):
+        assert merge_documents(order, "").counts["healthy"] == 2
+
+
+def test_whole_is_running_while_one_run_is():
+    running = RecordedRun()
+    running.play("check", "edge-9")
+    whole = merge_documents([run(("edge-1",)), running.so_far()], "")
+    assert (whole.run.status, whole.run.ended) == ("running", None)
+
+
+def test_engine_of_another_slice_is_not_unknown():
+    def of(node, *engines):
+        document = run(("edge-1",))
+        unknown = tuple(UnknownEngine(each, node) for each in engines)
+        return replace(document, run=replace(document.run, management_nodes=(node,)), unknown_engines=unknown)
+
+    merged = merge_documents([of("north", "edge-2", "ghost"), of("north", "edge-1", "ghost"), of("south", "old")], "")
+    assert merged.unknown_engines == (UnknownEngine("ghost", "north"), UnknownEngine("old", "south"))
+
+
+@pytest.mark.parametrize("documents", [[], [run(("edge-1",)), run(("edge-2",), check=True)]])
+def test_runs_of_different_kinds_are_refused(documents):
+    with pytest.raises(FleetError) as caught:
+        merge_documents(documents, "")
+    assert caught.value.code == "report_invalid"
+
+
+def test_text_of_another_run_forges_no_line_and_is_no_limit():
+    values = run((), ("edge-1", "edge-2")).as_json()
+    values["hosts"][0] |= {"name": "all", "summary": "live\nedge-2  verified in the engine list\x1b[2K"}
+    whole = merge_documents([document_from(json.dumps(values)), run(("edge-3",))], "whole")
+    assert retry(whole) == "edge-2\n"
+    assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert summary(whole)["again"] == "edge-2"
+    assert all(line.isprintable() for line in host_lines(whole))
+
+
+ODD = ["", "[]", "null", '{"format": "another"}', '{"format": "slb.fleet.report", "version": 1}', "[" * 100_000]
+VALUES = [
+    *(("hosts", key, [7]) for key in ("status", "name", "changes", "seconds", "batch")),
+    *(("run", "began", moment) for moment in ("yesterday", "2026-99-99T00:00:00Z", "2026-11-22T00:00:00+05:00", 5)),
+    ("run", "awx_job_id", 1.5),
+    ("run", "batches", 3),
+]
+
+
+def test_file_that_is_no_report_is_refused(tmp_path):
+    texts = list(ODD)
+    for part, key, value in VALUES:
+        values = run((), ("edge-1",)).as_json()
+        (values[part][0] if part == "hosts" else values[part])[key] = value
+        texts.append(json.dumps(values))
+    for text in texts:
+        (tmp_path / "report.json").write_text(text)
+        with pytest.raises(FleetError) as caught:
+            read_document(tmp_path)
+        assert caught.value.code == "report_invalid"

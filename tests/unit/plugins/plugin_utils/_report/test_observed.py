@@ -1,0 +1,25 @@
+"""What a result of a module shows of a host."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import observe
+
+DOCS = Path(__file__).resolve().parents[5] / "docs"
+
+SHOW_NO_CHANGE = {
+    "engine_info": "reads the engine list",
+    "host_info": "looks at a host",
+    "login": "checks the credentials",
+    "merge_reports": "writes the report of several runs on the controller",
+}
+"""Modules, each with the reason."""
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in (DOCS.parent / "plugins" / "modules").glob("*.py")))
+def test_report_lists_the_changes_of_each_module(module):
+    result = {"changed": True, "has_recorded": True, "dest": "/license"}
+    assert bool(observe(f"slb.fleet.{module}", result, on="edge-1").changes) != (module in SHOW_NO_CHANGE)

@@ -1,0 +1,333 @@
+"""The document of recorded events: each host has one status, and what was done to it is in it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    Document,
+    HostEntry,
+    UnknownEngine,
+    names_for_retry,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally, progress_line
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
+    ABSENT,
+    HEALTHY,
+    INSTALL,
+    NODE,
+    PLAN,
+    RUNNING,
+    RecordedRun,
+    planned,
+    troubled,
+)
+
+REQUESTED = {"changed": True, "outcome": "requested", "set_aside_as": "slb-leftover-20261120T120000Z"}
+MISSING = {"action": "fail", "code": "missing_from_engine_list", "summary": "The engine is missing."}
+
+
+def of(document: Document, name: str = "edge-1") -> HostEntry:
+    return next(each for each in document.hosts if each.name == name)
+
+
+def statuses(document: Document) -> list[str]:
+    return [host.status for host in document.hosts]
+
+
+def test_each_host_has_a_status_a_code_and_a_group():
+    document = troubled()
+    assert statuses(document) == ["healthy", "failed", "unreachable", "not_started", "failed"]
+    assert [(group.code, group.hosts) for group in document.groups()] == [
+        ("unverified_container", ("edge-2",)),
+        ("host_unreachable", ("edge-3",)),
+        ("task_failed", ("edge-5",)),
+        ("not_installed", ("edge-4",)),
+    ]
+    assert (of(document).verified_by, of(document, "edge-2").verified_by) == ("engine_list", None)
+    assert document.run.management_nodes == (NODE,)
+
+
+def test_group_of_different_causes_has_no_summary():
+    run = RecordedRun()
+    run.play("check", "edge-1", "edge-2", "edge-3")
+    run.lose("edge-1", "edge-1: timed out")
+    run.lose("edge-2", "edge-2: timed out")
+    run.fail("edge-3", {**RUNNING, "fix": "Set it."})
+    found = [(group.code, len(group.hosts), group.summary, group.fix) for group in run.ended().groups()]
+    assert found == [("host_unreachable", 2, "", ""), ("unverified_container", 1, RUNNING["summary"], "Set it.")]
+
+
+def test_last_plan_counts_and_changes_are_listed():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", ABSENT, seconds=2)
+    run.task("edge-1", INSTALL, REQUESTED, 4)
+    assert (of(run.so_far()).status, of(run.so_far()).code) == ("interrupted", "interrupted")
+    run.plan("edge-1", HEALTHY, seconds=64, requests=1, has_recorded=True)
+    host = of(run.ended())
+    assert (host.status, host.code, host.seconds) == ("healthy", "healthy", 70)
+    assert [each.code for each in host.changes] == ["container_set_aside", "install_requested", "record_verified"]
+    assert "slb-leftover-20261120T120000Z" in host.changes[0].text
+
+
+def test_failed_install_lists_what_it_changed():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", ABSENT)
+    answer = {**REQUESTED, "failed": True, "restored": True, "outcome": "port_in_use"}
+    run.task("edge-1", INSTALL, {**answer, "code": "port_in_use", "msg": "In use."}, ending="failed")
+    run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": "In use."}, ending="failed")
+    host = of(run.ended())
+    assert (host.status, host.code, host.summary) == ("failed", "port_in_use", "In use.")
+    assert [each.code for each in host.changes] == ["container_set_aside", "container_restored"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "changes"),
+    [
+        ({"timedout": {"period": 70}, "msg": "Timed out."}, ["step_unknown"]),
+        ({"code": "host_unreachable", "is_unknown": True, "msg": "Lost."}, ["step_unknown"]),
+        ({"code": "partially_restored", "msg": "Not started."}, ["container_partially_restored"]),
+        ({"code": "state_changed", "msg": "Changed."}, []),
+    ],
+)
+@pytest.mark.parametrize("is_restored", [False, True])
+def test_cut_step_counts_as_changed_and_shows_the_host(failure, changes, is_restored):
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", ABSENT)
+    run.task("edge-1", INSTALL, {"failed": True, **failure}, ending="failed")
+    rescue = {"changed": is_restored, "restored": is_restored, "afterwards": "Container slb is running."}
+    run.task("edge-1", "slb.fleet.engine_container", rescue)
+    host = of(run.ended())
+    assert [each.code for each in host.changes] == changes + ["container_restored"] * is_restored
+    assert host.seen[-1] == "afterwards: Container slb is running."
+
+
+def test_run_killed_in_a_step_counts_the_host_as_changed():
+    run = RecordedRun()
+    run.play("deploy", "edge-1", "edge-2")
+    for host, is_step in (("edge-1", True), ("edge-2", False)):
+        run.plan(host, ABSENT)
+        run.recorder.start(host, host, run.now, is_step=is_step)
+    document = run.ended("interrupted")
+    assert [[change.code for change in host.changes] for host in document.hosts] == [["step_unknown"], []]
+    assert document.counts["changed"] == 1
+
+
+def test_failed_host_with_work_left_has_a_fix():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", {**ABSENT, "action": "replace"})
+    run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": ABSENT["summary"]}, ending="failed")
+    assert of(run.ended()).fix
+
+
+def test_restored_record_is_no_restored_container():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.task("edge-1", "slb.fleet.engine_container", {"changed": True, "restored": False})
+    run.task("edge-1", "slb.fleet.engine_container", {"changed": True, "set_aside_as": "slb-leftover-1"})
+    assert [each.code for each in of(run.ended()).changes] == ["record_restored", "container_set_aside"]
+
+
+def test_check_mode_plans_and_counts_no_change():
+    run = RecordedRun(check=True)
+    run.play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", {**ABSENT, "steps": ["install"]})
+    run.plan("edge-2", RUNNING)
+    run.plan("edge-3", HEALTHY)
+    document = run.ended()
+    assert statuses(document) == ["planned", "failed", "healthy"]
+    assert (of(document).steps, document.counts["changed"]) == (("install",), 0)
+
+
+def test_host_that_no_batch_reached_is_not_started():
+    run = RecordedRun()
+    run.play("check", "edge-1", "edge-2", "edge-3")
+    for host in ("edge-1", "edge-2", "edge-3"):
+        run.plan(host, ABSENT)
+    run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-1",))
+    run.plan("edge-1", HEALTHY, requests=1)
+    run.play("deploy", "edge-1", "edge-2", "edge-3", batch=("edge-2",))
+    run.fail("edge-2", RUNNING)
+    document = run.ended()
+    assert statuses(document) == ["healthy", "failed", "not_started"]
+    assert of(document, "edge-3").code == "not_installed"
+    assert [(batch.hosts, batch.failed) for batch in document.run.batches] == [(3, 0), (1, 0), (1, 1)]
+    assert [host.batch for host in document.hosts] == [1, 2, 0]
+
+
+def test_planned_host_that_was_not_changed_is_not_started():
+    for playbook in ("slb.fleet.rollout", "slb.fleet.remediate"):
+        run = RecordedRun(playbook)
+        run.play("deploy", "edge-1", "edge-2")
+        run.plan("edge-1", {**ABSENT, "action": "replace"})
+        run.plan("edge-2", {**ABSENT, "action": "replace"})
+        run.task("edge-2", "slb.fleet.engine_container", {"changed": True, "set_aside_as": "slb-leftover-1"})
+        assert statuses(run.ended()) == ["not_started", "done" if playbook.endswith("remediate") else "interrupted"]
+
+
+@pytest.mark.parametrize("check", [False, True])
+def test_host_of_an_interrupted_run_has_a_fix(check):
+    run = RecordedRun(check=check)
+    run.play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", HEALTHY)
+    run.start("edge-2")
+    document = run.ended("interrupted")
+    assert statuses(document) == ["healthy", "interrupted", "not_started"]
+    assert (of(document, "edge-2").code, bool(of(document, "edge-2").fix)) == ("interrupted", True)
+    assert document.run.batches[0].ended is None
+
+
+def test_playbook_without_plans_ends_with_done():
+    run = RecordedRun("slb.fleet.adopt_interfaces")
+    run.play("adopt", "edge-1", "edge-2")
+    run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9", "mac": "secret"}]})
+    document = run.ended()
+    assert statuses(document) == ["done", "not_started"]
+    assert [each.text for each in of(document).changes] == ["interfaces adopted: ens9"]
+
+
+def test_license_on_a_delegated_host_is_listed_with_the_host():
+    from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import observe
+
+    for on, place in (("", "/license"), ("store", "store:/license")):
+        (change,) = observe("slb.fleet.license", {"changed": True, "dest": "/license"}, on).changes
+        assert change.text == f"license downloaded to {place}"
+
+
+def test_same_plans_have_the_same_digest():
+    digests = set()
+    for check in (True, False):
+        run = RecordedRun(check=check)
+        for name in ("check", "compare"):
+            run.play(name, "edge-1", "edge-2")
+            for host in ("edge-1", "edge-2") if check else ("edge-2", "edge-1"):
+                run.plan(host, ABSENT)
+        if not check:
+            run.plan("edge-1", HEALTHY, requests=1)
+        plan = run.ended().plan
+        assert plan is not None
+        assert set(plan.hosts) == {"edge-1", "edge-2"}
+        digests.add(plan.digest)
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("playbook", "check", "plan", "expected"),
+    [
+        ("slb.fleet.rollout", True, ABSENT, "slb.fleet.rollout --limit edge-1"),
+        ("slb.fleet.remediate", True, ABSENT, "slb.fleet.remediate --limit edge-1"),
+        ("slb.fleet.diagnose", False, ABSENT, "slb.fleet.rollout --limit edge-1"),
+        ("slb.fleet.audit", False, ABSENT, "slb.fleet.rollout --limit @reports/retry"),
+        ("slb.fleet.rollout", False, MISSING, "slb.fleet.remediate --limit edge-1"),
+        ("slb.fleet.audit", False, {**MISSING, "code": "invalid_variable"}, "slb.fleet.audit --limit @reports/retry"),
+        ("slb.fleet.rollout", False, {**MISSING, "code": "not_in_approved_plan"}, "--check --limit @reports/retry"),
+        *(
+            (f"slb.fleet.{name}", False, None, f"yml slb.fleet.{name} --limit @reports/retry")
+            for name in ("diagnose", "audit", "rollout")
+        ),
+    ],
+)
+def test_next_is_what_changes_or_checks_the_host(playbook, check, plan, expected):
+    run = RecordedRun(playbook, folder="reports", check=check)
+    run.play("check", "edge-1")
+    if plan is None:
+        run.lose("edge-1")
+    elif plan["action"] == "fail":
+        run.fail("edge-1", plan)
+    else:
+        run.plan("edge-1", plan)
+    assert run.ended().run.next.endswith(expected)
+
+
+def test_next_in_awx_names_few_hosts_and_a_new_approval():
+    names = [f"edge-{each}" for each in range(31)]
+    for hosts, limit in ((names, ""), (names[:1], ", with the limit edge-0")):
+        run = RecordedRun(awx_job_id=7)
+        run.play("check", *hosts)
+        for name in hosts:
+            run.lose(name)
+        assert run.ended().run.next == f"Launch the template of slb.fleet.rollout{limit}."
+    run = RecordedRun(awx_job_id=7)
+    run.play("check", "edge-1")
+    run.fail("edge-1", {**MISSING, "code": "not_in_approved_plan"})
+    assert "approve" in run.ended().run.next
+
+
+ODD = ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1", "-e", "a\nNext: rm", "\x1b[2J", "all"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_name_that_ansible_takes_for_a_pattern_is_no_limit(name):
+    run = RecordedRun(folder="reports")
+    run.play("check", name, "edge-2")
+    run.lose(name)
+    run.lose("edge-2")
+    document = run.ended()
+    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert names_for_retry(document) == ["edge-2"]
+
+
+def test_host_that_cannot_be_named_is_not_remediated_with_others():
+    run = RecordedRun(limit="west")
+    run.play("check", "a b")
+    run.fail("a b", MISSING)
+    assert run.ended().run.next == ""
+
+
+@pytest.mark.parametrize(
+    "odd", [None, 7, [], {}, "x" * 100_000, [[["deep"]]] * 1000, {"action": ["install"], "seen": 3}]
+)
+def test_odd_result_of_a_host_leaves_the_report_whole(odd):
+    run = RecordedRun()
+    run.play("check", "edge-1", "edge-2")
+    run.task("edge-1", PLAN, {"plan": odd, "engine": odd, "unknown_engines": odd, "msg": odd, "requests": odd})
+    for module in ("engine", "engine_install", "engine_record", "engine_container", "interface", "motd", "license"):
+        result = {"changed": True, "record": odd, "adopted": odd, "set_aside_as": odd, "dest": odd, "msg": odd}
+        run.task("edge-1", f"slb.fleet.{module}", result, ending="failed")
+    run.plan("edge-2", HEALTHY)
+    document = run.ended()
+    assert statuses(document) == ["failed", "healthy"]
+    assert len(json.dumps(document.as_json())) < 20_000
+
+
+def test_unknown_engine_is_listed_with_its_management_node():
+    run = RecordedRun("slb.fleet.audit")
+    run.play("check", "edge-1")
+    run.task("edge-1", PLAN, planned(HEALTHY, unknown_engines=["edge-9 (192.0.2.9)"]))
+    assert run.ended().unknown_engines == (UnknownEngine("edge-9 (192.0.2.9)", NODE),)
+
+
+@pytest.mark.parametrize(
+    ("playbook", "expected"),
+    [
+        ("slb.fleet.diagnose", "4/6 checked · 1 healthy · 1 failed · 1 unreachable · about 50 s left"),
+        ("slb.fleet.audit", "4/6 checked · 1 healthy · 2 failed · 1 unreachable · about 50 s left"),
+        ("slb.fleet.rollout", "1/6 healthy · 1 failed · 1 unreachable · longest wait edge-5 20 s · about 2 min left"),
+    ],
+)
+def test_progress_counts_waits_and_estimates(playbook, expected):
+    run = RecordedRun(playbook)
+    run.play("check", *(f"edge-{number}" for number in range(1, 7)))
+    run.plan("edge-1", HEALTHY, 30)
+    run.plan("edge-2", ABSENT, 30)
+    is_rollout = playbook == "slb.fleet.rollout"
+    if is_rollout:
+        run.fail("edge-3", RUNNING)
+    else:
+        run.plan("edge-3", RUNNING, 29)
+    run.lose("edge-4")
+    if is_rollout:
+        run.start("edge-5")
+        run.now += 20
+    assert progress_line(run.recorder.tally(run.now)) == expected
+
+
+@pytest.mark.parametrize(("hosts", "settled", "seconds"), [(3, 1, 600), (500, 40, 600), (500, 500, 600), (9, 6, 5)])
+def test_progress_estimates_nothing_from_few_hosts(hosts, settled, seconds):
+    assert "left" not in progress_line(Tally(hosts, settled, 0, 0, None, hosts, settled, seconds))

@@ -1,0 +1,130 @@
+"""The summary on the terminal: short, grouped, with the next command last."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
+    ABSENT,
+    HEALTHY,
+    RUNNING,
+    RecordedRun,
+    healthy,
+)
+
+
+@pytest.mark.parametrize("number", [1, 20, 5000])
+def test_a_healthy_fleet_of_any_size_has_four_lines(number):
+    shown = list(lines(healthy(number), report="reports/report.html"))
+    assert len(shown) <= 4
+    assert f"OK   {number}/{number} healthy" in shown[0]
+
+
+def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_last():
+    run = RecordedRun(folder="/reports")
+    names = [f"edge-{number}" for number in range(1, 31)]
+    run.play("check", *names)
+    run.lose("edge-1")
+    for name in names[1:21]:
+        run.fail(name, {**RUNNING, "fix": "Set it."})
+    shown = list(lines(run.ended()))
+    assert shown[0].startswith("Result:  FAILED   20 failed, 1 unreachable, 9 not started")
+    assert [line.split()[:3] for line in shown[1:4]] == [
+        ["20", "x", "unverified_container"],
+        ["1", "x", "host_unreachable"],
+        ["9", "x", "not_started"],
+    ]
+    assert "edge-2, edge-3, edge-4, edge-5, edge-6, edge-7 and 14 more" in shown[1]
+    assert "20 hosts" in shown[-2]
+    assert shown[-1].strip() == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @/reports/retry"
+
+
+def test_verified_installation_is_one_change():
+    run = RecordedRun()
+    run.play("deploy", "edge-1", "edge-2")
+    for name in ("edge-1", "edge-2"):
+        run.plan(name, ABSENT)
+        run.task(name, "slb.fleet.engine_install", {"changed": True, "outcome": "requested"})
+    run.plan("edge-1", HEALTHY, requests=1, has_recorded=True)
+    assert "Changed: 1 engine installed, 1 installation requested" in list(lines(run.ended()))
+
+
+@pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
+def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
+    run = RecordedRun(playbook, check=check, folder="/reports")
+    run.play("check", *"abcdefg")
+    for name in "abc":
+        run.plan(name, {**ABSENT, "steps": ["move /etc/motd aside", "request the installation"]})
+    run.plan("d", {**ABSENT, "action": "replace"})
+    run.plan("e", HEALTHY)
+    for name in "fg":
+        run.fail(name, {**RUNNING, "fix": "Set it."})
+    shown = list(lines(run.ended()))
+    text = "\n".join(shown)
+    assert "Plan: 3 to install, 1 to replace, 2 failed, 1 unchanged      sha256:" in text
+    assert text.count("1. move /etc/motd aside   2. request the installation") == 3
+    assert text.count("Fix:   Set it.") == 2
+    assert [line.split()[:2] for line in shown if line.startswith(("  +", "  ~", "  !"))] == [
+        *(["+", name] for name in "abc"), ["~", "d"], ["!", "f"], ["!", "g"]
+    ]  # fmt: skip
+    assert "Changed" not in text
+    assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
+
+
+def test_a_plan_shows_a_cause_of_many_hosts_once():
+    run = RecordedRun(check=True)
+    run.play("check", *"abcdefgh")
+    for name in "abcdefgh":
+        run.fail(name, {**RUNNING, "seen": [f"container slb running, {name}"], "fix": "Set it."})
+    shown = list(lines(run.ended()))
+    assert [line.count("unverified_container") for line in shown].count(1) == 1
+    assert "  ! a, b, c, d, e, f and 2 more" in shown
+
+
+def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only():
+    run = RecordedRun("slb.fleet.adopt_interfaces", check=True)
+    run.play("adopt", "edge-1", "edge-2")
+    run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9"}]})
+    run.task("edge-2", "slb.fleet.interface", {"changed": False})
+    shown = list(lines(run.ended()))
+    assert [line.split()[:2] for line in shown if line.startswith(("  +", "  ~", "  !"))] == [["~", "edge-1"]]
+    assert "Plan: 1 to be changed, 1 unchanged" in shown
+
+
+FORGED = "esc\x1b[31mred\nNext: rm -rf /\u202e\ufffe\udc80"
+
+
+def test_a_name_forges_no_line_and_moves_no_cursor():
+    run = RecordedRun(folder="/reports")
+    run.play("check", FORGED, "-e", "edge-3")
+    run.lose(FORGED)
+    run.fail("-e", RUNNING)
+    run.plan("edge-3", HEALTHY)
+    document = run.ended()
+    told = [*lines(document), *host_lines(document)]
+    assert all(each.isprintable() for each in told), told
+    assert [each for each in told if each.startswith("Next:")] == [f"Next:    {document.run.next}"]
+    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert any(each.startswith(r"esc\x1b[31mred Next: rm -rf /\u202e") for each in told)
+    (unnamed,) = [each for each in told if "retry" in each]
+    assert unnamed.startswith("  2 not in the file retry")
+    assert unnamed.endswith(", -e")
+
+
+def test_an_audit_says_what_there_is_to_approve():
+    run = RecordedRun("slb.fleet.audit")
+    run.play("audit", *(f"edge-{number}" for number in range(10)))
+    for number in range(8):
+        run.plan(f"edge-{number}", ABSENT)
+    run.plan("edge-8", {**ABSENT, "action": "replace", "code": "dead"})
+    run.plan("edge-9", HEALTHY)
+    audit = run.ended()
+    assert audit.plan
+    assert f"Plan:    8 to install, 1 to replace   {audit.plan.digest}" in list(lines(audit))
+    assert [(each["action"], each["count"], each["hosts"][0]) for each in summary(audit)["work"]] == [
+        ("install", 8, "edge-0"),
+        ("replace", 1, "edge-8"),
+    ]
+    assert not any("Plan:" in line for line in lines(healthy(3)))

@@ -1,0 +1,144 @@
+"""A host is changed only as the approved plan states. Everything that is no plan approves nothing."""
+
+import json
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
+    check_approved,
+    read_approved_plan,
+    work_of,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import CONTAINER, facts, host
+
+DEEP: list = []
+for _level in range(5000):
+    DEEP = [DEEP]
+ABSENT = facts(1, engine_container={**CONTAINER, "state": "absent", "id": None})
+
+
+def planned(folder, **variables):
+    """Return the plan of a host without an engine, the host, and the work that an approval is about."""
+    made = host(folder, 1, **variables)
+    plan = made.plan(ABSENT)
+    assert plan.action == "install"
+    return plan, made, work_of(plan, made, ABSENT)
+
+
+def checked(folder, approved, **variables):
+    plan, made, work = planned(folder, approved_plan=approved, **variables)
+    return check_approved(plan, made, work).code
+
+
+def plan_of(hosts):
+    return {"hosts": hosts, "digest": digest_of(hosts)}
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_approved_work_is_done_and_other_work_is_not(tmp_path, is_file):
+    def approve(hosts):
+        report = tmp_path / "report.json"
+        report.write_text(json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": plan_of(hosts)}))
+        return str(report) if is_file else plan_of(hosts)
+
+    work = planned(tmp_path)[2]
+    assert checked(tmp_path, approve({"edge-1": work, "edge-2": "other"})) == "not_installed"
+    for hosts in ({"edge-1": f"{work} motd"}, {"edge-2": work}, {}):
+        assert checked(tmp_path, approve(hosts)) == "not_in_approved_plan"
+
+
+def test_digest_is_of_the_work_of_all_hosts(tmp_path):
+    _plan, made, work = planned(tmp_path)
+    approved = digest_of({"edge-1": work, "edge-2": "other"})
+    made.reservations.note("work", f"edge-1\t{work}")
+    assert checked(tmp_path, approved) == "not_in_approved_plan"
+    made.reservations.note("work", "edge-2\tother")
+    assert checked(tmp_path, approved) == "not_installed"
+    assert checked(tmp_path, approved, user_credential_id=2) == "not_in_approved_plan"
+
+
+@pytest.mark.parametrize("approved", ["", " "])
+def test_run_without_approved_plan_is_not_limited(tmp_path, approved):
+    assert checked(tmp_path, approved) == "not_installed"
+
+
+def test_host_without_work_needs_no_approval(tmp_path):
+    plan, made, _work = planned(tmp_path, approved_plan=plan_of({}))
+    assert check_approved(plan, made, "") is plan
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        pytest.param("[" * 100_000, id="deep"),
+        json.dumps({"run": {"playbook": "slb.fleet.audit"}, "plan": plan_of({})}),
+        json.dumps({"run": {"playbook": "slb.fleet.rollout"}}),
+        json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": {**plan_of({}), "hosts": {"edge-1": "more"}}}),
+        json.dumps({"run": {"playbook": "slb.fleet.rollout"}, "plan": {**plan_of({}), "hosts": []}}),
+    ],
+)
+def test_invalid_approved_plan_is_an_error(tmp_path, text):
+    report = tmp_path / "report.json"
+    report.write_text(text)
+    for path in (str(report), str(tmp_path / "missing.json")):
+        with pytest.raises(FleetError) as caught:
+            checked(tmp_path, path)
+        assert caught.value.code == "approved_plan_invalid"
+        assert read_approved_plan(path) is None
+
+
+def test_approved_plan_is_read_for_the_report():
+    assert dict(read_approved_plan(plan_of({"edge-1": "install: edge-1"})).hosts) == {"edge-1": "install: edge-1"}
+    assert read_approved_plan("sha256:0") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("user_credential_id", 2), ("engine_name", "west-1"), ("motd", "keep"),
+        ("base_url", "https://other.example"), ("adopt_interfaces", True), ("remove_leftovers", True),
+        ("motd_max_bytes", 7), ("is_change_hostname", True), ("allow_established", True),
+    ],
+)  # fmt: skip
+def test_each_option_that_changes_work_needs_approval(tmp_path, name, value):
+    assert checked(tmp_path, plan_of({"edge-1": planned(tmp_path)[2]}), **{name: value}) == "not_in_approved_plan"
+    assert planned(tmp_path, **{name: value})[2] != planned(tmp_path)[2]
+
+
+def test_order_of_interfaces_is_no_change(tmp_path):
+    works = {planned(tmp_path, adopt_interfaces=True, interfaces=names)[2] for names in (["a", "b"], ["b", "a"])}
+    assert len(works) == 1
+    assert planned(tmp_path, interfaces=["a"])[2] == planned(tmp_path)[2]
+
+
+def test_work_of_a_host_that_is_not_changed_is_empty(tmp_path):
+    made = host(tmp_path, 1)
+    failed = made.plan(facts(1, root=False))
+    assert (failed.action, work_of(failed, made, ABSENT)) == ("fail", "")
+
+
+@pytest.mark.parametrize(
+    "approved",
+    [
+        None,
+        {},
+        [],
+        0,
+        False,
+        {"hosts": {"edge-1": "x"}},
+        {"hosts": [], "digest": ""},
+        {"digest": "x"},
+        "nofile.json",
+        DEEP,
+    ],
+    ids=["null", "empty", "list", "zero", "false", "no digest", "no hosts", "digest alone", "no file", "deep"],
+)
+def test_approved_plan_that_is_no_plan_approves_nothing(tmp_path, approved):
+    with pytest.raises(FleetError) as caught:
+        checked(tmp_path, approved)
+    assert caught.value.code == "approved_plan_invalid"
+    assert read_approved_plan(approved) is None, "the report is written"

@@ -1,0 +1,425 @@
+"""The decision table: row by row, and as a total function over all combinations of observed states."""
+
+import itertools
+from collections import Counter
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, decide
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
+    LIVE,
+    OPEN,
+    Container,
+    ContainerState,
+    Engine,
+    Policy,
+    Record,
+    RecordState,
+    SetAside,
+    State,
+)
+
+ENGINE = Engine("edge-1", "192.0.2.1", "https://console.example")
+OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
+NEW, OLD = "new" * 21, "old" * 21
+IDS = (None, NEW, OLD)
+LISTED = ("undescribed", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown")
+
+
+def container(state="running", identity=NEW, uptime=3600, **rest):
+    if state == "absent":
+        return Container()
+    return Container(state, identity, uptime=uptime if state == "running" else None, **rest)
+
+
+def record(state="verified", **rest):
+    values = {"engine": ENGINE, "last_verified": NEW if state == "verified" else None, "request_id": "1"}
+    return Record(state, **{**values, **rest})
+
+
+def host(box=None, note=None, listed="undescribed", **rest):
+    is_about_it = listed not in ("undescribed", "empty", "not_listed")
+    return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
+
+
+OWN = record("requested", age=1000, containers_before=(OLD,))
+YOUNG = replace(OWN, age=20)
+SET_ASIDE = SetAside(OLD, "slb-leftover-1")
+PREPARING, RESTORING = (
+    record(state, set_aside=SET_ASIDE, age=200, containers_before=(OLD,)) for state in ("preparing", "restoring")
+)
+
+# (state, policy, action, code)
+ROWS = [
+    (host(container("unknown")), Policy(), "fail", "container_state_unknown"),
+    (host(container("unknown"), is_root=False), Policy(), "fail", "permission_denied"),
+    (host(conflict="x"), Policy(), "fail", "duplicate_engine"),
+    (host(addresses=("192.0.2.9",)), Policy(), "fail", "address_mismatch"),
+    (host(note=record(), addresses=("192.0.2.9",), is_translated=True), Policy(), "none", "healthy"),
+    (host(listed="unavailable"), Policy(), "fail", "engine_list_unavailable"),
+    (host(listed="other_name"), Policy(), "fail", "engine_list_mismatch"),
+    (host(listed="elsewhere"), Policy(), "fail", "engine_list_mismatch"),
+    (host(listed="empty"), Policy(), "fail", "engine_list_empty"),
+    (host(listed="unknown"), Policy(), "fail", "engine_list_unreliable"),
+    # Healthy, and what the record verified before
+    (host(note=record()), Policy(), "none", "healthy"),
+    (host(note=record(), listed="running"), Policy(), "none", "healthy"),
+    (host(note=record(engine=OTHER), listed="running"), Policy(), "fail", "record_of_other_engine"),
+    (host(listed="running"), Policy(), "record", "running_in_engine_list"),
+    (host(container("exited"), record()), Policy(), "fail", "engine_stopped"),
+    (host(container("paused"), record()), Policy(), "fail", "engine_stopped"),
+    (host(container("restarting"), record()), Policy(), "wait", "engine_restarting"),
+    (host(container(uptime=1, restart_count=3), record()), Policy(), "wait", "engine_restarting"),
+    (host(container(uptime=1), record()), Policy(), "none", "healthy"),
+    (host(note=record(), listed="not_listed"), Policy(), "fail", "missing_from_engine_list"),
+    (host(note=record(), listed="failed"), Policy(), "fail", "missing_from_engine_list"),
+    (host(note=record(last_verified=OLD)), Policy(), "fail", "container_changed"),
+    (host(note=record(last_verified=OLD)), Policy(unverified_engine="replace"), "fail", "container_changed"),
+    (host(note=record(last_verified=OLD)), Policy(unverified_engine="adopt"), "record", "container_changed"),
+    (host(container("absent"), record()), Policy(), "install", "container_gone"),
+    (host(container("absent"), record(verified_name="edge")), Policy(), "fail", "container_renamed"),
+    # Interrupted
+    (host(container("absent"), PREPARING), Policy(), "restore", "replacement_interrupted"),
+    (host(container("exited", OLD), RESTORING), Policy(), "restore", "replacement_interrupted"),
+    (host(container("absent"), replace(PREPARING, state="prepared")), Policy(), "restore", "replacement_interrupted"),
+    (host(container("absent"), replace(PREPARING, age=20)), Policy(), "wait", "replacement_in_progress"),
+    (
+        host(container("absent"), replace(PREPARING, set_aside=replace(SET_ASIDE, stop_timeout=100))),
+        *(Policy(), "wait", "replacement_in_progress"),
+    ),
+    (host(container(), RESTORING), Policy(), "restore", "replacement_interrupted"),
+    (host(container(), replace(RESTORING, containers_before=(OLD, NEW))), Policy(), "fail", "name_taken"),
+    (host(container("absent"), PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
+    (host(container(), PREPARING, "running"), Policy(), "record", "running_in_engine_list"),
+    # Our own request
+    (host(container("absent"), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(container("exited"), replace(YOUNG, engine=OTHER)), Policy(), "wait", "deployment_in_progress"),
+    (host(container(), YOUNG), Policy(), "record", "deployment_finished"),
+    (host(container(uptime=1), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    # Its runtime restarts, or Podman has reserved the name and not made the container yet.
+    (host(container("unknown"), YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(container("unknown"), OWN), Policy(), "fail", "container_state_unknown"),
+    (host(container(manager="compose"), OWN), Policy(), "fail", "unverified_container"),
+    (host(container(identity=OLD), OWN), Policy(), "fail", "unverified_container"),
+    (host(container(), YOUNG, "not_listed"), Policy(), "wait", "deployment_in_progress"),
+    (host(container(), OWN, "not_listed"), Policy(), "fail", "engine_list_mismatch"),
+    (host(container(), OWN, "failed"), Policy(), "replace", "deployment_failed"),
+    (host(container(), OWN, "running"), Policy(), "record", "running_in_engine_list"),
+    (host(container(uptime=1), OWN), Policy(), "wait", "deployment_settling"),
+    (host(container("absent"), OWN), Policy(), "install", "deployment_failed"),
+    (host(container("absent"), replace(OWN, wait_timeout=2000)), Policy(), "wait", "deployment_in_progress"),
+    # Requested for another engine, or by another address of the management node
+    (host(note=replace(OWN, engine=OTHER)), Policy(unverified_engine="replace"), "fail", "record_of_other_engine"),
+    (host(note=replace(OWN, engine=OTHER), listed="not_listed"), Policy(), "fail", "record_of_other_engine"),
+    (host(note=replace(OWN, engine=OTHER)), Policy(unverified_engine="adopt"), "record", "unverified_container"),
+    (host(container("exited"), replace(OWN, engine=OTHER)), Policy(), "replace", "container_exited"),
+    (host(container("absent"), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
+    (host(container("exited", OLD), replace(OWN, set_aside=SET_ASIDE)), Policy(), "restore", "deployment_missing"),
+    (
+        host(container("absent"), replace(OWN, set_aside=SET_ASIDE), "running"),
+        Policy(),
+        "restore",
+        "deployment_missing",
+    ),
+    (
+        host(container("absent"), replace(OWN, set_aside=replace(SET_ASIDE, exists=False))),
+        *(Policy(), "install", "deployment_failed"),
+    ),
+    (host(container("exited"), OWN), Policy(), "replace", "deployment_failed"),
+    (host(container("restarting"), OWN), Policy(), "replace", "deployment_failed"),
+    (host(container("paused"), OWN), Policy(), "fail", "unverified_container"),
+    (host(container("exited"), OWN, requests=1), Policy(), "replace", "deployment_failed"),
+    (host(container("exited"), OWN, requests=2), Policy(), "fail", "no_further_request"),
+    (host(container("absent"), outcome="exists"), Policy(), "fail", "exists_elsewhere"),
+    (host(container("absent"), outcome="port_in_use"), Policy(), "fail", "port_in_use"),
+    (host(container("absent"), outcome="rejected"), Policy(), "fail", "install_rejected"),
+    # Nothing verifies it
+    (host(container("absent")), Policy(), "install", "not_installed"),
+    (host(container("absent"), listed="empty"), Policy(), "install", "not_installed"),
+    (host(container("absent"), listed="running"), Policy(), "fail", "listed_but_not_running"),
+    (host(container("exited"), listed="running"), Policy(), "fail", "listed_but_not_running"),
+    (host(container("exited")), Policy(), "replace", "container_exited"),
+    (host(container("created"), listed="not_listed"), Policy(), "replace", "container_exited"),
+    (host(), Policy(), "fail", "unverified_container"),
+    (host(), Policy(unverified_engine="adopt"), "record", "unverified_container"),
+    (host(container(uptime=1)), Policy(unverified_engine="adopt"), "wait", "unverified_container"),
+    (host(container("paused")), Policy(unverified_engine="adopt"), "fail", "unverified_container"),
+    (host(), Policy(unverified_engine="replace"), "replace", "unverified_container"),
+    (host(note=record(engine=OTHER)), Policy(unverified_engine="replace"), "fail", "record_of_other_engine"),
+    (host(note=record(engine=OTHER)), Policy(unverified_engine="adopt"), "record", "unverified_container"),
+    (host(listed="not_listed"), Policy(), "replace", "leftover"),
+    (host(listed="failed"), Policy(unverified_engine="adopt"), "fail", "override_contradicts_engine_list"),
+    # Remediation
+    (host(note=record()), Policy(remediates=True), "replace", "replace_requested"),
+    (host(note=record(), listed="running"), Policy(remediates=True), "none", "healthy"),
+    (host(listed="running"), Policy(remediates=True), "none", "running_in_engine_list"),
+    (host(listed="elsewhere"), Policy(remediates=True), "replace", "replace_requested"),
+    (host(listed="empty"), Policy(remediates=True), "replace", "replace_requested"),
+    (host(container("absent")), Policy(remediates=True), "install", "not_installed"),
+    # Safety checks
+    (host(container(connections=2), listed="not_listed"), Policy(), "fail", "container_in_use"),
+    (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
+    (host(container(connections=2), listed="not_listed"), Policy(allow_established=True), "replace", "leftover"),
+    (host(container(auto_remove=True), listed="not_listed"), Policy(), "fail", "container_would_be_deleted"),
+    (host(container(auto_remove=True), listed="not_listed"), Policy(remove_leftovers=True), "replace", "leftover"),
+    (host(container(manager="systemd unit slb.service"), listed="not_listed"), Policy(), "fail", "managed_by_systemd"),
+    (host(container(manager="compose project x"), listed="not_listed"), Policy(), "fail", "managed_by_other"),
+    (host(container("absent"), Record("invalid", "x")), Policy(), "fail", "record_invalid"),
+    (host(container("absent"), Record(unwritable="read-only")), Policy(), "fail", "record_not_writable"),
+    (host(note=Record("invalid", "x"), listed="running"), Policy(), "record", "running_in_engine_list"),
+]
+
+
+@pytest.mark.parametrize(("state", "policy", "action", "code"), ROWS)
+def test_decide_row(state, policy, action, code):
+    plan = decide(state, policy)
+    assert (plan.action, plan.code) == (action, code), plan
+
+
+def test_decide_all_codes_have_a_row():
+    codes = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS}
+    assert codes == {code for _state, _policy, _action, code in ROWS}
+
+
+POLICIES = [*(Policy(unverified_engine=each) for each in ("fail", "adopt", "replace")), Policy(remediates=True)]
+
+
+def _records():
+    yield Record()
+    yield Record("invalid", "damaged")
+    sides = (None, SET_ASIDE, SetAside(NEW, "slb"))
+    for state, engine, last, age, before, aside in itertools.product(
+        (*OPEN, "requested", "verified"), (ENGINE, OTHER), IDS, (10, 1000), ((), (NEW,), (OLD,)), sides
+    ):
+        rest = {"age": age, "containers_before": before, "set_aside": aside, "request_id": "1"}
+        yield Record(state, engine=engine, last_verified=last, **rest)
+
+
+def _all_states():
+    boxes = [container(state) for state in get_args(ContainerState)]
+    boxes += [container(uptime=1), container(uptime=1, restart_count=2), container(connections=1)]
+    boxes += [container(connections=None), container(auto_remove=True), container(manager="compose project x")]
+    for box, note, listed, policy in itertools.product(boxes, _records(), LISTED, POLICIES):
+        state = host(box, note, listed)
+        yield state, policy, decide(state, policy)
+
+
+def test_decide_is_total_and_safe():
+    """No state is without a plan, and no plan changes what may serve traffic."""
+    seen = Counter()
+    for state, policy, plan in _all_states():
+        seen[plan.code] += 1
+        box, note = state.container, state.record
+        context = (state, policy, plan)
+        assert plan.summary and bool(plan.fix) == (plan.action in ("fail", "wait")), context
+        if plan.action == "replace":
+            assert box.state not in ("absent", "unknown"), context
+            assert box.state not in LIVE or (box.connections == 0 and not box.auto_remove), context
+            assert not box.manager and note.state != "invalid", context
+            assert state.listed.state != "running" or policy.remediates, context
+            assert not state.is_verified or policy.remediates, context
+        if plan.action in ("install", "replace") and not policy.remediates:
+            assert state.remaining(policy) == 0 and state.listed.state != "deploying", context
+            assert note.state not in OPEN, context
+        if plan.action == "install":
+            assert box.state == "absent", context
+        if plan.action == "none":
+            assert box.state == "running", context
+        if plan.action == "record" and state.has_list:
+            assert state.listed.state == "running", context
+        if plan.action == "restore":
+            assert note.state in (*OPEN, "requested"), context
+            assert note.age >= (180 if note.state == "requested" else 120), context
+        if policy.remediates:
+            assert plan.action != "record", context
+        if plan.action == "fail" and note.set_aside and note.state != "verified" and box.id != note.set_aside.id:
+            assert note.set_aside.name in plan.fix and "engine_container" in plan.fix, context
+    assert len(seen) > 25
+
+
+@pytest.mark.parametrize("state", get_args(RecordState))
+def test_decide_unwritable_record_never_changes_a_host(state):
+    for box in get_args(ContainerState):
+        plan = decide(host(container(box), Record(state, "x", unwritable="read-only", engine=ENGINE)), Policy())
+        assert plan.action in ("none", "wait", "fail")
+
+
+LIST_SAYS_NO = {"listed": "not_listed"}
+MIDDLE = "mid" * 21
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "code"),
+    [
+        (host(container("absent"), replace(PREPARING, age=119.9)), "wait", "replacement_in_progress"),
+        (host(container("absent"), replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
+        (host(container("absent"), replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
+        (host(container("absent"), replace(OWN, age=180)), "install", "deployment_failed"),
+        (host(container(uptime=4.9), OWN), "wait", "deployment_settling"),
+        (host(container(uptime=5), OWN), "record", "deployment_finished"),
+        (host(container(uptime=1, restart_count=1), OWN), "replace", "deployment_failed"),
+        (host(container(uptime=None), OWN), "wait", "deployment_settling"),
+        (host(container(uptime=1), record()), "none", "healthy"),
+        (host(container(uptime=1, restart_count=1), record()), "wait", "engine_restarting"),
+        (host(container(uptime=5, restart_count=1), record()), "none", "healthy"),
+    ],
+)
+def test_decide_at_the_bounds_of_times(state, action, code):
+    plan = decide(state, Policy())
+    assert (plan.action, plan.code) == (action, code)
+
+
+@pytest.mark.parametrize(
+    ("box", "aside", "action"),
+    [
+        (container("absent"), SET_ASIDE, "restore"),
+        (container("absent"), replace(SET_ASIDE, exists=None), "restore"),
+        (container("absent"), replace(SET_ASIDE, exists=False), "install"),
+        (container("absent"), None, "install"),
+        (container("exited", OLD), SET_ASIDE, "restore"),
+        (container("exited", OLD), None, "replace"),
+        (container("exited", MIDDLE), SET_ASIDE, "replace"),
+        (container("exited", NEW), SET_ASIDE, "replace"),
+    ],
+)
+def test_decide_restores_what_nothing_has_replaced(box, aside, action):
+    note = replace(OWN, containers_before=(OLD, MIDDLE), set_aside=aside)
+    assert decide(host(box, note), Policy()).action == action
+    assert decide(host(box, note), Policy(remediates=True)).action in ("install", "replace")
+
+
+@pytest.mark.parametrize(
+    ("note", "names"),
+    [
+        (Record(set_aside=SET_ASIDE), {"slb-leftover-1"}),
+        (Record(earlier=SET_ASIDE), {"slb-leftover-1"}),
+        (Record(set_aside=SET_ASIDE, earlier=SetAside(MIDDLE, "slb-leftover-2")), {"slb-leftover-1", "slb-leftover-2"}),
+        (Record(set_aside=replace(SET_ASIDE, exists=None)), set()),
+        (Record(set_aside=replace(SET_ASIDE, exists=False)), set()),
+        (Record(set_aside=SetAside(NEW, "slb-leftover-1")), set()),
+        (record(engine=OTHER, last_verified=MIDDLE, set_aside=SET_ASIDE), set()),
+        (Record(), set()),
+    ],
+)
+def test_decide_names_containers_that_nothing_replaced(note, names):
+    plan = decide(host(note=note), Policy())
+    assert (plan.action, plan.code) == ("fail", "unverified_container")
+    assert {name for name in ("slb-leftover-1", "slb-leftover-2") if name in plan.fix} == names
+    assert ("state=restored" in plan.fix) is bool(names)
+
+
+def test_decide_shows_who_uses_the_container():
+    for connections, peers in ((2, ("192.0.2.8", "192.0.2.9")), (None, ())):
+        plan = decide(host(container(connections=connections, peers=peers), **LIST_SAYS_NO), Policy())
+        assert plan.code == "container_in_use"
+        assert all(peer in plan.summary for peer in peers)
+        assert ("(from" in plan.summary) is bool(peers)
+    one, two = (
+        decide(host(container(connections=number, peers=("192.0.2.8",)), **LIST_SAYS_NO), Policy()).summary
+        for number in (1, 2)
+    )
+    assert ("connections" in one, "connections" in two) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("state", "policy", "verified_by", "by_list"),
+    [
+        (host(note=record()), Policy(), "host", False),
+        (host(note=record(), listed="running"), Policy(), "engine_list", False),
+        (host(listed="running"), Policy(), "engine_list", False),
+        (host(container(), OWN), Policy(), "host", False),
+        (host(), Policy(unverified_engine="adopt"), "host", False),
+        (host(), Policy(unverified_engine="replace"), None, False),
+        (host(container("exited")), Policy(), None, False),
+        (host(listed="not_listed"), Policy(), None, True),
+        (host(container(connections=2), listed="not_listed"), Policy(), None, False),
+    ],
+)
+def test_decide_says_what_its_plan_relies_on(state, policy, verified_by, by_list):
+    plan = decide(state, policy)
+    assert (plan.verified_by, plan.by_list) == (verified_by, by_list)
+
+
+@pytest.mark.parametrize(
+    ("listed", "state", "is_about_it", "code"),
+    [
+        ("unknown", "running", False, "engine_list_unreliable"),
+        ("unknown", "absent", False, "not_installed"),
+        ("unknown", "absent", True, "engine_list_unreliable"),
+        ("unknown", "exited", False, "container_exited"),
+    ],
+)
+def test_decide_with_an_unclear_list_stops_nothing(listed, state, is_about_it, code):
+    seen = replace(host(container(state)), listed=Listed(listed, "", is_about_it))
+    assert decide(seen, Policy()).code == code
+    remediated = decide(seen, Policy(remediates=True))
+    assert (remediated.code == "engine_list_unreliable") is is_about_it
+
+
+@pytest.mark.parametrize(
+    ("name", "policy", "code"),
+    [
+        ("mine", Policy(), "container_renamed"),
+        ("", Policy(), "container_gone"),
+        ("mine", Policy(remediates=True), "container_gone"),
+    ],
+)
+def test_decide_renamed_container_is_not_replaced(name, policy, code):
+    plan = decide(host(container("absent"), record(verified_name=name)), policy)
+    assert plan.code == code
+    assert ("rename mine slb" in plan.fix) is (code == "container_renamed")
+
+
+def test_decide_names_leftovers_and_ports_in_the_way():
+    leftovers, ports = ("slb-leftover-1",), ({"port": 8080, "process": "nginx"}, {"port": 81, "process": None})
+    for state in (
+        host(container("absent"), outcome="port_in_use", running_leftovers=leftovers, ports=ports),
+        host(container("exited"), record(), running_leftovers=leftovers),
+        host(container("exited"), listed="running", running_leftovers=leftovers),
+    ):
+        plan = decide(state, Policy())
+        assert "docker stop slb-leftover-1" in plan.fix
+        assert "slb-leftover" not in decide(replace(state, running_leftovers=()), Policy()).fix
+        assert ("8080 (nginx)" in plan.fix and "81 (" in plan.fix) is bool(state.ports)
+
+
+@pytest.mark.parametrize(("status", "command"), [("paused", "unpause"), ("exited", "start")])
+def test_decide_stopped_engine_names_the_command(status, command):
+    assert f"docker {command} slb" in decide(host(container(status), record()), Policy()).fix
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_decide_unwritable_record_names_the_missing_root(is_root):
+    plan = decide(host(container("absent"), Record(unwritable="x"), is_root=is_root), Policy())
+    assert (plan.code, "become" in plan.fix) == ("record_not_writable", not is_root)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (host(running_leftovers=("slb-leftover-7",)), {"slb-leftover-7"}),
+        (host(note=Record(set_aside=SET_ASIDE)), {"slb-leftover-1"}),
+        (host(note=Record(earlier=SET_ASIDE)), {"slb-leftover-1"}),
+        (host(note=Record(set_aside=replace(SET_ASIDE, exists=None))), set()),
+        (host(container(manager="compose project x")), {"compose project x"}),
+        (host(container(uptime=77)), {"77 s"}),
+        (host(container(restart_count=3)), {"3 times"}),
+        (host(note=replace(OWN, age=88)), {"88 s"}),
+        (host(note=Record("invalid", "damaged")), {"damaged"}),
+        (host(container("unknown", why="silent")), {"silent"}),
+        (host(outcome="rejected", answer="no such"), {"no such"}),
+        (host(note=record(engine=OTHER)), {"another engine"}),
+        (host(note=record(last_verified=OLD)), {"another container"}),
+        (host(note=record()), set()),
+        (host(), set()),
+    ],
+)
+def test_seen_state_has_what_is_special_about_it(state, words):
+    special = ("slb-leftover-7", "slb-leftover-1", "compose project x", "77 s", "3 times", "88 s", "damaged", "silent")
+    special += ("no such", "another engine", "another container")
+    shown = state.in_words()
+    assert all(shown), "no empty line"
+    assert {each for each in special if any(each in line for line in shown)} == words

@@ -1,0 +1,353 @@
+"""One host in the light of the others: conflicts, the limit of replacements, and the login banner."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+
+from ansible_collections.slb.fleet.plugins.action import engine_plan
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+
+CONTAINER = {
+    **dict.fromkeys(("exit_code", "manager", "why", "image"), None),
+    **{"state": "running", "id": "c1", "runtime": "docker", "uptime": 100.0, "restart_count": 0, "auto_remove": False},
+    **{"connections": 0, "peers": [], "outbound": 0},
+}
+
+
+def facts(number, **more):
+    rest = {"root": True, "running_leftovers": [], "machine": f"m{number}", "addresses": [f"192.0.2.{number}"]}
+    return {"engine_container": CONTAINER, "record": {"state": "none"}, **rest, **more}
+
+
+def host(folder, number, size=4, **variables):
+    known = {
+        "inventory_hostname": f"edge-{number}",
+        "ansible_host": f"192.0.2.{number}",
+        "ansible_play_hosts_all": ["x"] * size,
+        **{"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"},
+        **{f"slb_{name}": value for name, value in variables.items()},
+    }
+    made = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
+    made.reservations = Reservations(folder)
+    return made
+
+
+LIST = {"path": "/engines", "name": "n", "address": "a", "state": "s", "running": ["up"]}
+
+
+@pytest.mark.parametrize(("limit", "blocked"), [("10%", True), ("50%", True), ("75%", False), (3, False), (0, True)])
+def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limit, blocked):
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
+    for each in hosts:
+        each.fetch_list()
+    checked = [each.plan(facts(number)) for number, each in enumerate(hosts, 1)]
+    assert [plan.code for plan in checked] == ["leftover"] * 3
+    compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
+    assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
+    assert len({(plan.summary, plan.fix) for plan in compared}) == (1 if blocked else 3), (
+        "a shared cause has one wording"
+    )
+
+
+def test_percentage_is_of_the_hosts_of_the_run(tmp_path, monkeypatch):
+    """The plays after the check have fewer hosts."""
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    for number, size in ((1, 20), (2, 20), (1, 2)):
+        checked = host(tmp_path, number, size=size, engine_list=LIST)
+        checked.fetch_list()
+        checked.plan(facts(number))
+    compared = checked.plan(facts(1), is_compared=True)
+    assert compared.code == "leftover"
+
+
+def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path, monkeypatch):
+    """Facts are gathered after the fetch: an engine that is deployed in between runs, and is still listed so."""
+    world = {"listed": "deploying", "container": "absent"}
+    entry = {"name": "edge-1", "address": "192.0.2.1"}
+    monkeypatch.setattr(
+        fleet_host, "fetch_excerpt", lambda *_unused: Excerpt(1, ({**entry, "state": world["listed"]},))
+    )
+
+    class Action(engine_plan.ActionModule):
+        def __init__(self):
+            self._task = SimpleNamespace(args={}, check_mode=False, get_ds=dict, action="", resolved_action="")
+            self._loader, self._templar = DataLoader(), None
+
+        def on_host(self, *_arguments, **_more):
+            found = facts(1, engine_container={**CONTAINER, "state": world["container"]})
+            world.update(listed="running", container="running")
+            return {"slb_host": found}
+
+    made = host(tmp_path, 1, engine_list=LIST)
+    monkeypatch.setattr(engine_plan.FleetHost, "from_variables", lambda *_unused, **_more: made)
+    assert Action().act({})["plan"]["code"] == "deploying_in_engine_list"
+
+
+def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path):
+    first, second = host(tmp_path, 1), host(tmp_path, 2, engine_name="edge-1")
+    for each in (first, second):
+        each.reserve()
+    second.reserve()
+    first.reserve()
+    assert first.plan(facts(1)).code == second.plan(facts(2)).code == "duplicate_engine"
+    third, fourth = host(tmp_path, 3), host(tmp_path, 4)
+    third.plan(facts(3, machine="same"))
+    assert fourth.plan(facts(4, machine="same")).code == "duplicate_engine"
+
+
+@pytest.mark.parametrize(
+    ("sources", "moves"),
+    [
+        ([("/etc/motd", 286)], False),
+        ([("/etc/motd", 600)], True),
+        ([("/etc/motd", 286), ("/run/motd.dynamic", 9000)], False),
+        ([("/etc/motd", 286), ("/etc/motd.d/x", 9000)], False),
+        ([("/etc/motd", 400), ("/etc/motd.d/x", 200)], True),
+        ([("/etc/motd.d/x", 9000), ("/etc/update-motd.d (2 scripts)", None)], False),
+    ],
+)
+def test_moves_banner_only_if_that_helps(tmp_path, sources, moves):
+    named = [{"source": source, "bytes": size} for source, size in sources]
+    motd = {"path": "/etc/motd", "target": None, "sources": named, "bytes": sum(size or 0 for _name, size in sources)}
+    assert host(tmp_path, 1).moves_banner({"motd": motd}) is moves
+    assert host(tmp_path, 1, motd="keep").moves_banner({"motd": motd}) is False
+
+
+@pytest.mark.parametrize(("wait", "is_valid"), [(80, True), (79.9, False)])
+def test_wait_shorter_than_a_call_and_a_minute_is_refused(tmp_path, wait, is_valid):
+    def read():
+        return host(tmp_path, 1, timeout=10, retries=1, wait_timeout=wait)
+
+    if is_valid:
+        assert read().policy.wait_timeout == wait
+        return
+    with pytest.raises(FleetError, match=r"slb_wait_timeout.*slb_timeout.*slb_retries") as caught:
+        read()
+    assert caught.value.code == "invalid_variable"
+    assert "80 " in caught.value.fix, "the least value"
+
+
+@pytest.mark.parametrize(
+    ("given", "polls", "step", "install"),
+    [
+        ({}, 41, 40, 200),
+        # A step that is open for 120 s is interrupted, however short the wait for a deployment is.
+        ({"wait_timeout": 90, "timeout": 10}, 29, 40, 120),
+        ({"wait_timeout": 121, "settle": 0}, 28, 40, 200),
+        ({"wait_timeout": 300, "settle": 10}, 67, 40, 200),
+        ({"stop_timeout": 25}, 41, 55, 230),
+        ({"host_timeout": 20, "retries": 2}, 41, 30, 240),
+    ],
+)
+def test_settings_give_each_step_its_time(tmp_path, given, polls, step, install):
+    values = {"timeout": 30, "retries": 1, "host_timeout": 30, "stop_timeout": 10, "settle": 5, "wait_timeout": 180}
+    settings = host(tmp_path, 1, **{**values, **given}).settings
+    assert (settings["polls"], settings["step_timeout"], settings["install_timeout"]) == (polls, step, install)
+    assert settings["open_age"] == 120
+    for name in ("stop_timeout", "wait_timeout"):
+        assert settings[name] == {**values, **given}[name]
+
+
+def test_settings_have_the_safety_options(tmp_path):
+    names = ("adopt_interfaces", "allow_established", "remove_leftovers")
+    for name in names:
+        settings = host(tmp_path, 1, **{name: True}).settings
+        assert [settings[each] for each in names] == [each == name for each in names]
+
+
+def test_policy_is_of_the_variables(tmp_path):
+    options = {"unverified_engine": "adopt", "wait_timeout": 200, "settle": 9, "allow_established": True}
+    policy = host(tmp_path, 1, remove_leftovers=True, **options).policy
+    assert {name: getattr(policy, name) for name in options} == options
+    assert (policy.remove_leftovers, policy.remediates) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("variables", "code"),
+    [
+        ({"base_url": ""}, "missing_option"),
+        ({"engine_list": {**LIST, "path": ""}}, "missing_option"),
+        ({"manage_ip": "no address"}, "invalid_option"),
+    ],
+)
+def test_variables_of_a_host_are_checked(tmp_path, variables, code):
+    with pytest.raises(FleetError) as caught:
+        host(tmp_path, 1, **variables)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "moves"),
+    [
+        (100, 0, False),
+        (101, 0, True),
+        (100, 1, True),
+        (1, 100, True),
+        (1, 101, False),
+        (0, 101, False),
+        (101, 101, True),
+    ],
+)
+def test_moves_banner_by_its_limit(tmp_path, own, other, moves):
+    named = [{"source": "/etc/motd (/run/motd)", "bytes": own}, {"source": "/etc/motd.d/x", "bytes": other}]
+    motd = {"path": "/etc/motd", "target": "/run/motd", "sources": named, "bytes": own + other}
+    made = host(tmp_path, 1, motd_max_bytes=100)
+    assert made.moves_banner({"motd": motd}) is moves
+    assert made.moves_banner({"motd": {**motd, "target": "/run/other"}}) is False
+    assert not made.moves_banner({})
+
+
+LONG = {"path": "/etc/motd", "target": None, "sources": [{"source": "/etc/motd", "bytes": 900}], "bytes": 900}
+
+
+@pytest.mark.parametrize(
+    ("action", "number", "while_remediating"),
+    [("install", 3, 2), ("replace", 4, 3), ("restore", 2, 2), ("record", 1, 1), ("wait", 1, 1), ("none", 0, 0)],
+)
+def test_steps_are_those_of_the_action(tmp_path, action, number, while_remediating):
+    made, plan = host(tmp_path, 1, adopt_interfaces=True), Plan(action, "x", "x")
+    steps = made.steps(plan, {"motd": LONG})
+    assert len(steps) == number
+    assert ("adopt interfaces" in steps) is (action in ("install", "replace", "restore"))
+    assert ("install" in steps) is (action in ("install", "replace"))
+    made.policy = replace(made.policy, remediates=True)
+    assert len(made.steps(plan, {"motd": LONG})) == while_remediating
+    assert "install" not in made.steps(plan, {"motd": LONG})
+    others = host(tmp_path, 1, motd="keep").steps(plan, {"motd": LONG})
+    assert len(others) == number - {"install": 2, "replace": 2, "restore": 1}.get(action, 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "limit", "allowed"),
+    [(4, "1%", 1), (4, "0%", 0), (20, "10%", 2), (29, "10%", 2), (30, "10%", 3), (4, "100%", 4), (4, 2, 2)],
+)
+def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, size, limit, allowed):
+    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    codes = []
+    for number in range(1, 6):
+        each = host(tmp_path, number, size=size, engine_list=LIST, max_replaced=limit)
+        each.fetch_list()
+        codes.append(each.plan(facts(number), is_compared=True).code)
+    assert codes == ["leftover"] * allowed + ["replace_limit_exceeded"] * (5 - allowed)
+
+
+def test_only_leftovers_by_the_list_are_limited(tmp_path):
+    made = host(tmp_path, 1, unverified_engine="replace", max_replaced=0)
+    assert made.plan(facts(1), is_compared=True).action == "replace"
+
+
+@pytest.mark.parametrize(
+    ("groups", "expected"),
+    [
+        ([], {}),
+        (["a"], {"add_group": "a", "parent_groups": ["all"]}),
+        (["a", "b"], {"add_group": "a_and_b", "parent_groups": ["a", "b"]}),
+    ],
+)
+def test_groups_of_a_host_are_in_its_result(groups, expected):
+    result = {}
+    join_groups(SimpleNamespace(), groups, result)
+    assert result == expected
+    joined, result = [], {}
+    join_groups(SimpleNamespace(add_group=lambda name, parent_group_names: joined.append(name)), groups, result)
+    assert (joined, result) == (groups, {})
+
+
+@pytest.fixture
+def plan_after(tmp_path, monkeypatch):
+    """Return the plan of a host with this container, after a fetch with this result."""
+
+    def make(fetch, container, **variables):
+        monkeypatch.setattr(fleet_host, "fetch_excerpt", fetch)
+        known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_play_hosts_all": ["edge-1"]}
+        known |= {"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"}
+        known |= {"slb_engine_list": LIST, **variables}
+        host = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
+        host.reservations = Reservations(tmp_path)
+        host.fetch_list()
+        return host.plan(facts(1, engine_container={**CONTAINER, "state": container}), is_compared=True)
+
+    return make
+
+
+def failed_fetch(*_arguments):
+    raise FleetError("engine_list_unavailable", "Engine list unavailable: HTTP 503.", "Run again.")
+
+
+def empty_fetch(*_arguments):
+    return Excerpt(0)
+
+
+@pytest.mark.parametrize("may_be_empty", [True, False])
+@pytest.mark.parametrize("container", ["running", "exited", "absent"])
+def test_failed_fetch_changes_nothing(plan_after, container, may_be_empty):
+    made = plan_after(failed_fetch, container, slb_engine_list_may_be_empty=may_be_empty)
+    assert (made.action, made.code) == ("fail", "engine_list_unavailable")
+
+
+@pytest.mark.parametrize(
+    ("may_be_empty", "expected"), [(False, ("fail", "engine_list_empty")), (True, ("replace", "leftover"))]
+)
+def test_empty_list_is_accepted_if_the_user_says_so(plan_after, may_be_empty, expected):
+    made = plan_after(empty_fetch, "running", slb_engine_list_may_be_empty=may_be_empty)
+    assert (made.action, made.code) == expected
+
+
+ENGINES = [{"name": f"edge-{number}", "address": f"192.0.2.{number}"} for number in (4, 3, 2, 1)]
+
+
+@pytest.fixture
+def unknown(tmp_path, monkeypatch):
+    """Return the engines that a run with edge-1 reports as unknown."""
+
+    def report(engines=ENGINES, limit="all", **variables):
+        class Cache:
+            def __init__(self, _connection):
+                pass
+
+            def engines(self, _engine_list):
+                return engines if isinstance(engines, list) else engines()
+
+        monkeypatch.setattr(fleet_host, "RunCache", Cache)
+        known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_limit": limit}
+        known |= {"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"}
+        known |= {"slb_engine_list": LIST, **variables}
+        host = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
+        host.reservations = Reservations(tmp_path)
+        host.reserve()
+        return host.unknown_engines()
+
+    return report
+
+
+def test_engines_that_no_host_wants_are_reported_once(unknown):
+    assert unknown() == ["edge-2 (192.0.2.2)", "edge-3 (192.0.2.3)", "edge-4 (192.0.2.4)"]
+    assert unknown() == []
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"slb_engine_list": None},
+        {"limit": "edge-1"},
+        {"engines": failed_fetch},
+        {"slb_engine_list": None, "limit": "edge-1"},
+    ],
+    ids=["no list", "limit", "failed fetch", "no list, limit"],
+)
+def test_engines_are_unknown_only_to_a_whole_run(unknown, case):
+    assert unknown(**case) == []
+
+
+def test_engine_with_a_name_or_address_of_the_run_is_known(unknown):
+    moved = [dict(ENGINES[3], address="192.0.2.77"), dict(ENGINES[3], name="west-1")]
+    assert unknown(moved) == []

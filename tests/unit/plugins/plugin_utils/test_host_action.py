@@ -1,0 +1,111 @@
+"""What an action takes from a host's answer, and what it takes for a lost connection."""
+
+from types import SimpleNamespace
+
+import pytest
+from ansible.errors import AnsibleConnectionFailure
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils import _host_action as host_action
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+
+
+class TimeLimitError(BaseException):
+    """As Ansible ends a task at its time limit."""
+
+
+class Host(HostAction):
+    """A host that gives these answers, one after the other."""
+
+    def __init__(self, *answers):
+        self.answers, self.calls, self.resets = list(answers), 0, 0
+        self._connection = self
+
+    def reset(self):
+        """As a connection plugin."""
+        self.resets += 1
+
+    def _execute_module(self, **_arguments):
+        self.calls += 1
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+LOST = {"failed": True, "module_stdout": "", "module_stderr": "Connection reset", "rc": -13}
+
+
+def test_declared_keys_only():
+    answer = {
+        "changed": True,
+        "record": {},
+        "ansible_facts": {"slb_base_url": "x"},
+        "ansible_stats": {},
+        "add_group": "x",
+    }
+    assert Host(answer).on_host("engine_record", {}, {}) == {"changed": True, "record": {}}
+
+
+def test_answer_is_bounded_and_visible():
+    taken = Host({"msg": "\x1b[31m" + "x" * 100_000, "record": [[[[[[[[[[["deep"]]]]]]]]]]]}).on_host(
+        "engine_record", {}, {}
+    )
+    assert "\x1b" not in taken["msg"]
+    assert len(str(taken)) < 20_000
+
+
+def test_lost_answer_runs_the_module_once_more():
+    host = Host(LOST, {"changed": True})
+    assert host.on_host("engine_record", {}, {}) == {"changed": True}
+    assert host.calls == 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "code"),
+    [
+        ([LOST, LOST], "host_unreachable"),
+        ([{**LOST, "module_stderr": ""}] * 2, "host_unreachable"),
+        ([{"failed": True, "module_stdout": "", "module_stderr": "python: not found", "rc": 127}], "host_not_checked"),
+        ([{"failed": True, "module_stdout": "Traceback", "module_stderr": "SyntaxError", "rc": 1}], "host_not_checked"),
+    ],
+)
+def test_undecodable_answer_has_a_code(answers, code):
+    with pytest.raises(FleetError) as caught:
+        Host(*answers).on_host("host_info", {}, {})
+    assert caught.value.code == code
+
+
+def test_lost_connection_after_the_first_contact_is_a_failure():
+    with pytest.raises(AnsibleConnectionFailure):
+        Host(AnsibleConnectionFailure("gone")).on_host("host_info", {}, {})
+    with pytest.raises(FleetError) as caught:
+        Host(AnsibleConnectionFailure("gone")).on_host_again("host_info", {}, {})
+    assert caught.value.code == "host_unreachable"
+
+
+@pytest.mark.parametrize(("error", "resets"), [(TimeLimitError(), 1), (RuntimeError(), 0)])
+def test_task_at_its_time_limit_ends_the_shared_connection(monkeypatch, error, resets):
+    """Later tasks and runs would wait in it, although the host answers."""
+    host = Host()
+    monkeypatch.setattr(host_action.ActionBase, "run", lambda *_arguments: {})
+    monkeypatch.setattr(host_action, "refuse_facts", lambda *_arguments: None)
+    host._connection = SimpleNamespace(_load_name="ssh", reset=host.reset)
+
+    def act(_variables):
+        raise error
+
+    host.act = act
+    with pytest.raises(type(error)):
+        host.run(task_vars={})
+    assert host.resets == resets
+
+
+@pytest.mark.parametrize(
+    ("timeout", "used", "left"), [(0, 0, 65), (60, 0, 55), (100, 0, 65), (60, 40, 15), (60, 99, 0)]
+)
+def test_module_gets_the_time_that_its_task_has_left(monkeypatch, timeout, used, left):
+    host = Host()
+    host._task, host._began = SimpleNamespace(timeout=timeout), 1000.0
+    monkeypatch.setattr(host_action.time, "monotonic", lambda: 1000.0 + used)
+    assert host.seconds_left(70) == left

@@ -1,0 +1,184 @@
+"""The variables of a host: types, defaults, empty values, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    checked,
+    raw_value,
+    read_variables,
+    refuse_in_inventory,
+    trust_as_template,
+    unknown_variables,
+)
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def _trusted(value):
+    return trust_as_template(value) if isinstance(value, str) else value
+
+
+def read(**variables):
+    known = {"inventory_hostname": "edge-1", **{f"slb_{name}": _trusted(value) for name, value in variables.items()}}
+    templar = Templar(loader=DataLoader(), variables=known)
+    return read_variables(known, templar)
+
+
+def test_defaults_name_the_host():
+    values = read()
+    assert (values["engine_name"], values["manage_ip"]) == ("edge-1", "edge-1")
+    assert (values["wait_timeout"], values["max_replaced"], values["unverified_engine"]) == (180, "10%", "fail")
+
+
+@pytest.mark.parametrize("empty", ["", " ", None, "{{ '' }}"])
+def test_empty_value_is_unset(empty):
+    assert read(settle=empty, engine_list=empty, engine_name=empty) == read()
+
+
+def test_false_and_zero_are_values():
+    values = read(license_backup=False, wait_timeout=60, max_replaced=0, throttle="0", remove_leftovers="false")
+    assert [values[name] for name in ("license_backup", "wait_timeout", "max_replaced", "throttle")] == [
+        False,
+        60,
+        0,
+        0,
+    ]
+    assert values["remove_leftovers"] is False
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("engine_name", 83),
+        ("engine_name", True),
+        ("engine_name", "{{ slb_manage_ip_translated }}"),
+        ("unverified_engine", "keep"),
+        ("wait_timeout", "soon"),
+        ("wait_timeout", 59),
+        ("wait_timeout", True),
+        ("stop_timeout", 1.5),
+        ("max_replaced", "110%"),
+        ("remove_leftovers", "maybe"),
+        ("interfaces", [1]),
+        ("settle", "{{ no_such_variable }}"),
+    ],
+)
+def test_wrong_value_is_refused_by_name(name, value):
+    with pytest.raises(FleetError) as caught:
+        read(**{"manage_ip_translated": True, name: value})
+    assert caught.value.code == "invalid_variable"
+    assert f"slb_{name}" in str(caught.value)
+
+
+BOUNDS = {
+    "user_credential_id": (1, 2147483647),
+    "wait_timeout": (60, 86400),
+    "settle": (0, 3600),
+    "stop_timeout": (0, 3600),
+    "host_timeout": (1, 86400),
+    "motd_max_bytes": (0, 1_000_000),
+    "throttle": (0, 1_000_000),
+    "max_replaced": (0, 1_000_000),
+    "dhcp_timeout": (1, 3600),
+    "confirm_timeout": (5, 3600),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_number_is_accepted_within_its_bounds_only(name):
+    least, most = BOUNDS[name]
+    assert [read(**{name: value})[name] for value in (least, most)] == [least, most]
+    for value in (least - 1, most + 1):
+        with pytest.raises(FleetError, match=name):
+            read(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("max_replaced", " 100 % ", "100%"),
+        ("max_replaced", "0%", "0%"),
+        ("max_replaced", "7", 7),
+        ("serial", "1, 10%,100%", [1, "10%", "100%"]),
+        ("serial", [2, "5%"], [2, "5%"]),
+        ("serial", 3, [3]),
+        ("max_fail_percentage", "25 %", 25.0),
+        ("max_fail_percentage", 100, 100.0),
+        ("batch_pause", 86400, 86400),
+        ("interfaces", "ens9, ens10", ["ens9", "ens10"]),
+        ("interfaces", ["ens9 "], ["ens9"]),
+        ("approved_plan", " report.json ", "report.json"),
+        ("approved_plan", {"hosts": {}}, {"hosts": {}}),
+    ],
+)
+def test_value_is_read_in_its_type(name, value, expected):
+    assert checked(name, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_replaced", "101%"),
+        ("max_replaced", "ten"),
+        *(("serial", value) for value in ([], 0, "1,0", ["0%"], "1,,2", "101%")),
+        *(("max_fail_percentage", value) for value in ("101%", -1, 101, [])),
+        ("batch_pause", 86401),
+        ("batch_pause", 1.5),
+        *(("interfaces", value) for value in ("ens9,", [""], {"ens9": 1}, 9)),
+    ],
+)
+def test_value_of_another_kind_is_invalid(name, value):
+    with pytest.raises(FleetError) as caught:
+        checked(name, value)
+    assert caught.value.code == "invalid_variable"
+    assert f"slb_{name}" in str(caught.value)
+
+
+def test_variable_may_name_a_variable_that_names_another():
+    known = {f"x{number}": f"{{{{ x{number + 1} }}}}" for number in range(9)}
+    assert raw_value("{{ x0 }}", {**known, "x9": True}) is True
+    assert raw_value("{{ x0 }}", {"x0": "{{ x0 }}"}) == "{{ x0 }}"
+    assert raw_value("{{ unknown }}", {}) == "{{ unknown }}"
+
+
+def test_misspelled_variable_is_found():
+    known = ("slb_settle", "slb_plan", "slb_base_url", "slb_hosts", "slb_fleet_17", "slb_awx_name", "slb_license_x")
+    assert unknown_variables([*known, "other", "slb_setle", "slb_fleet_x"]) == {
+        "slb_setle": "slb_settle",
+        "slb_fleet_x": "",
+    }
+
+
+@pytest.mark.parametrize(("given", "percentage"), [(None, 100), ("", 100), (0, 0), ("0", 0), ("25%", 25)])
+def test_max_fail_percentage_of_zero_is_zero(given, percentage):
+    plays = yaml.safe_load((ROOT / "playbooks" / "rollout.yml").read_text())
+    (expression,) = (play["max_fail_percentage"] for play in plays if "max_fail_percentage" in play)
+    templar = Templar(loader=DataLoader(), variables={"slb_max_fail_percentage": given})
+    assert float(templar.template(_trusted(expression))) == percentage
+
+
+class _HostVars:
+    def __init__(self, **variables):
+        self._variables = variables
+
+    def raw_get(self, _host):
+        return self._variables
+
+
+@pytest.mark.parametrize("name", ["slb_serial", "slb_max_fail_percentage", "slb_approved_plan"])
+def test_variable_of_the_run_is_rejected_in_the_inventory(name):
+    def refuse(value, **of_host):
+        known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
+        refuse_in_inventory(known, DataLoader())
+
+    with pytest.raises(FleetError) as refused:
+        refuse(1, **{name: 1})
+    assert refused.value.code == "invalid_variable"
+    refuse(1)  # of a play
+    refuse(" ", **{name: " "})

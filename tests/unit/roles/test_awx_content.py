@@ -1,0 +1,137 @@
+"""The content of AWX as data: surveys, and messages rendered as AWX renders them."""
+
+import functools
+import itertools
+import json
+import os
+import re
+import shutil
+import sys
+
+import pytest
+import yaml
+from jinja2 import ChainableUndefined, StrictUndefined, TemplateSyntaxError, Undefined, UndefinedError, sandbox
+from jinja2.exceptions import SecurityError
+
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import KNOWN
+from ansible_collections.slb.fleet.tests.awx.launches import CONTENT, ROOT, SURVEYS
+from ansible_collections.slb.fleet.tests.tools.runs import run
+
+STALLS_NOT = (TemplateSyntaxError, UndefinedError, SecurityError)
+"""AWX shows these errors. Any other error stalls all workflows."""
+EMAIL, WEBHOOK = (CONTENT[f"__slb_awx_{kind}"][0]["messages"] for kind in ("email", "webhook"))
+OF_A_JOB = (EMAIL["error"]["message"], EMAIL["error"]["body"], WEBHOOK["error"]["body"])
+OF_AN_APPROVAL = (*EMAIL["workflow_approval"]["running"].values(), *WEBHOOK["workflow_approval"]["running"].values())
+HOSTILE = "ed\"ge'{{ 7*7 }}{% x %}\\</script>\r\nBcc: x@example.com\u202e已存在"
+GROUP = {"code": "leftover", "status": "failed", "count": 12, "hosts": ["e1", HOSTILE], "summary": HOSTILE}
+GROUP["fix"] = "Set."
+OUTCOME = {"counts": {"healthy": 3, "failed": 12}, "groups": [GROUP], "groups_left_out": 2, "complete": False}
+ODD = [None, 7, 1.5, True, "", "text", HOSTILE, [], [None, 7, [], {}], {}, {"a": 1}, {1: []}]
+
+
+@functools.cache
+def compiled(template, undefined):
+    return sandbox.ImmutableSandboxedEnvironment(undefined=undefined).from_string(template)
+
+
+def render(template, undefined=Undefined, **fields):
+    job = {"id": 7, "name": "audit", "status": "failed", "started": "2027-01-01", "finished": None, **fields}
+    known = {"job": job, "job_friendly_name": "Job", "url": "https://awx.example/7", "job_metadata": "{}"}
+    approval = {"approval_status": "requested", "approval_node_name": "n", "workflow_url": "u"}
+    return compiled(template, undefined).render(**known, **approval)
+
+
+def test_message_of_failed_job_names_hosts_and_codes():
+    subject, body, posted = (render(each, artifacts={"slb_fleet_7": OUTCOME}) for each in OF_A_JOB)
+    assert subject == "Job #7 audit: failed"
+    assert "3 healthy\n12 failed\n" in body
+    assert f"12 failed (leftover): {HOSTILE} Set.\n  e1, {HOSTILE}, ...\n" in body
+    assert "The run ended early." in body
+    assert "And 2 more reasons." in body
+    assert json.loads(posted)["outcome"]["slb_fleet_7"] == OUTCOME
+
+
+@pytest.mark.parametrize("undefined", [Undefined, ChainableUndefined, StrictUndefined])
+def test_message_with_odd_artifacts_stalls_no_workflow(undefined):
+    groups = [{**GROUP, name: odd} for name, odd in itertools.product(GROUP, ODD)]
+    outcomes = [{**OUTCOME, name: odd} for name, odd in itertools.product(OUTCOME, ODD)]
+    outcomes += [{**OUTCOME, "groups": [group]} for group in (*groups, *ODD)]
+    artifacts = [*ODD, "$hidden due to Ansible no_log flag$", *({"slb_fleet_7": each} for each in (*outcomes, *ODD))]
+    shown = []
+    for each, template in itertools.product(artifacts, OF_A_JOB):
+        try:
+            text = render(template, undefined, artifacts=each, job_explanation="x" * 100_000)
+        except STALLS_NOT:
+            continue
+        shown.append(template)
+        assert len(text) < 5000
+        if template == OF_A_JOB[2]:
+            json.loads(text)
+    # Only a body may miss a member of the artifacts, and only if AWX is strict.
+    complete = [template for template in OF_A_JOB if shown.count(template) == len(artifacts)]
+    assert set(OF_A_JOB) - set(complete) <= ({OF_A_JOB[1]} if undefined is StrictUndefined else set())
+    assert shown.count(OF_A_JOB[1]) > 0.9 * len(artifacts)
+
+
+def test_message_without_optional_fields_is_accepted_by_awx():
+    for template in (*OF_A_JOB, *OF_AN_APPROVAL):
+        render(template, StrictUndefined)
+    assert json.loads(render(OF_AN_APPROVAL[2])) == {"job": {}}
+
+
+def test_survey_asks_for_known_variables_and_no_secret():
+    secrets = {f"slb_{name}" for name, rules in CONNECTION_ARGUMENTS.items() if rules.get("no_log")}
+    for questions in SURVEYS.values():
+        variables = [question["variable"] for question in questions]
+        assert len(set(variables)) == len(variables)
+        assert set(variables) <= KNOWN - secrets
+        for question in questions:
+            assert question["type"] in ("text", "multiplechoice", "integer")
+            assert question["default"] == ""
+            # AWX refuses an empty answer only if there is a minimum length.
+            assert question["required"] is (question["type"] == "text" and question["min"] == 1)
+    assert SURVEYS["remediate"][0]["required"]
+
+
+def test_credential_injects_only_options_of_connection():
+    injected = set(CONTENT["__slb_awx_credential_types"][0]["injectors"]["env"])
+    taken = {rules["fallback"][1][0] for rules in CONNECTION_ARGUMENTS.values() if "fallback" in rules}
+    assert injected <= taken
+
+
+def test_role_specification_has_each_default():
+    specs = yaml.safe_load((ROOT / "roles/awx_content/meta/argument_specs.yml").read_text())["argument_specs"]
+    defaults = {name: value for name, value in CONTENT.items() if name.startswith("slb_awx_")}
+    for spec in specs.values():
+        assert spec["options"].keys() == defaults.keys()
+    for name, option in specs["main"]["options"].items():
+        if option["type"] != "dict" and option.get("elements") != "dict":
+            assert option.get("default", "") == defaults[name], name
+
+
+@pytest.mark.parametrize(("folder", "option"), [(".", ()), ("..", ("--playbook-dir", "awx/inventory"))])
+def test_example_inventory_finds_engine_list(tmp_path, folder, option):
+    """AWX names the folder of the inventory file, and the command line runs in the folder of the project."""
+    project = tmp_path / "awx"
+    shutil.copytree(ROOT / "examples" / "awx", project)
+    source = (project / "inventory" / "slb_engines.yml.example").rename(project / "inventory" / "slb_engines.yml")
+    variables = project / "inventory" / "group_vars" / "engines.yml"
+    variables.write_text(re.sub(r"^# (slb_engine_list|  )", r"\1", variables.read_text(), flags=re.MULTILINE))
+    program = "from ansible.cli.inventory import main; main()"
+    done = run(
+        [sys.executable, "-c", program, "-i", source, "--list", *option],
+        cwd=project / folder,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "LC_ALL": "C.UTF-8",
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".cache" / "dev"),
+            "SLB_BASE_URL": "https://127.0.0.1:9",
+            "SLB_USERNAME": "u",
+            "SLB_PASSWORD": "p",
+            "SLB_RETRIES": "0",
+        },
+    )
+    # With the engine list, the plugin contacts the management node.
+    assert "Management node unavailable: https://127.0.0.1:9" in done.words
