@@ -29,7 +29,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import in_variables
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Outcome
 
@@ -41,12 +40,6 @@ _LOCK_SECONDS = 10
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        try:
-            return self._install(variables)
-        except FleetError as error:
-            raise in_variables(error) from None
-
-    def _install(self, variables: dict[str, Any]) -> dict[str, Any]:
         planned = self._task.args.get("plan")
         if not isinstance(planned, Mapping) or not {"plan", "slb_host", "request_id"} <= set(planned):
             raise FleetError("invalid_option", "Option plan invalid.", "Pass the result of slb.fleet.engine_plan.")

@@ -20,7 +20,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
     given_options,
-    in_variables,
     raw_arguments,
     with_defaults,
 )
@@ -183,6 +182,5 @@ def _with_session(host: FleetHost, plan: Plan) -> Plan:
         connection = Connection.from_options(host.connection)
         Client(connection, RunCache(connection)).log_in()
     except FleetError as error:
-        named = in_variables(error)
-        return Plan("fail", named.code, named.summary, named.fix)
+        return Plan("fail", error.code, error.summary, error.fix)
     return plan

@@ -14,7 +14,11 @@ from typing import Any
 from ansible import constants
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, read_number
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    Connection,
+    Options,
+    read_number,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import ARGUMENTS, download_license
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
@@ -31,7 +35,7 @@ class ActionModule(ManagementNodeAction):
     argument_spec = ARGUMENTS
     has_module = False  # a delegated host gets the file and no credentials
 
-    def _run_here(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def _run_here(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(ARGUMENTS, given)
         connection = Connection.from_options(options)
         most = read_number("max_size", options["max_size"], 1, 2**31 - 1)

@@ -15,6 +15,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     Connection,
+    OptionError,
     missing,
     normalize_base_url,
 )
@@ -22,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, fetch_excerpt, listed
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options, in_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
@@ -32,13 +33,14 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     State,
     state_from_facts,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import read_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, read_variables
 
 _MOST_NAMES = 10
 LIST_AGE_SECONDS = 10.0
 """Maximum age of the engine list while hosts wait, and before a container is set aside."""
 _WAIT_MARGIN_SECONDS = 60
 """Of the wait, beyond the longest call: 30 s until the request is sent, and time for its deployment."""
+_NAMES = {"name": "slb_engine_name", "base_url": "slb_base_url", **{each: f"slb_{each}" for each in HOST_VARIABLES}}
 POLL_SECONDS = 5
 """Seconds between two checks of a deployment, as in the role's tasks."""
 
@@ -72,8 +74,8 @@ class FleetHost:
             if variables["engine_list"]:
                 EngineList.from_option(variables["engine_list"])
             _check_times(variables["wait_timeout"], _call_seconds(connection))
-        except FleetError as error:
-            raise in_variables(error) from None
+        except OptionError as error:
+            raise error.named(_NAMES) from None
         return cls(
             name=str(task_vars.get("inventory_hostname")),
             variables=variables,
@@ -167,7 +169,7 @@ class FleetHost:
         try:
             found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
         except FleetError as error:
-            found = Listed("unavailable", str(in_variables(error)))
+            found = Listed("unavailable", str(error))
         is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
         self._listed = Listed("not_listed") if is_allowed else found
 

@@ -15,7 +15,12 @@ from ansible.module_utils.common.parameters import remove_values, sanitize_keys
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import secret_forms
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import SECRET_OPTIONS, Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    SECRET_OPTIONS,
+    Connection,
+    OptionError,
+    Options,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, raw_arguments, with_defaults
@@ -40,25 +45,28 @@ class ManagementNodeAction(HostAction):
         is_elsewhere = bool(self._task.delegate_to) and self._connection.transport != "local" and self.has_module
         with self._environment():
             given = self._given(variables, environment=not is_elsewhere)
-            values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
+            try:
+                values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
+            except OptionError as error:
+                raise error.named(given.names) from None
         if self.is_secret and not values.get("failed"):
             values["_ansible_no_log"] = True
         return values
 
-    def _given(self, variables: Mapping[str, Any], *, environment: bool) -> dict[str, Any]:
+    def _given(self, variables: Mapping[str, Any], *, environment: bool) -> Options:
         raw = raw_arguments(self._task)
         return given_options(
             self.argument_spec, self._task.args, raw, variables, self._templar, environment=environment
         )
 
-    def _run_here(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def _run_here(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(self.argument_spec, given)
         connection = Connection.from_options(options)
         client = Client(connection, RunCache(connection))
         values: dict[str, Any] = self.operation(client, options, bool(self._task.check_mode)).as_task_result(False)
         return values
 
-    def _run_elsewhere(self, given: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def _run_elsewhere(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
         secrets = secret_forms(str(given.get(option) or "") for option in SECRET_OPTIONS)
         try:
             answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given, variables)

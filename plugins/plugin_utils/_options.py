@@ -15,21 +15,21 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
+    OptionError,
+    Options,
     invalid,
     missing,
-    read_boolean,
-    read_number,
-    require_text,
+    read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, raw_value, value_of
 
 Spec = Mapping[str, Mapping[str, Any]]
 
+_OF_VARIABLE = re.compile(r"\s*\{\{\s*(slb_\w+)\b")
 CONNECTION_VARIABLES = {option: f"slb_{option}" for option in CONNECTION_ARGUMENTS if option != "sessionid"}
 _PREFIXES = ("slb_", "__slb_", "awx_", "tower_")
 _OF_THE_INVENTORY = ("inventory_hostname", "inventory_hostname_short", "inventory_dir", "inventory_file", "group_names")
-_LARGEST = 2**63
 
 
 def given_options(
@@ -40,7 +40,7 @@ def given_options(
     templar: Any,
     *,
     environment: bool = True,
-) -> dict[str, Any]:
+) -> Options:
     """Return the options that are set, with values of their types; an empty text is unset, as in an AWX survey.
 
     Args:
@@ -51,40 +51,59 @@ def given_options(
         templar: Of these variables.
         environment: Whether to use the fallbacks of ``spec``.
 
-    Raises FleetError ``invalid_option`` or ``missing_option``.
+    Raises OptionError.
     """
     for option in arguments:
         if option not in spec:
             near = difflib.get_close_matches(option, list(spec), 1)
             fix = f"Did you mean {near[0]}?" if near else f"Use {', '.join(sorted(spec))}."
             raise invalid(option[:40], "it is unknown", fix)
-    values: dict[str, Any] = {}
+    given = Options({}, {})
     for option, rules in spec.items():
-        value = arguments.get(option)
-        stated = raw_value(raw.get(option), variables)
-        if stated is not None and not isinstance(stated, str):
-            value = value if isinstance(stated, (Mapping, list)) else stated
-        is_set = not is_empty(value) or (option == "tls_fingerprint" and value == "")
-        if not is_set and option in CONNECTION_VARIABLES:
-            value = value_of(CONNECTION_VARIABLES[option], variables, templar)
-        if is_empty(value) and not is_set and environment:
-            value = _of_the_environment(rules)
-        if is_set or not is_empty(value):
-            values[option] = _typed(option, rules, value)
-        elif rules.get("required"):
+        name, value = _of_the_task(arguments.get(option), raw.get(option), variables)
+        is_pin = option == "tls_fingerprint" and value == ""  # an empty text that was set is an error
+        if is_empty(value) and not is_pin and option in CONNECTION_VARIABLES:
+            name, value = CONNECTION_VARIABLES[option], value_of(CONNECTION_VARIABLES[option], variables, templar)
+        if is_empty(value) and not is_pin and environment:
+            name, value = _of_the_environment(rules) or (name, value)
+        is_set = is_pin or not is_empty(value)
+        if not is_set and not rules.get("required"):
+            continue
+        given.names.update({option: name} if name else {})
+        given[option] = _read(option, rules, value if is_set else None, given.names)
+    return given
+
+
+def _read(option: str, rules: Mapping[str, Any], value: Any, names: Mapping[str, str]) -> Any:
+    try:
+        if value is None:
             raise missing(option)
-    return values
+        return read_value(option, rules, value)
+    except OptionError as error:
+        raise error.named(names) from None
 
 
-def with_defaults(spec: Spec, values: Mapping[str, Any]) -> dict[str, Any]:
+def _of_the_task(value: Any, written: Any, variables: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return the variable of the collection that an option of the task is written with, if any, and its value."""
+    named = _OF_VARIABLE.match(written) if isinstance(written, str) else None
+    stated = raw_value(written, variables)
+    if stated is not None and not isinstance(stated, (str, Mapping, list)):
+        value = stated
+    return named[1] if named else "", value
+
+
+def with_defaults(spec: Spec, given: Options) -> Options:
     """Return all options of ``spec``; None for one that has neither value nor default."""
-    return {**{option: rules.get("default") for option, rules in spec.items()}, **values}
+    return Options({**{option: rules.get("default") for option, rules in spec.items()}, **given}, given.names)
 
 
-def connection_options(variables: Mapping[str, Any], templar: Any) -> dict[str, Any]:
-    """Return the connection options of a host: its variables, the environment, the defaults. Raises FleetError."""
+def connection_options(variables: Mapping[str, Any], templar: Any) -> Options:
+    """Return the connection options of a host: its variables, the environment, the defaults. Raises FleetError.
+
+    The user of a role sets no options, so an option that is not set has the name of its variable.
+    """
     given = given_options(CONNECTION_ARGUMENTS, {}, {}, variables, templar)
-    return with_defaults(CONNECTION_ARGUMENTS, given)
+    return with_defaults(CONNECTION_ARGUMENTS, Options(given, {**CONNECTION_VARIABLES, **given.names}))
 
 
 def raw_arguments(task: Any) -> Mapping[str, Any]:
@@ -111,38 +130,12 @@ def refuse_facts(variables: Mapping[str, Any], of_connection: Iterable[str] = ()
             )
 
 
-def in_variables(error: FleetError) -> FleetError:
-    """Return ``error`` with the names of variables, for a user who sets no options."""
-    names = "|".join((*CONNECTION_VARIABLES, "manage_ip", "user_credential_id", "is_change_hostname", "engine_list"))
-    summary = re.sub(rf"\b[Oo]ption ({names}|name)\b", _variable_of, error.summary)
-    fix = re.sub(r"[\w.]+, the variable ", "", error.fix)
-    fix = re.sub(rf"(?<![\w.-])(?:[Oo]ption )?({names})\b", _variable_of, fix)
-    return FleetError(error.code, summary, fix, **error.values)
-
-
-def _variable_of(found: re.Match[str]) -> str:
-    noun = "Variable " if found[0].startswith("O") else "variable " if found[0].startswith("o") else ""
-    return f"{noun}slb_{'engine_name' if found[1] == 'name' else found[1]}"
-
-
-def _of_the_environment(rules: Mapping[str, Any]) -> Any:
+def _of_the_environment(rules: Mapping[str, Any]) -> tuple[str, Any] | None:
+    """Return the name and the value of the first variable of the environment that is set."""
     look_up, names = rules.get("fallback", (None, ()))
     for name in names:
         try:
-            return look_up(name)
+            return name, look_up(name)
         except AnsibleFallbackNotFound:
             continue
     return None
-
-
-def _typed(option: str, rules: Mapping[str, Any], value: Any) -> Any:
-    kind = rules["type"]
-    if kind in ("str", "path"):
-        return require_text(option, value, is_secret=bool(rules.get("no_log")))
-    if kind == "bool":
-        return read_boolean(option, value)
-    if kind == "int":
-        return read_number(option, value, -_LARGEST, _LARGEST)
-    if kind == "list":
-        return [require_text(option, each) for each in (value if isinstance(value, (list, tuple)) else [value])]
-    return value

@@ -9,6 +9,7 @@ passes the unanswered question of a survey.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import math
 import re
@@ -18,10 +19,15 @@ from typing import Any
 
 import yaml
 from ansible.errors import AnsibleError
-from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    CONNECTION_ARGUMENTS,
+    OptionError,
+    read_number,
+    read_value,
+)
 
 try:
     from ansible.template import trust_as_template
@@ -33,147 +39,89 @@ except ImportError:  # before ansible-core 2.19, every text is a template
 
 _ROLES = Path(__file__).resolve().parents[2] / "roles"
 _REFERENCE = re.compile(r"\s*\{\{\s*(\w+)\s*\}\}\s*")
-_PERCENTAGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*%\s*", re.ASCII)
+_PERCENTAGE = re.compile(r"\s*(\d+)\s*%\s*", re.ASCII)
 _HOUR = 3600
 _MANY = 1_000_000
 
-Reader = Callable[[Any], Any]
-"""Returns the value in its type. Raises ValueError with what the value has to be."""
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text: quote it in YAML")
-    return str(value)
-
-
-def read_boolean(value: Any) -> bool:
-    try:
-        return bool(boolean(value))
-    except TypeError:
-        raise ValueError("a boolean, such as true or false") from None
-
-
-def _number(least: float, most: float, kind: type = float) -> Reader:
-    def read(value: Any) -> Any:
-        what = "a whole number" if kind is int else "a number"
-        try:
-            number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not least <= number <= most or (kind is int and number != int(number)):
-            raise ValueError(f"{what} from {least:.15g} to {most:.15g}")
-        return kind(number)
-
-    return read
-
-
-def one_of(*choices: str) -> Reader:
-    def read(value: Any) -> str:
-        if value not in choices:
-            raise ValueError(f"one of: {', '.join(choices)}")
-        return str(value)
-
-    return read
-
 
 def _hosts_or_percentage(value: Any) -> int | str:
-    if isinstance(value, str) and (match := _PERCENTAGE.fullmatch(value)) and float(match.group(1)) <= 100:
-        return f"{match.group(1)}%"
-    try:
-        return int(_number(0, _MANY, int)(value))
-    except ValueError:
-        raise ValueError("a number of hosts, or a percentage such as 10%") from None
+    if isinstance(value, str) and (match := _PERCENTAGE.fullmatch(value)) and int(match[1]) <= 100:
+        return f"{match[1]}%"
+    with contextlib.suppress(FleetError):
+        return int(read_number("", value, 0, _MANY))
+    raise ValueError("a number of hosts, or a whole percentage such as 10%")
 
 
 def _percentage(value: Any) -> float:
-    match = _PERCENTAGE.fullmatch(value) if isinstance(value, str) else None
-    return float(_number(0, 100)(match[1] if match else value))
+    text = value.strip().removesuffix("%") if isinstance(value, str) else value
+    with contextlib.suppress(FleetError):
+        return float(read_number("", text, 0, 100, float))
+    raise ValueError("a percentage from 0 to 100")
 
 
 def _batches(value: Any) -> list[int | str]:
     """As Ansible's ``serial``; a text from the command line may have several values, separated by commas."""
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else [value]
     batches = [_hosts_or_percentage(part) for part in parts]
-    if not batches or any(part == 0 or (isinstance(part, str) and not float(part[:-1])) for part in batches):
-        raise ValueError("a number of hosts from 1 upwards, a percentage such as 10%, or a list of these")
+    if not batches or any(batch in (0, "0%") for batch in batches):
+        raise ValueError("a number of hosts from 1 upwards, a whole percentage such as 10%, or a list of these")
     return batches
 
 
-def _names(value: Any) -> list[str]:
-    parts = value.split(",") if isinstance(value, str) else value
-    if not isinstance(parts, list) or not all(isinstance(part, str) and part.strip() for part in parts):
-        raise ValueError("a list of names")
-    return [part.strip() for part in parts]
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
-HOST_VARIABLES: Mapping[str, Reader] = {
-    "engine_name": _text,
-    "manage_ip": _text,
-    "manage_ip_translated": read_boolean,
-    "user_credential_id": _number(1, 2**31 - 1, int),
-    "is_change_hostname": read_boolean,
-    "unverified_engine": one_of("fail", "adopt", "replace"),
-    "allow_established": read_boolean,
-    "wait_timeout": _number(60, 24 * _HOUR),
-    "settle": _number(0, _HOUR),
-    "stop_timeout": _number(0, _HOUR, int),
-    "host_timeout": _number(1, 24 * _HOUR, int),
-    "remove_leftovers": read_boolean,
-    "max_replaced": _hosts_or_percentage,
-    "engine_list": _as_it_is,
-    "engine_list_may_be_empty": read_boolean,
-    "motd": one_of("aside", "keep"),
-    "motd_max_bytes": _number(0, _MANY, int),
-    "motd_after": one_of("aside", "restored"),
-    "throttle": _number(0, _MANY, int),
-    # Checked where it is used: an unusable one must not approve everything.
-    "approved_plan": lambda value: value.strip() if isinstance(value, str) else value,
-    "license_dest": _text,
-    "license_host": _text,
-    "license_backup": read_boolean,
-    "adopt_interfaces": read_boolean,
-    "interfaces": _names,
-    "interfaces_state": one_of("present", "absent"),
-    "dhcp_timeout": _number(1, _HOUR),
-    "confirm_timeout": _number(5, _HOUR),
+RANGES: Mapping[str, tuple[float, float]] = {
+    "user_credential_id": (1, 2**31 - 1),
+    "wait_timeout": (60, 24 * _HOUR),
+    "settle": (0, _HOUR),
+    "stop_timeout": (0, _HOUR),
+    "host_timeout": (1, 24 * _HOUR),
+    "motd_max_bytes": (0, _MANY),
+    "throttle": (0, _MANY),
+    "dhcp_timeout": (1, _HOUR),
+    "confirm_timeout": (5, _HOUR),
+    "batch_pause": (0, 24 * _HOUR),
 }
-"""By their names without ``slb_``."""
+"""Of numbers, both ends included, by the name without ``slb_``."""
 
-RUN_VARIABLES: Mapping[str, Reader] = {
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "max_replaced": _hosts_or_percentage,
     "serial": _batches,
     "max_fail_percentage": _percentage,
-    "batch_pause": _number(0, 24 * _HOUR, int),
+    # Checked where it is used: an unusable one must not approve everything.
+    "approved_plan": lambda value: value.strip() if isinstance(value, str) else value,
 }
-"""Of a run, set with ``-e``."""
+"""Of values whose type an argument spec cannot express. They raise ValueError with what the value has to be."""
 
 BEFORE_HOSTS = ("serial", "max_fail_percentage", "batch_pause", "approved_plan")
 """A play reads them before it knows its hosts, so they have no effect in an inventory."""
 
 _OF_INVENTORY = {"engine_name": "inventory_hostname", "manage_ip": "ansible_host"}
-_CONNECTION = (
-    *("base_url", "username", "password", "validate_certs", "ca_path", "tls_fingerprint", "timeout", "retries"),
-)
-KNOWN = frozenset(
-    f"slb_{name}" for name in (*HOST_VARIABLES, *RUN_VARIABLES, *_CONNECTION, "hosts", "reports", "merged_dir")
-)
 _OWN = frozenset({"slb_plan", "slb_work", "slb_ready", "slb_wants_license", "slb_console_state", "slb_license"})
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_|slb_license_|slb_list_")
 
 
-def _read_defaults() -> dict[str, Any]:
-    defaults: dict[str, Any] = {}
-    for file in sorted(set(_ROLES.glob("*/defaults/main.yml")) - {_ROLES / "awx_content" / "defaults" / "main.yml"}):
-        defaults.update(yaml.safe_load(file.read_text(encoding="utf-8")) or {})
-    return {name: trust_as_template(value) if isinstance(value, str) else value for name, value in defaults.items()}
+def _of_roles(path: str) -> list[Any]:
+    """Return the content of one file of each role that acts on a host."""
+    files = sorted(_ROLES.glob(f"*/{path}"))
+    return [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files if "awx_content" not in file.parts]
 
 
-DEFAULTS: Mapping[str, Any] = _read_defaults()
+DEFAULTS: Mapping[str, Any] = {
+    name: trust_as_template(value) if isinstance(value, str) else value
+    for defaults in _of_roles("defaults/main.yml")
+    for name, value in (defaults or {}).items()
+}
 """By their names with ``slb_``; texts may be templates."""
+
+SPECS: Mapping[str, Mapping[str, Any]] = {
+    name.removeprefix("slb_"): {**option, "range": RANGES.get(name.removeprefix("slb_"), (-math.inf, math.inf))}
+    for specs in _of_roles("meta/argument_specs.yml")
+    for name, option in specs["argument_specs"]["main"]["options"].items()
+}
+"""Argument specs of the roles' variables, by the name without ``slb_``."""
+
+RUN_VARIABLES = ("serial", "max_fail_percentage", "batch_pause")
+HOST_VARIABLES = tuple(name for name in SPECS if name not in (*CONNECTION_ARGUMENTS, *RUN_VARIABLES))
+KNOWN = frozenset(f"slb_{name}" for name in (*SPECS, *RUN_VARIABLES, "hosts", "reports", "merged_dir"))
 
 
 def read_variables(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:
@@ -211,15 +159,15 @@ def _read_approved_plan(variable: str, task_vars: Mapping[str, Any], templar: An
 
 
 def checked(name: str, value: Any) -> Any:
-    """Return ``value`` in the type of the variable ``slb_<name>``. Raises FleetError."""
+    """Return ``value`` in the type of the variable ``slb_<name>``. Raises OptionError."""
+    variable = f"slb_{name}"
     try:
-        return (HOST_VARIABLES.get(name) or RUN_VARIABLES[name])(value)
+        return _READERS[name](value) if name in _READERS else read_value(name, SPECS[name], value)
     except ValueError as error:
-        raise FleetError(
-            "invalid_variable",
-            f"Variable slb_{name} invalid: {value!r:.80} is not {error}.",
-            f"Correct slb_{name}, or unset it.",
-        ) from None
+        problem = f"invalid: {value!r:.80} is not {error}"
+        raise OptionError(name, problem, f"Correct {variable}, or unset it.", variable) from None
+    except OptionError as error:
+        raise error.named({name: variable}) from None
 
 
 def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any) -> None:

@@ -90,7 +90,7 @@ def sent(template: str, answers: Mapping[str, Any]) -> dict[str, Any]:
 def with_variables(folder: Path, variables: Mapping[str, Any]) -> list[str]:
     """Their file, as AWX writes it: what came with the launch is marked, what the template itself says is not."""
     file = folder / "extravars.yml"
-    own = {"awx_job_id": 7}
+    own = {} if "awx_job_id" in variables else {"awx_job_id": 7}
     if variables.get("slb_approved_plan") == APPROVED_PLAN:
         own["slb_approved_plan"] = variables["slb_approved_plan"]
     file.write_text(yaml.dump({**_marked(dict(variables)), **own}, Dumper=_Dumper))

@@ -80,13 +80,13 @@ def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(t
     assert "slb.fleet.audit" in next_of(output)
 
 
-def test_an_engine_list_without_a_needed_key_is_an_invalid_option(tmp_path):
+def test_an_engine_list_without_a_needed_key_is_a_missing_variable(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     _status, output = fleet.run("slb.fleet.audit", "-e", '{"slb_engine_list": {"path": "/engines"}}')
-    assert fleet.hosts["edge-1"]["code"] == "missing_option"
+    assert fleet.hosts["edge-1"]["code"] == "missing_variable"
     assert "slb.fleet.audit" in next_of(output)
     _status, output = fleet.run("slb.fleet.remediate", "--limit", "edge-1", "-e", '{"slb_engine_list": {"path": "/e"}}')
-    assert "missing_option" in output
+    assert "missing_variable" in output
     assert "task_failed" not in output
 
 

@@ -63,7 +63,8 @@ def test_value_that_is_no_text_is_rejected(start, controller):
         host.update(variables)
     task = {"slb.fleet.engine": {"name": "{{ engine_name }}", "manage_ip": "192.0.2.1"}}
     done = controller.run([play(task)], inventory)
-    assert done.output.count('"code": "invalid_option"') == len(wrong), done.output
+    assert done.output.count('"code": "invalid_variable"') == len(wrong) - 1, done.output
+    assert done.output.count('"code": "invalid_option"') == 1, done.output
     assert "342391" not in done.output
     assert node.connections == 0
 

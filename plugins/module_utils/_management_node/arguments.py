@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -44,6 +45,8 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 SECRET_OPTIONS = ("password", "sessionid")
 
 _LONGEST_CALL = 300  # seconds
+_LARGEST = 2**53
+_NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]+)?")
 _SESSION = re.compile(r"[!#-+\--:<-\[\]-~]+")  # the characters of a cookie's value, RFC 6265
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 _YAML_KINDS = (
@@ -62,7 +65,7 @@ class Connection:
 
     ``base_url`` is normalized and has no trailing slash. ``tls_fingerprint`` has 64 lower-case hexadecimal digits,
     or is empty if the certificate is not pinned. ``timeout``: seconds for one attempt, from name resolution to the last
-    byte. ``retries``: how often a call is repeated.
+    byte. ``retries``: how often a call is repeated. ``names``: those of ``Options``.
     """
 
     base_url: str
@@ -74,6 +77,11 @@ class Connection:
     tls_fingerprint: str = ""
     timeout: int = 30
     retries: int = 3
+    names: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def called(self, option: str) -> str:
+        """Return what the user calls an option: ``password``, ``slb_password``, or ``SLB_PASSWORD``."""
+        return self.names.get(option, option)
 
     @property
     def call_seconds(self) -> int:
@@ -84,7 +92,7 @@ class Connection:
     def from_options(cls, options: Mapping[str, Any]) -> Connection:
         """Return the connection that ``options`` describe. A missing key is an unset option, as is None.
 
-        Raises FleetError ``missing_option`` or ``invalid_option``.
+        Raises OptionError.
         """
         given = {option: value for option, value in options.items() if value is not None}
         text = partial(_optional_text, given)
@@ -98,6 +106,7 @@ class Connection:
             tls_fingerprint=normalize_fingerprint(text("tls_fingerprint")) if "tls_fingerprint" in given else "",
             timeout=read_number("timeout", given.get("timeout", 30), 1, 3600),
             retries=read_number("retries", given.get("retries", 3), 0, 20),
+            names=options.names if isinstance(options, Options) else {},
         )
         if connection.sessionid and not _SESSION.fullmatch(connection.sessionid):
             raise invalid("sessionid", "it contains a character that a cookie cannot have", "Use the result of login.")
@@ -110,23 +119,55 @@ class Connection:
         return connection
 
 
-def invalid(option: str, cause: str, fix: str) -> FleetError:
-    return FleetError("invalid_option", f"Option {option} invalid: {cause}.", fix)
+class Options(dict[str, Any]):
+    """Values by option. ``names``: of the variables that options come from, such as slb_timeout or SLB_TIMEOUT."""
+
+    def __init__(self, values: Mapping[str, Any], names: Mapping[str, str]) -> None:
+        super().__init__(values)
+        self.names = dict(names)
 
 
-def missing(option: str) -> FleetError:
-    places = f"Set {option}, the variable slb_{option}"
-    names = CONNECTION_ARGUMENTS.get(option, {}).get("fallback", (None, [""]))[1]
-    return FleetError(
-        "missing_option", f"Option {option} missing.", f"{places} or {names[0]}." if names[0] else f"{places}."
-    )
+class OptionError(FleetError):
+    """A value that is missing or cannot be used. The message has the name that the user gave it."""
+
+    def __init__(self, option: str, problem: str, fix: str, name: str = "") -> None:
+        kind = "Option" if not name else "Variable" if name.startswith("slb_") else "Environment variable"
+        code = f"{'missing' if problem == 'missing' else 'invalid'}_{'variable' if name else 'option'}"
+        super().__init__(code, f"{kind} {name or option} {problem}.", fix)
+        self.option, self.problem = option, problem
+
+    def named(self, names: Mapping[str, str]) -> OptionError:
+        """Return the error with the name that ``names`` has for the option."""
+        option, dot, rest = self.option.partition(".")
+        if option not in names:
+            return self
+        name = f"{names[option]}{dot}{rest}"
+        fix = _places(option, name) if self.problem == "missing" else self.fix
+        return OptionError(self.option, self.problem, fix, name)
+
+
+def invalid(option: str, cause: str, fix: str) -> OptionError:
+    return OptionError(option, f"invalid: {cause}", fix)
+
+
+def missing(option: str) -> OptionError:
+    return OptionError(option, "missing", _places(option, option))
+
+
+def _places(option: str, name: str) -> str:
+    places = [name]
+    if option in CONNECTION_ARGUMENTS:
+        places += [f"the variable slb_{option}"] if name == option else []
+        places += CONNECTION_ARGUMENTS[option].get("fallback", (None, []))[1]
+    *others, last = places
+    return f"Set {', '.join(others)}{' or ' if others else ''}{last}."
 
 
 def require_text(option: str, value: Any, *, is_secret: bool = False) -> str:
     """Return ``value`` if it is a text.
 
     YAML reads ``0123`` as 83 and ``yes`` as true; a conversion back would give another text than the user wrote.
-    Raises FleetError ``invalid_option``.
+    Raises OptionError.
     """
     if isinstance(value, str):
         return str(value)
@@ -135,21 +176,50 @@ def require_text(option: str, value: Any, *, is_secret: bool = False) -> str:
     raise invalid(option, f"{shown} was read as {kind}", "Quote the value in YAML.")
 
 
-def read_number(option: str, value: Any, least: int, most: int) -> int:
-    """Return ``value``, an integer or a text of digits. Raises FleetError ``invalid_option``."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,9}", value.strip()):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise invalid(option, f"{str(value)[:40]!r} is not an integer from {least} to {most}", "Correct the value.")
-    return int(value)
+def read_number(option: str, value: Any, least: float, most: float, kind: type[float] = int) -> Any:
+    """Return ``value``, a number or a text of one, in the type ``kind``. Raises OptionError."""
+    text = value.strip() if isinstance(value, str) else repr(value)
+    is_number = not isinstance(value, bool) and _NUMBER.fullmatch(text)
+    number = float(text) if is_number else math.nan
+    is_kind = kind is float or number.is_integer()
+    if not least <= number <= most or not is_kind:
+        what = "a number" if kind is float else "an integer"
+        cause = f"{str(value)[:40]!r} is not {what} from {least:.15g} to {most:.15g}"
+        raise invalid(option, cause, "Correct the value.")
+    return kind(number)
 
 
 def read_boolean(option: str, value: Any) -> bool:
-    """Return ``value``, a boolean or one of the texts that Ansible accepts. Raises FleetError ``invalid_option``."""
+    """Return ``value``, a boolean or one of the texts that Ansible accepts. Raises OptionError."""
     try:
         return bool(check_type_bool(value))
     except TypeError:
         raise invalid(option, f"{str(value)[:40]!r} is neither true nor false", "Correct the value.") from None
+
+
+def read_value(option: str, rules: Mapping[str, Any], value: Any) -> Any:
+    """Return ``value`` in the type of its argument spec ``rules``, within their ``range``. Raises OptionError."""
+    kind = rules["type"]
+    if kind in ("str", "path"):
+        text = require_text(option, value, is_secret=bool(rules.get("no_log")))
+        if text not in rules.get("choices", [text]):
+            choices = ", ".join(filter(None, rules["choices"]))
+            raise invalid(option, f"{text[:40]!r} is not one of: {choices}", "Correct the value.")
+        return text
+    if kind == "bool":
+        return read_boolean(option, value)
+    if kind in ("int", "float"):
+        least, most = rules.get("range", (-_LARGEST, _LARGEST))
+        return read_number(option, value, least, most, int if kind == "int" else float)
+    if kind == "list":
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, (list, tuple)):
+            raise invalid(option, f"{str(value)[:40]!r} is not a list", "Set a list, or separate the texts by commas.")
+        texts = [require_text(option, part).strip() for part in parts]
+        if not all(texts):
+            raise invalid(option, "an entry is empty", "Remove the empty entry.")
+        return texts
+    return value
 
 
 _NOT_IN_URL = re.compile(r"[\x00-\x20\x7f\\]")

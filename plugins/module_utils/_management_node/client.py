@@ -44,7 +44,7 @@ else:
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
@@ -195,6 +195,10 @@ class Client:
         """Return the message of ``answer``, without secrets, at most 300 characters."""
         return answer.shown(tuple(self._secrets))
 
+    @property
+    def _credentials(self) -> str:
+        return f"{self.connection.called('username')} and {self.connection.called('password')}"
+
     def _log_in(self) -> Session:
         credentials = {"username": self.connection.username, "password": self.connection.password}
         request, cookies = Request("POST", LOGIN_PATH, credentials), dict[str, str]()
@@ -209,7 +213,7 @@ class Client:
             raise FleetError(
                 "login_rejected",
                 f"Login of {self.connection.username[:40]!r} rejected: {place} answered {self.describe(answer)}.",
-                "Check username and password. The run does not try them again.",
+                f"Check {self._credentials}. The run does not try them again.",
                 status_code=answer.status,
             )
         if answer.status in _BUSY or answer.status >= 500:
@@ -218,7 +222,7 @@ class Client:
             raise FleetError(
                 "unexpected_answer",
                 f"Login failed: {place} answered {self.describe(answer)}, without a session.",
-                "Set base_url to the address of the web console, including its path.",
+                f"Set {self.connection.called('base_url')} to the address of the web console, including its path.",
                 status_code=answer.status,
             )
         return Session(cookies, self.tls_fingerprint)
@@ -250,7 +254,7 @@ class Client:
         error = FleetError(
             "login_rejected",
             f"Login of {self.connection.username[:40]!r} rejected: {request.path} answered {self.describe(answer)}.",
-            "Check username and password, then the rights of this user.",
+            f"Check {self._credentials}, then the rights of this user.",
             status_code=answer.status,
         )
         if not session.has_served and not session.renewals:
@@ -334,14 +338,16 @@ class Client:
         if complaint:
             return self._untrusted(complaint)
         place, cause = self.connection.base_url, f"no answer within {seconds:.0f} s" if line.is_over else _cause(error)
-        code, fix = "management_node_unavailable", "Check base_url, the network, and that the management node is up."
+        called = self.connection.called
+        fix = f"Check {called('base_url')}, the network, and that the management node is up."
         if line.is_sent:
             place += request.path
-            fix = "Check the management node and the network. Raise timeout if it is only slow."
+            fix = f"Check the management node and the network. Raise {called('timeout')} if it is only slow."
         elif get_environ_proxies(place):
             place += " (through the proxy of the environment)"
-            fix = "Check base_url and https_proxy, or add the management node to no_proxy."
-        return NoAnswerError(request, line.is_sent, code, f"Management node unavailable: {place}: {cause}.", fix)
+            fix = f"Check {called('base_url')} and https_proxy, or add the management node to no_proxy."
+        summary = f"Management node unavailable: {place}: {cause}."
+        return NoAnswerError(request, line.is_sent, "management_node_unavailable", summary, fix)
 
     def _untrusted(self, complaint: str) -> FleetError:
         """Return the error for a certificate that no CA vouches for, with its fingerprint."""
@@ -349,21 +355,23 @@ class Client:
         probe = replace(self.connection, validate_certs=False)
         with contextlib.suppress(_PinMismatchError, requests.RequestException, HTTPError, OSError, ValueError):
             _bounded(line, probe.timeout, lambda: Client(probe)._transfer(Request("GET", "/"), {}, line, probe.timeout))
-        seen = line.fingerprint or "(unknown)"
+        seen, called = line.fingerprint or "(unknown)", self.connection.called
         is_about_time = "expired" in complaint or "not yet valid" in complaint
-        ways = "check this machine's clock, " if is_about_time else "" if self.connection.ca_path else "set ca_path, "
+        trust = "" if self.connection.ca_path else f"set {called('ca_path')}, "
+        ways = "check this machine's clock, " if is_about_time else trust
         return FleetError(
             "tls_untrusted",
             f"Certificate of {self.connection.base_url} untrusted: {complaint}.",
-            f"If it is right, {ways}or set tls_fingerprint: {seen}",
+            f"If it is right, {ways}or set {called('tls_fingerprint')}: {seen}",
             tls_fingerprint=line.fingerprint,
         )
 
     def _pin_mismatch(self, seen: str) -> FleetError:
+        pin = self.connection.called("tls_fingerprint")
         return FleetError(
             "tls_pin_mismatch",
-            f"Certificate of {self.connection.base_url} changed: it does not match tls_fingerprint.",
-            f"If you know of the change, set tls_fingerprint: {seen}",
+            f"Certificate of {self.connection.base_url} changed: it does not match {pin}.",
+            f"If you know of the change, set {pin}: {seen}",
             tls_fingerprint=seen,
         )
 
@@ -483,9 +491,9 @@ def _context(*, is_verified: bool, ca_path: str) -> ssl.SSLContext:
             context.load_verify_locations(cafile=ca_path)
     except (OSError, ValueError) as error:
         cause = getattr(error, "reason", None) or "no certificate in PEM format"
-        raise FleetError(
-            "invalid_option",
-            f"Option ca_path invalid: {ca_path[:80]} has no CA certificate: {show(str(cause), 40)}.",
+        raise invalid(
+            "ca_path",
+            f"{ca_path[:80]} has no CA certificate: {show(str(cause), 40)}",
             "Set a PEM file, or a folder prepared by 'openssl rehash'.",
         ) from None
     return context

@@ -18,7 +18,7 @@ _FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
 _NOT_DECIDED = (
     *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty"),
-    *("invalid_option", "invalid_variable", "missing_option", "task_failed"),
+    *("invalid_option", "invalid_variable", "missing_option", "missing_variable", "task_failed"),
 )
 """A rollout would fail with the same code, so the same playbook is proposed again."""
 

@@ -174,9 +174,9 @@ def test_policy_is_of_the_variables(tmp_path):
 @pytest.mark.parametrize(
     ("variables", "code"),
     [
-        ({"base_url": ""}, "missing_option"),
-        ({"engine_list": {**LIST, "path": ""}}, "missing_option"),
-        ({"manage_ip": "no address"}, "invalid_option"),
+        ({"base_url": ""}, "missing_variable"),
+        ({"engine_list": {**LIST, "path": ""}}, "missing_variable"),
+        ({"manage_ip": "no address"}, "invalid_variable"),
     ],
 )
 def test_variables_of_a_host_are_checked(tmp_path, variables, code):

@@ -1,33 +1,74 @@
 """Messages for users of playbooks name variables."""
 
 import pytest
+from ansible.parsing.dataloader import DataLoader
+from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid, missing
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import in_variables, refuse_facts
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    CONNECTION_ARGUMENTS,
+    Connection,
+    missing,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import trust_as_template
+
+SPEC = {**CONNECTION_ARGUMENTS, "dest": {"type": "str", "required": True}, "max_size": {"type": "int"}}
+
+
+def error_of(task, variables=None, *, spec=SPEC):
+    known = {
+        name: trust_as_template(value) if isinstance(value, str) else value for name, value in (variables or {}).items()
+    }
+    templar = Templar(loader=DataLoader(), variables=known)
+    arguments = {name: templar.template(trust_as_template(value)) for name, value in task.items()}
+    with pytest.raises(FleetError) as caught:
+        Connection.from_options(given_options(spec, arguments, task, known, templar))
+    return caught.value
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("task", "variables", "environment", "code", "words"),
     [
-        (invalid("manage_ip", "it is not an address", "Correct it."), "Variable slb_manage_ip invalid"),
-        (invalid("name", "it is empty", "Choose another name."), "Variable slb_engine_name invalid"),
-        (missing("base_url"), "Set slb_base_url or SLB_BASE_URL."),
-        (missing("engine_list.state"), "Set slb_engine_list.state."),
+        ({"dest": "d", "timeout": "soon"}, {}, {}, "invalid_option", "Option timeout invalid"),
+        ({}, {"slb_timeout": "soon"}, {}, "invalid_variable", "Variable slb_timeout invalid"),
+        ({}, {}, {"SLB_VALIDATE_CERTS": "x"}, "invalid_variable", "Environment variable SLB_VALIDATE_CERTS invalid"),
         (
-            FleetError("x", "Login rejected.", "Correct username and password."),
-            "Correct slb_username and slb_password.",
+            {"dest": "d", "max_size": "{{ slb_most }}"},
+            {"slb_most": "x"},
+            {},
+            "invalid_variable",
+            "Variable slb_most",
         ),
-        (
-            FleetError("x", "No trust.", "Set tls_fingerprint: ab, or ca_path."),
-            "Set slb_tls_fingerprint: ab, or slb_ca_path.",
-        ),
+        ({}, {}, {}, "missing_option", "Set dest."),
+        ({"dest": "{{ slb_license_dest }}"}, {"slb_license_dest": ""}, {}, "missing_variable", "Set slb_license_dest."),
     ],
 )
-def test_in_variables(error, words):
-    named = in_variables(error)
-    assert words in str(named)
-    assert str(in_variables(named)) == str(named)
+def test_message_names_the_value_as_the_user_gave_it(monkeypatch, task, variables, environment, code, words):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    error = error_of(task, variables)
+    assert error.code == code
+    assert words in str(error)
+
+
+def test_missing_variable_of_a_role_is_named():
+    error = missing("base_url").named({"base_url": "slb_base_url"})
+    assert (error.code, error.fix) == ("missing_variable", "Set slb_base_url or SLB_BASE_URL.")
+    error = missing("engine_list.state").named({"engine_list": "slb_engine_list"})
+    assert (error.code, error.fix) == ("missing_variable", "Set slb_engine_list.state.")
+
+
+def test_client_names_options_as_the_user_gave_them(monkeypatch):
+    monkeypatch.setenv("SLB_PASSWORD", "of the environment")
+    known = {"slb_base_url": "https://node.example", "slb_username": "u"}
+    given = given_options(
+        CONNECTION_ARGUMENTS, {"timeout": 3}, {}, known, Templar(loader=DataLoader(), variables=known)
+    )
+    connection = Connection.from_options(given)
+    assert [connection.called(name) for name in ("username", "password", "timeout")] == [
+        *("slb_username", "SLB_PASSWORD", "timeout"),
+    ]
 
 
 @pytest.mark.parametrize("fact", ["slb_base_url", "__slb_failure", "awx_job_id", "host", "inventory_hostname"])

@@ -63,11 +63,11 @@ def test_option_that_is_no_text_is_invalid(read, option):
         (connect, "tls_fingerprint", ["", " ", "ab" * 20, "ab" * 33, "gg" * 32, "sha256:" + "ab" * 32]),
         # What no cookie can hold.
         (connect, "sessionid", ["a;b", "a b", 'a"b', "a\nb", "ä", "a,b", "a\\b"]),
-        (connect, "timeout", [0, True, "1e1", 3601]),
+        (connect, "timeout", [0, True, "1e1", "1.5", 3601]),
         (connect, "retries", [-1, 21, 1.5]),
         (connect, "validate_certs", ["perhaps"]),
         (connect, "ca_path", ["/nonexistent.pem"]),
-        (engine, "user_credential_id", [0, 2**31, -1, True, 1.0, "x", "1_0", "٣"]),
+        (engine, "user_credential_id", [0, 2**31, -1, True, 1.5, "x", "1_0", "٣"]),
         (engine, "name", [None, "", " edge", "edge\x1b", "x" * 256, "edge\u202e"]),
         (engine, "manage_ip", [None, *ADDRESSES]),
     ],
