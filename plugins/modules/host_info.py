@@ -149,6 +149,9 @@ slb_host:
         wait_timeout:
           description: Number of seconds for which the run that sent the request waits.
           type: float
+        sent:
+          description: Whether this request, or the one of the record before, may have been sent.
+          type: bool
         containers_before:
           description: Identifiers of all containers on the host before the request.
           type: list
@@ -201,6 +204,10 @@ slb_host:
           type: str
     running_leftovers:
       description: Names of set-aside containers that run. Not checked if the container C(slb) runs and was never restarted.
+      type: list
+      elements: str
+    stopped_leftovers:
+      description: Names of set-aside containers that do not run. Not checked in the same case.
       type: list
       elements: str
     ports:
@@ -281,6 +288,11 @@ slb_host:
     addresses: [192.0.2.11]
     engine_container: {state: absent, name: slb, runtime: docker, auto_remove: false, connections: 0, peers: [], outbound: 0}
     record: {state: none, unwritable: null}
+    stopped_leftovers:
+      description: Names of set-aside containers that do not run. Not checked in the same case.
+      type: list
+      elements: str
+    stopped_leftovers: []
     running_leftovers: []
     ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, engine: false}]
     motd: {path: /etc/motd, target: null, bytes: 286, sources: [{source: /etc/motd, bytes: 286}], backups: []}

@@ -72,7 +72,12 @@ def decide(state: State, policy: Policy) -> Plan:
             )
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
-        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores it.".strip())
+        plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores the last one.".strip())
+    elif plan.action == "fail" and state.stopped_leftovers and not state.container.is_live:
+        # The record may be lost; the name still shows what the container was.
+        last, runtime = max(state.stopped_leftovers), state.container.runtime
+        restore = f"`{runtime} rename {last} slb` and `{runtime} start slb` on the host restore it"
+        plan = replace(plan, fix=f"{plan.fix} Set aside earlier: {last}; {restore}.".strip())
     return plan
 
 
@@ -124,10 +129,10 @@ def _must_restore(state: State, policy: Policy) -> bool:
 
 
 def _is_name_taken(state: State) -> bool:
-    """Return whether a live container that was there before the request has the name of the set-aside one."""
-    container, record = state.container, state.record
-    is_other = record.set_aside is not None and record.set_aside.id != container.id
-    return container.is_live and is_other and container.id in record.containers_before
+    """Return whether a live container that came with no request has the name of the set-aside one."""
+    container, record, aside = state.container, state.record, state.record.set_aside
+    is_other = aside is not None and aside.id != container.id and aside.exists is not False
+    return container.is_live and is_other and (container.id in record.containers_before or not record.sent)
 
 
 def _is_own_over(state: State, policy: Policy) -> bool:
@@ -204,7 +209,10 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: s.outcome == "exists",
         "fail",
         "Engine exists at the management node: {answer}.",
-        "Look up the engine in the web console. Remove it there, or correct slb_engine_name or slb_manage_ip.",
+        lambda s, p: (
+            (f"If it is this container, run `{s.container.runtime} start slb` on the host. " if s.is_down else "")
+            + "Look up the engine in the web console. Remove it there, or correct slb_engine_name or slb_manage_ip."
+        ),
     ),
     Rule(
         "permission_denied",
@@ -279,10 +287,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "replacement_in_progress",
         "a run sets the container aside or restores it (record preparing, prepared or restoring), for less than 120 s",
-        lambda s, p: _must_restore(s, p) and s.is_young,
+        lambda s, p: _must_restore(s, p) and s.open_seconds_left > 0,
         "wait",
         "A run began to set the container aside or to restore it {age} s ago.",
-        "Wait until that run has ended. If it was ended, run again in 2 minutes.",
+        lambda s, p: f"Wait until that run has ended. If it was ended, run again in {s.open_seconds_left:.0f} s.",
     ),
     Rule(
         "replacement_interrupted",
@@ -293,7 +301,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "name_taken",
-        "the same, but an earlier container has the name slb and runs",
+        "the same, but a container that came with no request has the name slb and runs",
         _must_restore,
         "fail",
         "Interrupted replacement not restored: another container slb is {state}.",
@@ -501,7 +509,8 @@ class SafetyCheck(NamedTuple):
     fix: str | Callable[[State, Policy], str]
 
 
-_WRITES: tuple[Action, ...] = ("record", "restore", "install", "replace")
+_WRITES: tuple[Action, ...] = ("record", "install", "replace")
+"""A full disk must not keep a container from being restored."""
 
 SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from ansible import constants
+from ansible import constants, context
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
@@ -35,8 +36,8 @@ _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
 RETURNED: Mapping[str, tuple[str, ...]] = {
     "host_info": ("slb_host",),
-    "engine_install": ("record", "set_aside_as", "restored", "before", "after"),
-    "engine_container": ("record", "set_aside_as", "restored", "is_replaced", "before", "after"),
+    "engine_install": ("record", "set_aside_as", "restored", "is_unknown", "before", "after"),
+    "engine_container": ("record", "set_aside_as", "restored", "is_replaced", "is_unknown", "before", "after"),
     "engine_record": ("record",),
     "motd": ("moved", "backup_file"),
     "login": ("sessionid", "tls_fingerprint"),
@@ -70,6 +71,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
                 # A time limit of Ansible: later tasks and runs must not wait in the same shared connection.
                 self.reset_connection()
             raise
+        _name_host(result, str(variables.get("inventory_hostname")))
         if self._discovered_interpreter_key:
             # Found by Ansible on the controller's side; without it each task would search for Python again.
             result["ansible_facts"] = {self._discovered_interpreter_key: str(self._discovered_interpreter)}
@@ -136,6 +138,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
                 "host_unreachable",
                 f"Connection to the host lost: {visible(str(error))[-150:].strip()}.",
                 "Check the network and sshd on the host, then run again.",
+                is_unknown=True,
             ) from None
 
 
@@ -149,6 +152,16 @@ def raise_failure(answer: Mapping[str, Any]) -> None:
             str(answer.get("fix") or ""),
             **values,
         )
+
+
+def _name_host(result: dict[str, Any], name: str) -> None:
+    """Complete the commands of fixes, so that they can be typed: they are made without the inventory."""
+    sources = [text for source in context.CLIARGS.get("inventory") or () for text in ("-i", str(source))]
+    command = f"ansible {visible(shlex.join([name, *sources]))} -b -m slb.fleet."
+    for values in (result, result.get("plan")):
+        for key in ("msg", "fix", "summary", "afterwards"):
+            if isinstance(values, dict) and isinstance(values.get(key), str):
+                values[key] = values[key].replace("ansible HOST -b -m slb.fleet.", command)
 
 
 def _declared(module: str, answer: Mapping[str, Any]) -> dict[str, Any]:

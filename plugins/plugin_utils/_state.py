@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -17,6 +18,7 @@ ContainerState = Literal["absent", "created", "running", "restarting", "paused",
 RecordState = Literal["none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"]
 Outcome = Literal["none", "requested", "exists", "port_in_use", "rejected", "unknown"]
 
+_LEFTOVER = re.compile(r"slb-leftover-[0-9A-Za-z.-]{1,60}")
 LIVE = ("running", "restarting", "paused")
 """States of a container that may serve traffic."""
 OPEN = ("preparing", "prepared", "restoring")
@@ -83,7 +85,8 @@ class SetAside:
 class Record:
     """The deployment record. ``age``: seconds since the request. ``containers_before``: all ids on the host before it.
 
-    ``wait_timeout``: of the run that sent the request; other runs do not wait less.
+    ``wait_timeout``: of the run that sent the request; other runs do not wait less. ``sent``: whether this request, or
+    the one of the record before, may have been sent.
     ``set_aside``: the container that this request set aside. ``earlier``: the one of the record before.
     """
 
@@ -94,6 +97,7 @@ class Record:
     engine: Engine = field(default_factory=Engine)
     age: float = 0
     wait_timeout: float = 0
+    sent: bool = False
     containers_before: tuple[str, ...] = ()
     last_verified: str | None = None
     verified_by: str | None = None
@@ -119,6 +123,7 @@ class State:
     is_translated: bool = False
     is_root: bool = True
     running_leftovers: tuple[str, ...] = ()
+    stopped_leftovers: tuple[str, ...] = ()
     ports: tuple[Mapping[str, Any], ...] = ()
     conflict: str = ""
     outcome: Outcome = "none"
@@ -160,6 +165,11 @@ class State:
         )
 
     @property
+    def is_down(self) -> bool:
+        """Return whether there is a container that does not run."""
+        return self.container.state in ("exited", "created")
+
+    @property
     def is_open(self) -> bool:
         """Return whether the record shows a step that is in progress or was interrupted."""
         return self.record.state in OPEN
@@ -172,10 +182,10 @@ class State:
         return record.state == "requested" and not self.record_is_current and is_new
 
     @property
-    def is_young(self) -> bool:
-        """Return whether the step of an open record may be in progress, the stop of its container included."""
+    def open_seconds_left(self) -> float:
+        """Return for how long the step of an open record may be in progress, the stop of its container included."""
         aside = self.record.set_aside
-        return self.record.age < OPEN_SECONDS + (aside.stop_timeout if aside else 0)
+        return OPEN_SECONDS + (aside.stop_timeout if aside else 0) - self.record.age
 
     @property
     def has_undo(self) -> bool:
@@ -246,6 +256,7 @@ def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed
             addresses=tuple(slb_host["addresses"] or ()),
             is_root=bool(slb_host["root"]),
             running_leftovers=tuple(slb_host["running_leftovers"] or ())[:5],
+            stopped_leftovers=tuple(filter(_LEFTOVER.fullmatch, slb_host.get("stopped_leftovers") or ())),
             ports=tuple(slb_host.get("ports") or ()),
             **rest,
         )
@@ -284,6 +295,7 @@ def _record(facts: Mapping[str, Any]) -> Record:
         engine=Engine(facts.get("name") or "", facts.get("manage_ip") or "", facts.get("base_url") or ""),
         age=float(facts.get("age") or 0),
         wait_timeout=float(facts.get("wait_timeout") or 0),
+        sent=bool(facts.get("sent")),
         containers_before=tuple(facts.get("containers_before") or ()),
         last_verified=facts.get("last_verified"),
         verified_by=facts.get("verified_by"),

@@ -17,6 +17,8 @@ from ansible.template import Templar
 from patches import ADDRESS, HERE, PLUGINS, run_module
 from world import WAIT, Crashed, TaskTimeout
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import observe
+
 ROLES = Path(__file__).resolve().parents[2] / "roles"
 LOADER = DataLoader()
 ENGINE_LIST = {
@@ -92,6 +94,7 @@ class Run:
         self.folder.mkdir()
         self.connection = Connection()
         self.results: list[tuple[str, dict[str, Any]]] = []
+        self.changes: list[str] = []
         self.touched: dict[str, tuple[str, bool, str]] = {}
         self.seen: dict[str, bool] = {}
         self.is_killed = self.has_failed = False
@@ -170,19 +173,20 @@ class Run:
             result = {"failed": True, "msg": f"Timed out after {period} s", "timedout": {"period": period}}
         finally:
             HERE.world.actor.deadline = None
-        self._keep(task, result)
+        self._keep(task, result, kind)
         if result.get("unreachable"):
             raise Unreachable
         if result["failed"] and not self._is_true(task.get("ignore_errors", False)):
             raise HostFailed(result)
 
-    def _keep(self, task: dict[str, Any], result: dict[str, Any]) -> None:
+    def _keep(self, task: dict[str, Any], result: dict[str, Any], module: str) -> None:
         result.setdefault("failed", False)
         result.setdefault("changed", False)
         if "register" in task:
             self.variables[task["register"]] = result
         before = self.plan.get("code")
         self.results.append((task["name"], result))
+        self.changes += [change.code for change in observe(module, result).changes]
         if self.plan.get("code") != before:
             HERE.world.say(f"{self.name} plans {self.plan['action']}: {self.plan['code']}.")
 

@@ -207,6 +207,12 @@ def _person(what: str) -> Callable[[History, Actor], None]:
     def act(history: History, actor: Actor) -> None:
         verb, world, box = what, history.world, history.world.named("slb")
         leftover = next((each for each in world.boxes.values() if each.name != "slb"), None)
+        if verb == "makes":
+            if not box:
+                made = world.add("running", "no")
+                made.altered, made.is_made = world.steps, world.may_be_sent
+                world.say(f"A person makes slb ({made.id}).")
+            return
         if verb == "uses" and not box and leftover:
             leftover.name, leftover.altered = "slb", world.steps
             if not leftover.is_live:
@@ -254,6 +260,7 @@ HAPPENS: dict[str, tuple[Callable[[History, Actor], None], list[str]]] = {
     "answer lost": (_lose_answer("unreachable"), [*STEPS, *CALLS]),
     "empty answer": (_lose_answer("empty"), [*STEPS, *CALLS]),
     "person uses": (_person("uses"), ["before write", "before write", "before stop", "after rename", *CALLS, "sleep"]),
+    "person makes": (_person("makes"), ["after rename", "before write", *REQUEST, *CALLS, "sleep"]),
     "person stops": (_person("stops"), [*STEPS, *CALLS, "sleep"]),
     "person removes": (_person("removes"), [*CALLS, "sleep"]),
     "stands still 35 s": (_stand_still(35), [*REQUEST, *CALLS]),
@@ -376,3 +383,10 @@ def test_stop_is_carried_out_after_its_command_is_killed():
     History(Setup(rest=600.0), [Event("at once", 0, "docker stop killed")]).play()
     events = [Event("at once", 0, "docker stop killed"), Event("look", 6, "run and module killed")]
     History(Setup(is_engine=False), events).play()
+
+
+@pytest.mark.parametrize("point", ["after rename", "after write", "call"])
+def test_container_that_a_person_makes_after_an_interruption(point):
+    """No request was sent, so it is no engine: the set-aside container is named, or restored."""
+    events = [Event(point, 0, "run and module killed"), Event("at once", 0, "person makes")]
+    History(Setup(is_engine=False, rest=600.0), events).play()

@@ -92,6 +92,7 @@ class Box:
     """A container. ``wanted``: its policy before any run. ``owed``: accepted requests when it was set aside live.
 
     ``altered``: the step at which a person started it or connected to it. ``post``: the request that it came with.
+    ``is_made``: a person made it, when a request may have been sent.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Box:
     connections: int = 0
     altered: int = 0
     owed: int | None = None
+    is_made: bool = False
     wanted: str = ""
     post: Post | None = None
 
@@ -116,6 +118,11 @@ class Box:
     def outside(self) -> tuple[Any, ...]:
         """Return what its clients and the next boot notice."""
         return self.name, self.is_live, self.policy, self.starts
+
+    @property
+    def status(self) -> str:
+        """Return the state in the words of ``docker ps``."""
+        return "Up 3 minutes" if self.is_live else "Exited (0) 3 minutes ago"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.id}) is {self.state} with policy {self.policy}"
@@ -145,6 +152,7 @@ class World:
     steps: int = 0
     boxes: dict[str, Box] = field(default_factory=dict)
     posts: list[Post] = field(default_factory=list)
+    may_be_sent: bool = False
     accepted: int = 0
     actors: list[Actor] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -190,6 +198,7 @@ class World:
         if actor.is_dead:
             raise Killed
         actor.kind, actor.wake = kind, self.now + seconds
+        self.may_be_sent |= kind == "clock"
         actor.greenlet.parent.switch()
         if kind in ("clock", "byte") and actor.stopped_at in ("clock", "byte"):
             return  # the thread that sends may go on before the one that watches the time
@@ -406,7 +415,7 @@ class World:
             if (is_all or box.is_live or "status" in filters)
             and all(any(tests[key](box, value) for value in values) for key, values in filters.items())
         ]
-        keys = {"ID": "id", "Names": "name", "State": "state", "Status": "state"}
+        keys = {"ID": "id", "Names": "name", "State": "state", "Status": "status"}
 
         def line(box: Box) -> str:
             return re.sub(r"{{\s*\.(\w+)\s*}}", lambda found: getattr(box, keys[found[1]]), template)
@@ -484,20 +493,16 @@ class World:
 
     def judge_report(self, run: Any) -> None:
         """P4, after the run and its modules have ended."""
-        if run.is_killed or any(result.get("changed") for _name, result in run.results):
-            return
-        text = run.failure_text
         boxes = [box for box in self.boxes.values() if run.touched.get(box.id, box.outside) != box.outside]
-        states = (
-            r"\bunknown\b|\b(container|slb)\b[^.:]*\b(is|was) (running|exited|stopped|started)\b|(?<!not )\brestored\b"
-        )
-        is_told = re.search(f"{states}|slb-leftover-[0-9]", text, re.IGNORECASE)
-        if boxes and not is_told:
+        if boxes and not run.is_killed and not run.changes:
             now = "; ".join(map(str, boxes))
-            raise NotReported(f"{run.name} changed a container ({now}), and reports: {text or 'success'}")
+            raise NotReported(f"{run.name} changed a container ({now}), and reports: {run.failure_text or 'success'}")
 
     def judge_restored(self, run: Any) -> None:
-        """P1, after a complete run without faults."""
+        """P1, after a complete run without faults. A container made when a request may be sent may be its engine."""
+        holder = self.named("slb")
+        if holder and holder.is_made:
+            return
         for box in self.boxes.values():
             if box.owed is None or box.owed != self.accepted:
                 continue

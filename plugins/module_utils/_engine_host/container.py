@@ -125,13 +125,15 @@ def inspect(runtime: Optional[str], identity: str) -> Container:
     return (unknown or seen or [Container("absent")])[0]
 
 
-def find_running_leftovers() -> List[str]:
-    """Return the names of set-aside containers that run."""
-    names: List[str] = []
+def find_leftovers() -> Dict[str, bool]:
+    """Return the names of set-aside containers, each with whether it runs."""
+    found: Dict[str, bool] = {}
     for runtime in installed():
-        listed = _run(runtime, "ps", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}}")
-        names += listed.stdout.split() if listed.rc == 0 else []
-    return sorted(names)
+        listed = _run(runtime, "ps", "--all", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}} {{.Status}}")
+        for line in listed.stdout.splitlines() if listed.rc == 0 else []:
+            name, _blank, status = line.strip().partition(" ")
+            found[name] = status.startswith("Up")
+    return found
 
 
 def list_ids() -> List[str]:

@@ -29,7 +29,9 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
         facts["engine_container"] = _gather_container(engine, is_healthy)
         # The question is skipped if the engine runs, or if the runtime does not answer.
         is_asked = not is_running and engine.state != "unknown"
-        facts["running_leftovers"] = container.find_running_leftovers() if is_asked else []
+        leftovers = container.find_leftovers() if is_asked else {}
+        facts["running_leftovers"] = sorted(name for name, is_up in leftovers.items() if is_up)
+        facts["stopped_leftovers"] = sorted(name for name, is_up in leftovers.items() if not is_up)
     if "record" in subset:
         facts["record"] = _gather_record(noted, engine, is_healthy)
     if "ports" in subset:

@@ -21,7 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container i
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, files, folders
-from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import find_holder, is_got
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import Deadline
 
 Check = Callable[[Any], bool]
@@ -90,6 +90,7 @@ _FIELDS: Dict[str, Check] = {
     "set_aside": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _SET_ASIDE)),
     "previous": _or_null(lambda value: isinstance(value, dict) and not _find_invalid(value, _FIELDS)),
     "wait_timeout": _or_null(_is_number),
+    "sent": _or_null(lambda value: isinstance(value, bool)),
     "boot_id": _is_text,
     "uptime": _is_number,
 }
@@ -123,7 +124,9 @@ def show(noted: Record) -> Record:
         is_this_boot = noted["boot_id"] == clock.boot_id()
         # After a reboot, the record is at least as old as this boot.
         age = max(0.0, clock.uptime() - noted["uptime"]) if is_this_boot else clock.uptime()
-    return dict(shown, earlier=(noted.get("previous") or {}).get("set_aside"), age=age)
+    previous = noted.get("previous") or {}
+    # A container may come from a request of this record or of the one before.
+    return dict(shown, earlier=previous.get("set_aside"), age=age, sent=bool(noted.get("sent") or previous.get("sent")))
 
 
 def find_obstacle() -> Optional[str]:
@@ -190,7 +193,7 @@ def mark(options: Dict[str, Any]) -> Result:
         after = noted
         if noted["state"] == "prepared":
             step.check(0)
-            after = dict(noted, state="requested", boot_id=clock.boot_id(), uptime=clock.uptime())
+            after = dict(noted, state="requested", sent=True, boot_id=clock.boot_id(), uptime=clock.uptime())
             write(after)
         return Result(after != noted, {"record": show(after)}, _diff(noted, after))
 
@@ -210,12 +213,9 @@ def restore(options: Dict[str, Any], check_mode: bool) -> Result:
             least = max(least, noted["wait_timeout"] or 0)
         if not is_own or least is None or age < least:
             return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
-        aside = noted["set_aside"]
-        if aside and noted["state"] == "preparing" and aside["state"] in container.LIVE and not check_mode:
-            # A stop whose command was killed is carried out by the runtime later.
-            left = aside["stop_timeout"] + _STEP_SECONDS - age
-            container.wait_for_stop(aside, max(0.0, min(left, aside["stop_timeout"] + _SECONDS_FREE)))
-        return _restore(noted, aside, check_mode)
+        if not check_mode:
+            _require_no_pending_stop(noted)
+        return _restore(noted, noted["set_aside"], check_mode)
 
 
 def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
@@ -250,8 +250,8 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             return _result(True, noted, dict(planned, state="none"), before, gone, set_aside_as=name)
         step.check(2 * _needed(aside, slowest) + options["stop_timeout"])
         write(planned)
-        with _restored_on_error(planned):
-            check = _stop_check(planned, options, lambda: step.check(_needed(aside, slowest)))
+        with _restored_on_error(planned) as progress:
+            check = _stop_check(planned, options, lambda: step.check(_needed(aside, slowest)), progress)
             name = container.move_aside(aside, options["stop_timeout"], check, options["remove"])
             if name:
                 container.check_name_free(aside)
@@ -270,6 +270,8 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
         aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
         if noted["state"] not in OPEN and not aside:
             return _result(False, noted, noted, *[container.find_container()] * 2, restored=False)
+        if not check_mode:
+            _require_no_pending_stop(noted)
         return _restore(noted, aside, check_mode, is_asked=True)
 
 
@@ -286,6 +288,7 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
             "last_verified": seen.id,
             "verified_by": options["verified_by"],
             "previous": None,
+            "sent": None,
         }
         is_same = _is_same_engine(noted, options)
         after = noted if is_same else _new(options, noted, "verified", aside)
@@ -400,9 +403,10 @@ def _continue(noted: Record, options: Dict[str, Any], step: Deadline) -> Result:
 def _set_aside(planned: Record, options: Dict[str, Any], before: Container, check_time: Callable[[], None]) -> Result:
     """Set the planned container aside and record that; restore after an error."""
     aside, name = planned["set_aside"], None
-    with _restored_on_error(planned):
+    with _restored_on_error(planned) as progress:
         if aside:
-            name = container.move_aside(aside, options["stop_timeout"], _stop_check(planned, options, check_time))
+            check = _stop_check(planned, options, check_time, progress)
+            name = container.move_aside(aside, options["stop_timeout"], check)
             container.check_name_free(aside)
         noted = dict(planned, state="prepared")
         if aside:
@@ -412,9 +416,12 @@ def _set_aside(planned: Record, options: Dict[str, Any], before: Container, chec
 
 
 def _stop_check(
-    planned: Record, options: Dict[str, Any], check_time: Callable[[], None]
+    planned: Record, options: Dict[str, Any], check_time: Callable[[], None], progress: List[str]
 ) -> Callable[[Container], None]:
-    """Return the check directly before the stop and the rename: between plan and act, minutes may pass."""
+    """Return the check directly before the stop and the rename: between plan and act, minutes may pass.
+
+    ``progress`` gets the id of the container that is then changed.
+    """
     aside = planned["set_aside"]
 
     def check(seen: Container) -> None:
@@ -428,6 +435,7 @@ def _stop_check(
             raise FleetError("state_changed", summary, _RUN_AGAIN)
         if seen.state in container.LIVE:
             _check_unused(seen, options["allow_established"])
+        progress.append(str(seen.id))
 
     return check
 
@@ -438,20 +446,47 @@ def _needed(aside: Optional[Dict[str, Any]], slowest: float) -> float:
 
 
 @contextlib.contextmanager
-def _restored_on_error(planned: Record) -> Iterator[None]:
+def _restored_on_error(planned: Record) -> Iterator[List[str]]:
     """Restore after an error. A command without an answer is unknown: the record stays ``preparing``."""
+    changed: List[str] = []
     try:
-        yield
+        yield changed
     except FleetError as error:
         if error.code == container.TIMEOUT:
             raise
         try:
-            is_restored = _restore(planned, planned["set_aside"], False).values["restored"]
+            values = _restore(planned, planned["set_aside"], False).values
+            # Another process or person may have started it again.
+            is_restored = values["restored"] or values["after"]["id"] in changed
         except FleetError as second:
+            if (error.code, second.code) == ("container_recreated", "name_taken"):
+                words = f"{error.summary} {second.summary}"
+                raise FleetError(error.code, words, error.fix, restored=False) from error
             partial = container.partially_restored(container.NAME, second)
             raise second if second.code in (partial.code, "name_taken") else partial from error
         words = f"{error.summary} Restored." if is_restored else error.summary
         raise FleetError(error.code, words, error.fix, **dict(error.values, restored=is_restored)) from error
+
+
+def _require_no_pending_stop(noted: Record) -> None:
+    """Raise FleetError if the runtime may still stop the container: it carries out a stop whose command was killed."""
+    aside = noted.get("set_aside")
+    if noted["state"] != "preparing" or not aside or aside["state"] not in container.LIVE:
+        return
+    left = aside["stop_timeout"] + _STEP_SECONDS - (show(noted)["age"] or 0)
+    begin = clock.uptime()
+    container.wait_for_stop(aside, max(0.0, min(left, aside["stop_timeout"] + _SECONDS_FREE)))
+    left -= clock.uptime() - begin
+    seen = container.inspect(aside["runtime"], aside["id"])
+    # The first write comes before the stop.
+    is_untouched = seen.restart_policy == aside["restart_policy"] != "no" and aside["runtime"] == "docker"
+    if left > 0 and seen.state in container.LIVE and not is_untouched:
+        raise FleetError(
+            "replacement_in_progress",
+            f"Container {seen.name} is {seen.state}, but its interrupted stop may still be carried out.",
+            f"Run again in {left:.0f} s: the next run restores it.",
+            is_unknown=True,
+        )
 
 
 def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, is_asked: bool = False) -> Result:
@@ -485,13 +520,20 @@ def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, i
         if is_asked:
             raise container.name_taken(aside, holder)
         return _leave_to_evidence(noted, aside, holder, check_mode)
-    write(after)
+    try:
+        write(after)
+    except FleetError as error:
+        words = f"{error.summary} The container was restored." if is_restored else error.summary
+        raise FleetError(error.code, words, error.fix, restored=is_restored) from error
     return _result(True, noted, after, before, container.find_container(), restored=is_restored)
 
 
 def _leave_to_evidence(noted: Record, aside: Dict[str, Any], holder: Container, check_mode: bool) -> Result:
-    """Record a request whose wait is over, for a new container ``slb``; raise FleetError for an earlier one."""
-    if holder.id in noted["containers_before"]:
+    """Record a request whose wait is over, for a new container ``slb`` that may have come with a request.
+
+    Raises FleetError for an earlier container, and if no request was sent: then a person made the new one.
+    """
+    if holder.id in noted["containers_before"] or not show(noted)["sent"]:
         if noted["state"] != "restoring" and not check_mode:
             write(dict(noted, state="restoring"))
         raise container.name_taken(aside, holder)
@@ -536,6 +578,7 @@ def _new(options: Dict[str, Any], noted: Record, state: str, aside: Optional[Dic
         "set_aside": aside,
         "previous": _as_previous(noted),
         "wait_timeout": options.get("wait_timeout"),
+        "sent": None,
         "boot_id": clock.boot_id(),
         "uptime": clock.uptime(),
     }
@@ -593,8 +636,13 @@ def _locked(seconds: float, check_mode: bool) -> Iterator[None]:
         descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         if not is_got(descriptor, seconds):
-            summary = f"Host is locked by another run for more than {seconds:g} s."
-            raise FleetError("host_busy", summary, "Wait until the other run has ended, then run again.")
+            holder = find_holder(descriptor)
+            shown = f" ({holder})" if holder else ""
+            summary = f"Host is locked by another run{shown} for more than {seconds:g} s."
+            fix = "Wait until the other run has ended, then run again."
+            if holder:
+                fix += f" If no run is left, end that process on the host: `kill -9 {holder.split()[1]}`."
+            raise FleetError("host_busy", summary, fix)
         yield
     finally:
         os.close(descriptor)

@@ -132,7 +132,9 @@ class OptionError(FleetError):
 
     def __init__(self, option: str, problem: str, fix: str, name: str = "") -> None:
         kind = "Option" if not name else "Variable" if name.startswith("slb_") else "Environment variable"
-        code = f"{'missing' if problem == 'missing' else 'invalid'}_{'variable' if name else 'option'}"
+        code = "missing_option" if problem == "missing" else "invalid_option"
+        if name:
+            code = "missing_variable" if problem == "missing" else "invalid_variable"
         super().__init__(code, f"{kind} {name or option} {problem}.", fix)
         self.option, self.problem = option, problem
 

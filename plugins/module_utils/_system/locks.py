@@ -4,6 +4,7 @@
 """Wait for a lock, with a time limit."""
 
 import fcntl
+import os
 
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
@@ -19,3 +20,17 @@ def is_got(descriptor: int, seconds: float, interval: float = 0.1) -> bool:
         return True
 
     return wait_for(take, seconds, interval)
+
+
+def find_holder(descriptor: int) -> str:
+    """Return the process that has locked the file, as in ``process 4031, stopped``; empty if it cannot be seen."""
+    inode = ":{0}".format(os.fstat(descriptor).st_ino)
+    try:
+        with open("/proc/locks") as stream:
+            held = [line.split() for line in stream if " FLOCK " in line and " -> " not in line]
+        pid = next(words[4] for words in held if words[5].endswith(inode) and int(words[4]) > 0)
+        with open("/proc/{0}/stat".format(pid)) as stream:
+            state = stream.read().rpartition(")")[2].split()[0]
+    except (OSError, StopIteration, ValueError, IndexError):
+        return ""
+    return "process {0}{1}".format(pid, ", stopped" if state == "T" else "")

@@ -30,6 +30,24 @@ STATUSES: dict[str, str] = {
 """Each with its words after a number of hosts."""
 BAD = ("failed", "unreachable", "interrupted", "not_started")
 """Hosts that need attention, and that the file ``retry`` names."""
+CHANGES: dict[str, tuple[str, str]] = {
+    "install_requested": ("installation requested", "installation{} requested"),
+    "install_unknown": ("installation requested, outcome unknown", "installation{} with unknown outcome"),
+    "installed": ("engine installed", "engine{} installed"),
+    "container_set_aside": ("leftover set aside", "leftover{} set aside"),
+    "container_restored": ("container restored", "container{} restored"),
+    "container_partially_restored": ("container partially restored", "container{} partially restored"),
+    "step_unknown": ("step on the host cut, result unknown", "step{} with unknown result"),
+    "record_verified": ("engine recorded as verified", "engine{} recorded"),
+    "record_restored": ("deployment record restored", "deployment record{} restored"),
+    "record_removed": ("deployment record removed", "deployment record{} removed"),
+    "motd_aside": ("login banner moved aside", "login banner{} moved aside"),
+    "motd_restored": ("login banner restored", "login banner{} restored"),
+    "interfaces_adopted": ("interfaces adopted", "host{} with adopted interfaces"),
+    "interfaces_released": ("interfaces released", "host{} with released interfaces"),
+    "license_downloaded": ("license downloaded", "license{} downloaded"),
+}
+"""What a run may have done, by code: of one host, and after a number, where the plural has an s."""
 
 
 @dataclass(frozen=True)

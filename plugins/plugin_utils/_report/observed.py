@@ -11,27 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Change
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change
 
 PREFIX = "slb.fleet."
 _LONGEST_TEXT, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
-_TEXTS: Mapping[str, str] = {
-    "install_requested": "installation requested",
-    "install_unknown": "installation requested, outcome unknown",
-    "container_set_aside": "leftover set aside",
-    "container_restored": "container restored",
-    "container_partially_restored": "container partially restored",
-    "step_unknown": "step on the host cut, result unknown",
-    "record_restored": "deployment record restored",
-    "record_verified": "engine recorded as verified",
-    "record_removed": "deployment record removed",
-    "motd_aside": "login banner moved aside",
-    "motd_restored": "login banner restored",
-    "interfaces_adopted": "interfaces adopted",
-    "interfaces_released": "interfaces released",
-    "license_downloaded": "license downloaded",
-}
-STEP_UNKNOWN = Change("step_unknown", _TEXTS["step_unknown"])
+STEP_UNKNOWN = Change("step_unknown", CHANGES["step_unknown"][0])
 STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container")
 """Modules that change the container of a host."""
 
@@ -129,7 +113,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
 
 def _changes_of_failure(result: Mapping[str, Any], *, is_restored: bool) -> Iterator[Change]:
     """Return what a step did to the container of the host although it failed, or may have done."""
-    if result.get("timedout") or result.get("is_unknown"):
+    if result.get("timedout") or result.get("is_unknown") or result.get("code") == "container_command_timeout":
         yield STEP_UNKNOWN
     elif result.get("code") == "partially_restored":
         yield _change("container_partially_restored")
@@ -164,7 +148,7 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
 
 
 def _change(code: str, detail: str = "") -> Change:
-    return Change(code, _TEXTS[code] + detail)
+    return Change(code, CHANGES[code][0] + detail)
 
 
 def _text(value: Any) -> str:

@@ -191,6 +191,8 @@ class Recorder:
                 changes = (*changes, STEP_UNKNOWN)
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
+        # What was seen before a step that was cut is not the state of the host any more.
+        afterwards = host.afterwards or ("unknown" if STEP_UNKNOWN in changes else "")
         return HostEntry(
             name=name,
             status=status,
@@ -198,7 +200,7 @@ class Recorder:
             code=code,
             summary=summary,
             fix=fix,
-            seen=(*(plan.seen if plan else ()), *([f"afterwards: {host.afterwards}"] if host.afterwards else [])),
+            seen=(*(plan.seen if plan else ()), *([f"afterwards: {afterwards}"] if afterwards else [])),
             verified_by=plan.verified_by if plan and status == "healthy" else None,
             steps=plan.steps if plan else (),
             changes=changes,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     BAD,
+    CHANGES,
     STATUSES,
     Document,
     HostEntry,
@@ -29,21 +30,6 @@ _PLANNED = {
     "record": "to record",
     "wait": "to wait for",
 }
-_CHANGES = {
-    "installed": "engine{} installed",
-    "install_requested": "installation{} requested",
-    "install_unknown": "installation{} with unknown outcome",
-    "container_set_aside": "leftover{} set aside",
-    "container_restored": "container{} restored",
-    "record_verified": "engine{} recorded",
-    "record_removed": "deployment record{} removed",
-    "motd_aside": "login banner{} moved aside",
-    "motd_restored": "login banner{} restored",
-    "interfaces_adopted": "host{} with adopted interfaces",
-    "interfaces_released": "host{} with released interfaces",
-    "license_downloaded": "license{} downloaded",
-}
-"""By code; the plural has an s."""
 
 
 def lines(document: Document, *, report: str = "") -> Iterator[str]:
@@ -134,7 +120,7 @@ def _result(document: Document, report: str) -> Iterator[str]:
     changes = Counter(code for host in document.hosts for code in _changes_of(host))
     changed = ", ".join(
         f"{changes[code]} {words.format('s' if changes[code] > 1 else '')}"
-        for code, words in _CHANGES.items()
+        for code, (_of_one, words) in CHANGES.items()
         if changes[code]
     )
     if run.playbook != _AUDIT:

@@ -90,7 +90,13 @@ ROWS = [
         host(container("absent"), replace(PREPARING, set_aside=replace(SET_ASIDE, stop_timeout=100))),
         *(Policy(), "wait", "replacement_in_progress"),
     ),
-    (host(container(), RESTORING), Policy(), "restore", "replacement_interrupted"),
+    (host(container(), replace(RESTORING, sent=True)), Policy(), "restore", "replacement_interrupted"),
+    (host(container(), RESTORING), Policy(), "fail", "name_taken"),
+    (
+        host(container(), replace(RESTORING, set_aside=replace(SET_ASIDE, exists=False))),
+        *(Policy(), "restore", "replacement_interrupted"),
+    ),
+    (host(container("absent"), replace(PREPARING, unwritable="full")), Policy(), "restore", "replacement_interrupted"),
     (host(container(), replace(RESTORING, containers_before=(OLD, NEW))), Policy(), "fail", "name_taken"),
     (host(container("absent"), PREPARING, "deploying"), Policy(), "wait", "deploying_in_engine_list"),
     (host(container(), PREPARING, "running"), Policy(), "record", "running_in_engine_list"),
@@ -423,3 +429,13 @@ def test_seen_state_has_what_is_special_about_it(state, words):
     shown = state.in_words()
     assert all(shown), "no empty line"
     assert {each for each in special if any(each in line for line in shown)} == words
+
+
+def test_failure_names_a_leftover_that_no_record_knows():
+    leftovers = ("slb-leftover-20261119T000000Z", "slb-leftover-20261120T000000Z")
+    for state in (host(container("absent"), Record("invalid", "x")), host(container("absent"), outcome="exists")):
+        plan = decide(replace(state, stopped_leftovers=leftovers), Policy())
+        assert "docker rename slb-leftover-20261120T000000Z slb" in plan.fix
+        assert "leftover" not in decide(state, Policy()).fix
+    running = host(note=Record("invalid", "x"), listed="unavailable")
+    assert "rename" not in decide(replace(running, stopped_leftovers=leftovers), Policy()).fix

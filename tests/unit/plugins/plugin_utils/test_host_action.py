@@ -109,3 +109,11 @@ def test_module_gets_the_time_that_its_task_has_left(monkeypatch, timeout, used,
     host._task, host._began = SimpleNamespace(timeout=timeout), 1000.0
     monkeypatch.setattr(host_action.time, "monotonic", lambda: 1000.0 + used)
     assert host.seconds_left(70) == left
+
+
+def test_command_of_a_fix_can_be_typed(monkeypatch):
+    monkeypatch.setattr(host_action.context, "CLIARGS", {"inventory": ("/inventory.yml",)})
+    plan = {"fix": "Run `ansible HOST -b -m slb.fleet.engine_container -a state=restored`."}
+    result = {"msg": "x", "plan": plan}
+    host_action._name_host(result, "edge 7")
+    assert "`ansible 'edge 7' -i /inventory.yml -b -m slb.fleet.engine_container" in plan["fix"]

@@ -98,7 +98,13 @@ class FakeRuntime:
             ]
             if "--all" not in rest:
                 shown = [item for item in shown if item["State"]["Status"] == "running"]
-            return "\n".join(item["Name"] for item in shown)
+            words = {"running": "Up 3 minutes"}
+            return "\n".join(
+                f"{item['Name']} {words.get(item['State']['Status'], 'Exited (0) 3 minutes ago')}"
+                if "{{.Names}} {{.Status}}" in rest
+                else item["Name"]
+                for item in shown
+            )
         if verb == "logs":
             return "port 80 is in use"
         return self._change(verb, rest)

@@ -19,7 +19,9 @@ def facts(tmp_path, monkeypatch):
     def read(*subset, engine=None, connections=None):
         monkeypatch.setattr(record, "PATH", str(tmp_path / "facts.d" / "slb_engine.fact"))
         monkeypatch.setattr(container, "find_container", lambda *_unused: engine or Container("absent"))
-        monkeypatch.setattr(container, "find_running_leftovers", lambda *_unused: ["slb-leftover-1"])
+        monkeypatch.setattr(
+            container, "find_leftovers", lambda *_unused: {"slb-leftover-1": True, "slb-leftover-2": False}
+        )
         monkeypatch.setattr(container, "find_manager", lambda *_unused: None)
         monkeypatch.setattr(sockets, "find_connections", lambda _engine: connections or Connections([]))
         return gather.gather_facts(list(subset))
@@ -30,7 +32,7 @@ def facts(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("subset", "keys"),
     [
-        ("engine_container", {"engine_container", "running_leftovers"}),
+        ("engine_container", {"engine_container", "running_leftovers", "stopped_leftovers"}),
         ("record", {"record"}),
         ("ports", {"ports"}),
         ("motd", {"motd"}),
@@ -67,4 +69,6 @@ def test_facts_count_connections(facts, connections, count, peers):
     ],
 )
 def test_facts_have_leftovers_unless_the_engine_runs(facts, engine, leftovers):
-    assert facts("engine_container", engine=engine)["running_leftovers"] == leftovers
+    found = facts("engine_container", engine=engine)
+    assert found["running_leftovers"] == leftovers
+    assert found["stopped_leftovers"] == (["slb-leftover-2"] if leftovers else [])

@@ -162,11 +162,12 @@ def test_prepare_killed_at_each_step_is_finished(host):
 
 
 @pytest.mark.parametrize("status", ["running", "exited"])
-def test_restore_after_a_kill_at_each_step(host, status):
+def test_restore_after_a_kill_at_each_step(host, monkeypatch, status):
     """The kill comes in ``prepare`` and once more in ``restore``."""
     host.runtime.add(status=status)
     verify("c1", base_url="https://other.example")
     before = host.state()
+    monkeypatch.setattr(record, "_STEP_SECONDS", -9)  # no stop can be pending any more
     kills = 0
     for _number in host.kills(lambda: prepare(host)):
         for _second in host.kills(restore):
@@ -177,7 +178,8 @@ def test_restore_after_a_kill_at_each_step(host, status):
     assert kills >= 15
 
 
-def test_set_aside_killed_at_each_step_is_finished_or_restored(host):
+def test_set_aside_killed_at_each_step_is_finished_or_restored(host, monkeypatch):
+    monkeypatch.setattr(record, "_STEP_SECONDS", -9)  # no stop can be pending any more
     host.runtime.add(status="running", policy="always", max=0)
     verify("c1")
     before = host.state()
@@ -356,8 +358,7 @@ def test_prepare_recreated_container_is_reported(host):
     assert code_of(lambda: prepare(host)) == "container_recreated"
     assert host.runtime.before is step
     noted = record.read()
-    assert (noted["state"], noted["last_verified"], noted["set_aside"]["id"]) == ("requested", "c1", "c1")
-    assert (noted["request_id"] != "aa11", record.show(noted)["age"]) == (True, pytest.approx(clock.uptime(), abs=9))
+    assert (noted["state"], noted["last_verified"], noted["set_aside"]["id"]) == ("restoring", "c1", "c1")
     assert host.runtime.show("c2") == ("slb", "running", "on-failure:3")
 
 
@@ -381,11 +382,13 @@ def test_restore_container_that_does_not_start(host, how):
 
 @pytest.mark.parametrize("is_new", [False, True])
 def test_restore_with_the_name_taken_restores_nothing(host, is_new):
-    """A container that came after the request may be its engine."""
+    """A container that came when a request may have been sent may be its engine."""
     host.runtime.add()
     if not is_new:
         host.runtime.add("c2", "other")
     name = prepare(host)["set_aside_as"]
+    if is_new:
+        mark()
     host.runtime.add("c2")
     before = host.state()
     assert not restore("bb22").changed
@@ -436,6 +439,38 @@ def test_restore_waits_for_a_stop_that_may_be_pending(host, monkeypatch):
     assert restore().values["restored"]
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
     assert waited == [3.0]
+
+
+@pytest.mark.parametrize("act", [restore, lambda: record.restore_set_aside(1, False)])
+def test_restore_leaves_a_record_whose_stop_may_be_pending(host, monkeypatch, act):
+    """A restored container would be stopped later, and no record would show that it ran."""
+    monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: None)
+    host.runtime.add()
+    assert host.kill_before(2, lambda: prepare(host)), "the module dies before the stop"
+    before = host.state()
+    with pytest.raises(FleetError) as raised:
+        act()
+    assert (raised.value.code, raised.value.values) == ("replacement_in_progress", {"is_unknown": True})
+    assert (host.state(), record.read()["state"]) == (before, "preparing")
+    host.runtime.containers["c1"]["State"]["Status"] = "exited"  # the stop that was pending
+    assert act().values["restored"]
+    assert host.runtime.show() == ("slb", "running", "on-failure:3")
+
+
+def test_container_of_nobody_keeps_its_name(host):
+    """No request was sent, so the new container is no engine: both are named, and nothing is recorded."""
+    host.runtime.add()
+    name = prepare(host)["set_aside_as"]
+    host.runtime.add("c2")
+    with pytest.raises(FleetError) as raised:
+        restore()
+    assert raised.value.code == "name_taken"
+    assert name in raised.value.summary
+    assert "c2" in raised.value.summary
+    assert record.read()["state"] == "restoring"
+    del host.runtime.containers["c1"]
+    assert not restore().values["restored"]
+    assert record.read()["state"] == "none"
 
 
 def test_restore_respects_the_wait_of_the_run_that_requested(host):
@@ -1064,6 +1099,8 @@ def test_restore_in_check_mode_leaves_a_taken_name(host, is_new):
     if not is_new:
         host.runtime.add("c2", "other")
     prepare(host)
+    if is_new:
+        mark()
     host.runtime.add("c2")
     before = host.state()
     given = {"request_id": "aa11", "lock_timeout": 1, "open_age": 0, "requested_age": 0}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change, HostEntry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
@@ -48,7 +51,7 @@ def test_verified_installation_is_one_change():
         run.plan(name, ABSENT)
         run.task(name, "slb.fleet.engine_install", {"changed": True, "outcome": "requested"})
     run.plan("edge-1", HEALTHY, requests=1, has_recorded=True)
-    assert "Changed: 1 engine installed, 1 installation requested" in list(lines(run.ended()))
+    assert "Changed: 1 installation requested, 1 engine installed" in list(lines(run.ended()))
 
 
 @pytest.mark.parametrize(("playbook", "check"), [("slb.fleet.rollout", True), ("slb.fleet.diagnose", False)])
@@ -128,3 +131,21 @@ def test_an_audit_says_what_there_is_to_approve():
         ("replace", 1, "edge-8"),
     ]
     assert not any("Plan:" in line for line in lines(healthy(3)))
+
+
+@pytest.mark.parametrize("code", sorted(CHANGES))
+def test_each_change_is_counted(code):
+    document = RecordedRun().ended()
+    host = HostEntry("edge-1", "failed", changes=(Change(code, "x"),))
+    shown = "\n".join(lines(replace(document, hosts=(host,))))
+    assert "Changed: 1 " in shown
+
+
+def test_step_that_was_cut_is_shown_as_unknown():
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", RUNNING)
+    run.task("edge-1", "slb.fleet.engine_install", {"failed": True, "code": "container_command_timeout", "msg": "x"})
+    document = run.ended()
+    assert "Changed: 1 step with unknown result" in list(lines(document))
+    assert document.hosts[0].seen[-1] == "afterwards: unknown"
