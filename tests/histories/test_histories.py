@@ -273,6 +273,10 @@ HAPPENS: dict[str, tuple[Callable[[History, Actor], None], list[str]]] = {
     "docker hangs before": (_set("The next change of the runtime hangs.", hangs="before its effect"), STEPS),
     "docker hangs after": (_set("The next change of the runtime hangs.", hangs="after its effect"), STEPS),
     "docker stop killed": (_set("The next stop's command will be killed.", hangs="later"), ["at once", *STEPS]),
+    "docker stop late": (
+        _set("The next stop will be carried out much later.", hangs="much later"),
+        ["at once", *STEPS],
+    ),
     "disk full": (_set("The disk of the runtime is full.", full_until=120), [*STEPS, *REQUEST]),
     "docker restarts": (_call("The runtime restarts.", "restart_runtime"), [*STEPS, *REQUEST, "sleep"]),
     "host reboots": (_call("The host reboots.", "reboot"), [*STEPS, *REQUEST, "sleep"]),
@@ -378,10 +382,11 @@ def test_container_alive_between_comparison_and_stop(first):
     History(Setup(first=first, policy="no", is_engine=False), [Event("before write", 0, "person uses")]).play()
 
 
-def test_stop_is_carried_out_after_its_command_is_killed():
+@pytest.mark.parametrize("event", ["docker stop killed", "docker stop late"])
+def test_stop_is_carried_out_after_its_command_is_killed(event):
     """The runtime stops the container, although the step was undone."""
-    History(Setup(rest=600.0), [Event("at once", 0, "docker stop killed")]).play()
-    events = [Event("at once", 0, "docker stop killed"), Event("look", 6, "run and module killed")]
+    History(Setup(rest=600.0), [Event("at once", 0, event)]).play()
+    events = [Event("at once", 0, event), Event("look", 6, "run and module killed")]
     History(Setup(is_engine=False), events).play()
 
 

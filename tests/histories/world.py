@@ -21,6 +21,8 @@ WAIT = 66.0
 """``slb_wait_timeout`` of the runs: more than 60 s longer than a call of 5 s."""
 OPEN = WAIT - 30
 """How long a request is open at least: the wait counts from its record, which is at most 30 s older."""
+LATE = {"later": 0.0, "much later": 60.0}
+"""Seconds beyond its time limit until a stop is carried out whose command was killed."""
 MAX_STEPS = 50_000
 
 
@@ -288,10 +290,10 @@ class World:
         self.pause(f"before {verb}" if verb in CHANGES else "look", min(seconds, timeout))
         if self.now < self.down_until:
             return 1, "", f"Cannot connect to the {self.program} daemon.", False
-        if verb == "stop" and self.hangs == "later":
-            self._stop_later(words, previous)
+        if verb == "stop" and self.hangs in LATE:
+            self._stop_later(words, previous, LATE[self.hangs])
             return -9, "", "", False
-        is_killed = verb in CHANGES and self.hangs not in ("", "later")
+        is_killed = verb in CHANGES and self.hangs not in ("", *LATE)
         happens = not is_killed or self.hangs == "after its effect"
         if is_killed:
             self.say(f"{actor.name}: the command {verb} hangs {self.hangs}.")
@@ -306,7 +308,7 @@ class World:
             self.pause(f"after {verb}", timeout if is_killed else 0.05)
         return (-9 if is_killed else int(bool(error))), out, error, is_killed
 
-    def _stop_later(self, words: list[str], previous: int) -> None:
+    def _stop_later(self, words: list[str], previous: int, late: float) -> None:
         """The command of the stop is killed, and the runtime carries the stop out."""
         box, actor, self.hangs = self.named(words[-1]), self.actor, ""
         self.say(f"{actor.name}: the command stop is killed.")
@@ -316,7 +318,7 @@ class World:
         began, before = box.starts, box.outside
 
         def stop() -> None:
-            self.pause("runtime", float(words[words.index("-t") + 1]))
+            self.pause("runtime", late + float(words[words.index("-t") + 1]))
             if box.is_live and box.starts == began:
                 self.say(f"The runtime stops {box.id}.")
                 box.owed = None if actor.run.role == "host_preparation" else self.accepted

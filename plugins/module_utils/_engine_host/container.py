@@ -331,7 +331,7 @@ def move_back(aside: Dict[str, Any]) -> bool:
         try:
             _start(seen, aside)
         except FleetError as error:
-            if error.code != TIMEOUT:
+            if not error.values.get("is_unknown"):
                 _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
                 raise partially_restored(aside["name"], error) from error
             raise
@@ -434,8 +434,8 @@ def _change(
 ) -> None:
     """Run ``docker VERB OPTIONS ID TARGET``. If it fails, the state of the container decides.
 
-    ``pending``: for how long the runtime may carry out the change after its command failed.
-    Raises FleetError, with the code TIMEOUT if the command was killed.
+    ``pending``: for how long to wait for a change that the runtime may carry out after its command failed.
+    Raises FleetError, with ``is_unknown`` if the change may still be carried out.
     """
     arguments = [verb, *options, str(seen.id), *([target] if target else [])]
     completed = _run(str(seen.runtime), *arguments, seconds=seconds)
@@ -452,9 +452,9 @@ def _change(
     if completed.is_killed:
         limit = _ANSWER_SECONDS + seconds
         summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
-        raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.")
-    summary = f"Command `{command}` failed: {completed.words}."
-    raise FleetError("container_command_failed", summary, "Remove the cause on the host, then run again.")
+        raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.", is_unknown=True)
+    summary, fix = f"Command `{command}` failed: {completed.words}.", "Remove the cause on the host, then run again."
+    raise FleetError("container_command_failed", summary, fix, **({"is_unknown": True} if pending else {}))
 
 
 def _last_start(seen: Container) -> Tuple[Optional[str], int]:

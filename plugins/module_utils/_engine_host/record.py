@@ -447,23 +447,25 @@ def _needed(aside: Optional[Dict[str, Any]], slowest: float) -> float:
 
 @contextlib.contextmanager
 def _restored_on_error(planned: Record) -> Iterator[List[str]]:
-    """Restore after an error. A command without an answer is unknown: the record stays ``preparing``."""
+    """Restore after an error. If the result is unknown, the record stays ``preparing``."""
     changed: List[str] = []
     try:
         yield changed
     except FleetError as error:
-        if error.code == container.TIMEOUT:
+        if error.values.get("is_unknown"):
             raise
         try:
             values = _restore(planned, planned["set_aside"], False).values
             # Another process or person may have started it again.
             is_restored = values["restored"] or values["after"]["id"] in changed
         except FleetError as second:
-            if (error.code, second.code) == ("container_recreated", "name_taken"):
-                words = f"{error.summary} {second.summary}"
-                raise FleetError(error.code, words, error.fix, restored=False) from error
+            if second.code == "name_taken":
+                is_cause = error.code == "container_recreated"
+                code, fix = (error.code, error.fix) if is_cause else (second.code, second.fix)
+                values = {"set_aside_as": planned["set_aside"]["name"]} if changed else {}
+                raise FleetError(code, f"{error.summary} {second.summary}", fix, restored=False, **values) from error
             partial = container.partially_restored(container.NAME, second)
-            raise second if second.code in (partial.code, "name_taken") else partial from error
+            raise second if second.code == partial.code else partial from error
         words = f"{error.summary} Restored." if is_restored else error.summary
         raise FleetError(error.code, words, error.fix, **dict(error.values, restored=is_restored)) from error
 

@@ -97,8 +97,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
         if result.get("has_recorded") is True:
             yield _change("record_verified")
     elif module == "engine_install":
-        # A failed installation may have set a container aside, or restored it.
-        if result.get("set_aside_as"):
+        if result.get("set_aside_as") and not result.get("failed"):
             yield _change("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
         if is_done or is_unknown:
             yield _change("install_unknown" if is_unknown else "install_requested")
@@ -113,7 +112,9 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
 
 def _changes_of_failure(result: Mapping[str, Any], *, is_restored: bool) -> Iterator[Change]:
     """Return what a step did to the container of the host although it failed, or may have done."""
-    if result.get("timedout") or result.get("is_unknown") or result.get("code") == "container_command_timeout":
+    if result.get("failed") and result.get("set_aside_as"):
+        yield _change("container_set_aside", f" as {_phrase(result['set_aside_as'])}")
+    if result.get("timedout") or result.get("is_unknown"):
         yield STEP_UNKNOWN
     elif result.get("code") == "partially_restored":
         yield _change("container_partially_restored")

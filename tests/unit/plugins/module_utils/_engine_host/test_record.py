@@ -291,7 +291,16 @@ def test_prepare_auto_remove_container_may_be_lost(host):
     assert host.runtime.containers == {}
 
 
-@pytest.mark.parametrize("verb", ["update", "stop", "rename"])
+def test_prepare_failed_stop_may_still_be_carried_out(host):
+    host.runtime.add()
+    host.runtime.fails["stop"] = "tried to kill container, but did not receive an exit event"
+    with pytest.raises(FleetError) as raised:
+        prepare(host)
+    assert (raised.value.code, raised.value.values) == ("container_command_failed", {"is_unknown": True})
+    assert record.read()["state"] == "preparing"
+
+
+@pytest.mark.parametrize("verb", ["update", "rename"])
 def test_prepare_failed_command_restores(host, verb):
     host.runtime.add()
     before = host.state()

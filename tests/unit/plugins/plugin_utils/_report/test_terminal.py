@@ -145,7 +145,7 @@ def test_step_that_was_cut_is_shown_as_unknown():
     run = RecordedRun()
     run.play("deploy", "edge-1")
     run.plan("edge-1", RUNNING)
-    run.task("edge-1", "slb.fleet.engine_install", {"failed": True, "code": "container_command_timeout", "msg": "x"})
+    run.task("edge-1", "slb.fleet.engine_install", {"failed": True, "is_unknown": True, "msg": "x"})
     document = run.ended()
     assert "Changed: 1 step with unknown result" in list(lines(document))
     assert document.hosts[0].seen[-1] == "afterwards: unknown"
