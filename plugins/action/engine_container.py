@@ -20,11 +20,11 @@ class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the module's result. This is no first contact: a lost connection is a failure."""
         given = self.given()
-        is_own = boolean(given.pop("own", False))
+        is_own = boolean(given.pop("_own", False))
         if is_own:
             # The step may still run on the host, and its connection may be dead.
             self.reset_connection()
-            given.update(open_age=0, **self._age_of_own(str(given.get("request_id"))))
+            given.update(_open_age=0, **self._age_of_own(str(given.get("_request_id"))))
         if self._task.timeout:
             given.setdefault("time_limit", self.seconds_left(self._task.timeout))
         answer = self.on_host_again("engine_container", given, variables)
@@ -34,7 +34,7 @@ class ActionModule(HostAction):
         """Return the age at which a request of this run is restored: at once, unless it may have been accepted."""
         notes = Reservations()
         may_be_accepted = notes.noted(f"sent {request_id}") and not notes.noted(f"not accepted {request_id}")
-        return {} if may_be_accepted else {"requested_age": 0}
+        return {} if may_be_accepted else {"_requested_age": 0}
 
 
 def _describe(answer: Mapping[str, Any]) -> str:

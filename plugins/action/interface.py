@@ -31,7 +31,7 @@ class ActionModule(HostAction):
                 "Use ansible_connection: ssh for this host.",
             )
         if is_adoption:
-            arguments["token"] = uuid.uuid4().hex
+            arguments["_token"] = uuid.uuid4().hex
         result = self.on_host("interface", arguments, variables, attempts=1)
         if result.get("pending") and not result.get("failed"):
             self._confirm(arguments, variables)
@@ -47,7 +47,7 @@ class ActionModule(HostAction):
         self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
         seconds = int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS)
         deadline = time.monotonic() + seconds
-        confirmation, cause = {"state": "confirmed", "token": arguments["token"]}, ""
+        confirmation, cause = {"_confirm": True, "_token": arguments["_token"]}, ""
         while True:
             try:
                 answer = self.on_host("interface", confirmation, variables, attempts=1)

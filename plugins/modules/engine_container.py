@@ -65,21 +65,6 @@ options:
     description:
       - Number of seconds for O(state=set_aside). If the time is over, the container is restored. Unset for no limit.
     type: float
-  request_id:
-    description:
-      - Internal. Identifier of the request in the deployment record.
-      - With O(state=restored), only a record of this request is acted on.
-    type: str
-  own:
-    description: Internal. Whether O(request_id) is a request of this run, which is restored unless it may have been accepted.
-    type: bool
-    default: false
-  open_age:
-    description: Internal. Minimum age in seconds of the record of an interrupted step.
-    type: float
-  requested_age:
-    description: Internal. Minimum age in seconds of the record of a request. Unset if a sent request is not restored.
-    type: float
   name:
     description: Name of the engine, for the record.
     type: str
@@ -166,27 +151,39 @@ ARGUMENTS = {
     "stop_timeout": dict(type="int", default=10),
     "lock_timeout": dict(type="int", default=10),
     "time_limit": dict(type="float"),
-    "request_id": dict(type="str"),
-    "own": dict(type="bool", default=False),
-    "open_age": dict(type="float"),
-    "requested_age": dict(type="float"),
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),
+    # Set by the actions and roles of the collection: a step of an installation.
+    "_step": dict(type="str", choices=["prepare", "mark", "set_aside", "restore"]),
+    "_request_id": dict(type="str"),
+    "_own": dict(type="bool", default=False),
+    "_action": dict(type="str", choices=["install", "replace"]),
+    "_expected": dict(type="dict"),
+    "_wait_timeout": dict(type="float"),
+    "_open_age": dict(type="float"),
+    "_requested_age": dict(type="float"),
 }
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
-    """Set the container aside or restore it."""
+    """Set the container aside or restore it, or do one step of an installation."""
+    step, given = options["_step"], {name.lstrip("_"): value for name, value in options.items()}
+    if step == "prepare":
+        return record.prepare(given, check_mode)
+    if step == "mark":
+        return record.mark(given)
+    if step == "restore":
+        return record.restore(given, check_mode)
     if options["state"] == "set_aside":
-        return record.set_aside(options, check_mode)
-    if options["request_id"]:
-        return record.restore(options, check_mode)
+        return record.set_aside(given, check_mode)
     return record.restore_set_aside(options["lock_timeout"], check_mode)
 
 
 def main() -> None:
-    run_module(ARGUMENTS, operation)
+    prepare = ("name", "manage_ip", "base_url", "_action", "_expected", "_request_id")
+    own = [("_step", step, ["_request_id"]) for step in ("mark", "set_aside", "restore")]
+    run_module(ARGUMENTS, operation, required_if=[("_step", "prepare", prepare), *own])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-#!/usr/bin/python
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
+
+# Implemented by the action plugin of the same name, which runs M(slb.fleet.engine_container) on the host.
 
 DOCUMENTATION = r"""
 module: engine_install
@@ -25,81 +26,9 @@ options:
   plan:
     description:
       - Result of M(slb.fleet.engine_plan) for this host, in the same run.
-      - All other options are internal. The action plugin sets them from the plan and the variables of the host.
+      - The variables C(slb_*) of the host describe what is wanted.
     type: dict
-  name:
-    description: Name of the engine.
-    type: str
-  manage_ip:
-    description: IPv4 or IPv6 address of the engine host, as the management node reaches it.
-    type: str
-  base_url:
-    description: Address of the management node.
-    type: str
-  action:
-    description:
-      - Action of the plan.
-      - V(install) - request the installation. The host must not have a container C(slb).
-      - V(replace) - set the container C(slb) aside, then request the installation.
-    type: str
-    choices: [install, replace]
-  expected:
-    description: State of the host when the plan was made. If the host has changed, the task fails with the code C(state_changed).
-    type: dict
-    suboptions:
-      container_id:
-        description: Identifier of the container C(slb); unset if there was none.
-        type: str
-      container_state:
-        description: State of the container C(slb).
-        type: str
-        choices: [absent, created, running, restarting, paused, exited]
-        required: true
-      record_state:
-        description: State of the deployment record.
-        type: str
-        choices: [none, preparing, prepared, requested, restoring, verified, invalid]
-        required: true
-      record_request_id:
-        description: Identifier of the request in the deployment record; unset if there was none.
-        type: str
-  allow_established:
-    description:
-      - Whether to stop a container that has connections, or whose connections cannot be seen.
-      - Such an engine may serve traffic. Use this option for one host at a time.
-    type: bool
-    default: false
-  remove_leftovers:
-    description: Whether a container that deletes itself when it stops (C(--rm)) may be lost.
-    type: bool
-    default: false
-  stop_timeout:
-    description: Number of seconds (1 or more) for the container to stop, before the runtime kills its processes.
-    type: int
-    default: 10
-  lock_timeout:
-    description: Number of seconds to wait for another run on the same host.
-    type: int
-    default: 10
-  step:
-    description:
-      - Internal. Part of the task that runs on the engine host.
-      - V(prepare) - check, set the container aside and record that.
-      - V(mark) - record that the request O(request_id) is about to be sent.
-    type: str
-    choices: [prepare, mark]
-    default: prepare
-  wait_timeout:
-    description: Number of seconds in which no other run may request an installation, for the record.
-    type: float
-  time_limit:
-    description:
-      - Number of seconds for the part of the task that runs on the engine host.
-      - If the time is over, the host is restored. Unset for no limit.
-    type: float
-  request_id:
-    description: Internal. Identifier of the request. A second execution with the same identifier finishes the first.
-    type: str
+    required: true
 seealso:
   - module: slb.fleet.engine_plan
   - module: slb.fleet.engine_container
@@ -146,7 +75,7 @@ after:
   sample: {state: absent, name: slb, runtime: docker}
 set_aside_as:
   description: New name of the container that was set aside; null if there was none.
-  returned: O(step=prepare)
+  returned: success
   type: str
   sample: slb-leftover-20261120T131400Z
 code:
@@ -165,56 +94,3 @@ record:
   type: dict
   sample: {state: verified, name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example", age: 12.5}
 """
-
-from typing import Any, Dict
-
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
-from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
-from ansible_collections.slb.fleet.plugins.module_utils._result import Result
-
-ARGUMENTS = {
-    "plan": dict(type="dict"),
-    "name": dict(type="str"),
-    "manage_ip": dict(type="str"),
-    "base_url": dict(type="str"),
-    "action": dict(type="str", choices=["install", "replace"]),
-    "expected": dict(
-        type="dict",
-        options={
-            "container_id": dict(type="str"),
-            "container_state": dict(
-                type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"], required=True
-            ),
-            "record_state": dict(
-                type="str",
-                choices=["none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"],
-                required=True,
-            ),
-            "record_request_id": dict(type="str"),
-        },
-    ),
-    "allow_established": dict(type="bool", default=False),
-    "remove_leftovers": dict(type="bool", default=False),
-    "stop_timeout": dict(type="int", default=10),
-    "lock_timeout": dict(type="int", default=10),
-    "step": dict(type="str", choices=["prepare", "mark"], default="prepare"),
-    "time_limit": dict(type="float"),
-    "wait_timeout": dict(type="float"),
-    "request_id": dict(type="str"),
-}
-
-
-def operation(options: Dict[str, Any], check_mode: bool) -> Result:
-    """Do the part of the task that belongs to the engine host."""
-    if options["step"] == "prepare":
-        return record.prepare(options, check_mode)
-    return record.mark(options)
-
-
-def main() -> None:
-    prepare = ("name", "manage_ip", "base_url", "action", "expected", "request_id")
-    run_module(ARGUMENTS, operation, required_if=[("step", "prepare", prepare), ("step", "mark", ["request_id"])])
-
-
-if __name__ == "__main__":
-    main()

@@ -39,9 +39,8 @@ options:
       - V(present) - adopt the interfaces.
       - V(absent) - delete the profiles that this module made. A profile that was changed since, and an interface to which
         an address was added, are left alone.
-      - V(confirmed) - internal. Saves the change O(token); the action plugin of this module does that.
     type: str
-    choices: [present, absent, confirmed]
+    choices: [present, absent]
     default: present
   dhcp_timeout:
     description: Number of seconds to wait for DHCP. If nothing answers, the interface is connected without an address.
@@ -51,9 +50,6 @@ options:
     description: Number of seconds to wait for the confirmation. Then the host rolls the change back.
     type: int
     default: 60
-  token:
-    description: Internal. Identifier of the change, of 8 to 64 letters, digits and dashes. Set by the action plugin.
-    type: str
 seealso:
   - module: slb.fleet.host_info
 """
@@ -141,23 +137,25 @@ _MOST_SECONDS = 86400
 
 ARGUMENTS = {
     "interfaces": dict(type="list", elements="str", default=[]),
-    "state": dict(type="str", choices=["present", "absent", "confirmed"], default="present"),
+    "state": dict(type="str", choices=["present", "absent"], default="present"),
     "dhcp_timeout": dict(type="int", default=15),
     "confirm_timeout": dict(type="int", default=60),
-    "token": dict(type="str", no_log=False),
+    # Set by the action of this module: the identifier of the change, and whether to save it.
+    "_token": dict(type="str", no_log=False),
+    "_confirm": dict(type="bool", default=False),
 }
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Adopt, release or confirm. Raises FleetError."""
-    token = options["token"] or uuid.uuid4().hex
+    token = options["_token"] or uuid.uuid4().hex
     if not re.match(r"[0-9A-Za-z-]{8,64}$", token):
-        raise FleetError("invalid_option", "Option token invalid.", "Give 8 to 64 letters, digits or dashes.")
+        raise FleetError("invalid_option", "Option _token invalid.", "Give 8 to 64 letters, digits or dashes.")
     for option, least in (("dhcp_timeout", 1), ("confirm_timeout", 5)):
         if not least <= options[option] <= _MOST_SECONDS:
             summary = f"Option {option} invalid: {options[option]}."
             raise FleetError("invalid_option", summary, f"Give {least} to {_MOST_SECONDS} seconds.")
-    if options["state"] == "confirmed":
+    if options["_confirm"]:
         return adoption.confirm(token)
     if options["state"] == "absent":
         return adoption.release(options["interfaces"], check_mode)
@@ -169,7 +167,7 @@ def main() -> None:
     run_module(
         ARGUMENTS,
         operation,
-        required_if=[("state", "confirmed", ("token",)), ("state", "absent", ("interfaces",))],
+        required_if=[("_confirm", True, ("_token",)), ("state", "absent", ("interfaces",))],
     )
 
 

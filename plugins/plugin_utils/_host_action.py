@@ -36,7 +36,6 @@ _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
 RETURNED: Mapping[str, tuple[str, ...]] = {
     "host_info": ("slb_host",),
-    "engine_install": ("record", "set_aside_as", "restored", "is_unknown", "before", "after"),
     "engine_container": ("record", "set_aside_as", "restored", "is_replaced", "is_unknown", "before", "after"),
     "engine_record": ("record",),
     "motd": ("moved", "backup_file"),

@@ -53,9 +53,8 @@ class Engine:
     def answer(self, module: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         answers = {
             "host_info": self._gather,
-            "engine_install": self._install,
             "engine_record": self._note,
-            "engine_container": self._set_aside,
+            "engine_container": self._install if arguments.get("_step") in ("prepare", "mark") else self._set_aside,
             "interface": self._adopt,
             "ping": lambda _arguments: {"ping": "pong"},
         }
@@ -83,7 +82,7 @@ class Engine:
         return {"slb_host": facts}
 
     def _install(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        if arguments["step"] == "mark":
+        if arguments["_step"] == "mark":
             self.requested_at = time.monotonic()
             self._record.update(state="requested")
             return {"changed": True, "record": dict(self._record)}
@@ -91,7 +90,8 @@ class Engine:
         if not arguments["_ansible_check_mode"]:
             self._before = self.container, self._record
             self.container = ""
-            engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url", "request_id")}
+            engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url")}
+            engine["request_id"] = arguments["_request_id"]
             known = {"containers_before": [before["id"]] if before["id"] else []}
             self._record = {**_NO_RECORD, **engine, **known, "state": "prepared", "age": 0.0}
         record, after = dict(self._record), dict(_CONTAINER)
@@ -107,8 +107,8 @@ class Engine:
     def _set_aside(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         before = self._seen
         if arguments["state"] == "restored":
-            is_own = arguments.get("request_id") == self._record.get("request_id")
-            is_undone = is_own and self._record["state"] == "requested" and arguments.get("requested_age") == 0
+            is_own = arguments.get("_request_id") == self._record.get("request_id")
+            is_undone = is_own and self._record["state"] == "requested" and arguments.get("_requested_age") == 0
             if is_undone or (is_own and self._record["state"] == "prepared"):
                 self.container, self._record = self._before
             record = dict(self._record)
@@ -124,7 +124,7 @@ class Engine:
 
     def _adopt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         left_alone = [{"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": ""}]
-        pending = [] if arguments.get("state") == "confirmed" else ["ens9"]
+        pending = [] if arguments.get("_confirm") else ["ens9"]
         return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "undone": [], "pending": pending}
 
 

@@ -167,7 +167,7 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
             raise FleetError("state_changed", "Container slb exists; the plan is to install.", _RUN_AGAIN)
         aside = None
         if before.state != "absent":
-            check_may_stop(before, options["allow_established"], options["remove_leftovers"])
+            check_may_stop(before, options["allow_established"], options["remove"])
             aside = container.plan_set_aside(before, "replace", options["stop_timeout"])
         else:
             _check_not_managed(before)

@@ -40,7 +40,7 @@ def options(host, **changes):
         "action": "install" if seen.state == "absent" else "replace",
         "expected": expected,
         "allow_established": False,
-        "remove_leftovers": False,
+        "remove": False,
         "stop_timeout": 1,
         "lock_timeout": 1,
         "time_limit": None,
@@ -265,7 +265,7 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
         monkeypatch.setattr(sockets, "find_connections", lambda seen: sockets.Connections(inbound))
         assert record.prepare({**given, "allow_established": True}, True).changed
     if case == "auto_remove":
-        assert record.prepare({**given, "remove_leftovers": True}, True).changed
+        assert record.prepare({**given, "remove": True}, True).changed
     if case == "unit file":
         (host.units / "engine.service").write_text("[Service]\nExecStart=/usr/bin/docker run \\\n --name %p slb:1\n")
         assert record.prepare(given, True).changed, "the unit's container has another name"
@@ -286,7 +286,7 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
 
 def test_prepare_auto_remove_container_may_be_lost(host):
     host.runtime.add(auto_remove=True, policy="no", max=0)
-    result = prepare(host, remove_leftovers=True)
+    result = prepare(host, remove=True)
     assert (result["set_aside_as"], result["record"]["set_aside"]) == (None, None)
     assert host.runtime.containers == {}
 
@@ -1193,5 +1193,5 @@ def test_prepare_waits_for_a_container_that_deletes_itself(host):
         return answer
 
     host.runtime.attempt = remove_late
-    result = prepare(host, remove_leftovers=True)
+    result = prepare(host, remove=True)
     assert (result["set_aside_as"], host.runtime.changes) == (None, ["update", "stop"])
