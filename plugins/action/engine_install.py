@@ -62,12 +62,11 @@ class ActionModule(HostAction):
                 plan.fix or "Run again.",
             )
         step = {
-            "state": "set_aside",
-            "_request_id": request_id,
+            "request_id": request_id,
             **{"name": host.engine.name, "manage_ip": host.engine.manage_ip, "base_url": host.engine.base_url},
         }
         prepared = self._on_host_twice(
-            host, {**step, **_expectations(host, planned), "_step": "prepare", "_action": plan.action}, variables
+            host, {**step, **_expectations(host, planned), "step": "prepare", "action": plan.action}, variables
         )
         result = {
             "changed": True,
@@ -98,11 +97,11 @@ class ActionModule(HostAction):
         options = {**host.variables, "name": host.engine.name, "manage_ip": host.engine.manage_ip}
         try:
             request = Engine.from_options(options)
-            _require_record(prepared, step["_request_id"], "prepared")
+            _require_record(prepared, step["request_id"], "prepared")
             began = boot_time()
-            marked = self._on_host_twice(host, {**step, "_step": "mark"}, variables)
-            _require_record(marked, step["_request_id"], "requested")
-            host.reservations.note(f"sent {step['_request_id']}", host.name)
+            marked = self._on_host_twice(host, {**step, "step": "mark"}, variables)
+            _require_record(marked, step["request_id"], "requested")
+            host.reservations.note(f"sent {step['request_id']}", host.name)
             install = request_install(client, request, options, send_by=began + _SEND_SECONDS)
         except FleetError as error:
             return error.values.get("outcome") or "rejected", error
@@ -123,8 +122,8 @@ class ActionModule(HostAction):
 
         Returns if a container that came after the request has the name ``slb``: then the host decides.
         """
-        own = {"_request_id": request_id, "_open_age": 0, "_requested_age": 0, "lock_timeout": _LOCK_SECONDS}
-        answer = self.on_host_again("engine_container", {"state": "restored", "_step": "restore", **own}, variables)
+        own = {"request_id": request_id, "open_age": 0, "requested_age": 0, "lock_timeout": _LOCK_SECONDS}
+        answer = self.on_host_again("_engine_step", {"step": "restore", **own}, variables)
         if answer.get("is_replaced"):
             return
         words = str(failure.values.get("answer") or failure.summary) if failure else ""
@@ -156,7 +155,7 @@ class ActionModule(HostAction):
             seconds = self.seconds_left(host.step_seconds)
             limits = {"time_limit": seconds, "lock_timeout": min(_LOCK_SECONDS, int(seconds))}
             try:
-                answer = self.on_host("engine_container", {**arguments, **limits}, variables, attempts=1)
+                answer = self.on_host("_engine_step", {**arguments, **limits}, variables, attempts=1)
             except AnsibleConnectionFailure as error:
                 lost = visible(str(error))[-150:].strip()
             except FleetError as error:
@@ -179,7 +178,7 @@ def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]
     """Return the options of the step that come from the plan and the variables."""
     container, record = planned["slb_host"]["engine_container"], planned["slb_host"]["record"]
     return {
-        "_expected": {
+        "expected": {
             "container_id": container["id"],
             "container_state": container["state"],
             "record_state": record["state"],
@@ -188,7 +187,7 @@ def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]
         "allow_established": host.policy.allow_established,
         "remove": host.policy.remove_leftovers,
         "stop_timeout": host.variables["stop_timeout"],
-        "_wait_timeout": host.variables["wait_timeout"],
+        "wait_timeout": host.variables["wait_timeout"],
     }
 
 

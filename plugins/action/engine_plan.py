@@ -11,10 +11,10 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import check_approved, work_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import find_difference, work_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
@@ -27,11 +27,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCac
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
-    "checked": {"type": "dict"},
-    "installed": {"type": "dict"},
-    "compare": {"type": "bool", "default": False},
+    "phase": {"type": "str", "default": "check", "choices": ["check", "compare", "deploy", "verify", "remediate"]},
+    "planned": {"type": "dict"},
     "record": {"type": "bool", "default": False},
-    "remediate": {"type": "bool", "default": False},
     "list_unknown_engines": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
@@ -44,39 +42,40 @@ class ActionModule(HostAction):
             ARGUMENTS, self._task.args, raw_arguments(self._task), variables, self._templar, environment=False
         )
         options = with_defaults(ARGUMENTS, given)
-        checked = options["checked"]
+        phase, planned = options["phase"], options["planned"] or {}
+        if phase == "compare" and "plan" not in planned:
+            raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")
         try:
             refuse_in_inventory(variables, self._loader)
-            host = FleetHost.from_variables(variables, self._templar, remediates=options["remediate"])
+            host = FleetHost.from_variables(variables, self._templar, remediates=phase == "remediate")
         except FleetError as error:
             # The variables of one host do not end the check of the others.
             failed = _failed_plan(error)
-            join_groups(self, [options["group"]] if options["group"] and not checked else [], failed)
+            join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
-        requests = int((options["installed"] or {}).get("requests") or 0)
-        is_deploying = options["compare"] or options["installed"] is not None
+        requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
         host.reserve()
         host.fetch_list(LIST_AGE_SECONDS if is_deploying else None)
-        if checked:
-            if "slb_host" not in checked:
+        if phase == "compare":
+            if "slb_host" not in planned:
                 more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
-                return {**checked, **more, "changed": False}
-            slb_host = checked["slb_host"]
+                return {**planned, **more, "changed": False}
+            slb_host = planned["slb_host"]
         else:
-            gather = self.on_host_again if options["installed"] is not None else self.on_host
+            gather = self.on_host_again if is_deploying else self.on_host
             answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]}, variables)
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
-        plan = host.plan(slb_host, requests=requests, is_compared=bool(checked) or is_deploying)
-        is_first = not (checked or is_deploying)
-        if not is_first and not requests:
-            plan = check_approved(plan, host, work_of(plan, host, slb_host))
+        is_compared = is_deploying or phase == "compare"
+        plan = host.plan(slb_host, requests=requests, is_compared=is_compared)
+        if is_compared and not requests:
+            plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
         result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan, variables)
         elif plan.action in ("install", "replace") and not host.policy.remediates:
-            plan = _with_session(host, plan)
-        if is_first:
+            plan = host.plan_again(session=_find_obstacle(host))
+        if not is_compared:
             work = work_of(plan, host, slb_host)
             if work:
                 host.reservations.note("work", f"{host.name}\t{work}")
@@ -149,8 +148,8 @@ class ActionModule(HostAction):
         if plan.action in ("install", "replace"):
             # Made before the step: after a time limit, the rescue has to know it.
             result["request_id"] = uuid.uuid4().hex
-        elif (options["installed"] or {}).get("request_id"):
-            result["request_id"] = options["installed"]["request_id"]
+        elif options["phase"] in ("deploy", "verify") and (options["planned"] or {}).get("request_id"):
+            result["request_id"] = options["planned"]["request_id"]
         groups = [options["group"]] if has_work and self._is_to_join(options, plan) else []
         groups += [options["license_group"]] if host.variables["license_dest"] else []
         join_groups(self, [group for group in groups if group], result)
@@ -158,7 +157,7 @@ class ActionModule(HostAction):
 
     def _is_to_join(self, options: Mapping[str, Any], plan: Plan) -> bool:
         """A check collects each host with work; the comparison only those that are to be changed now."""
-        return not options["checked"] or (plan.action != "fail" and not self._task.check_mode)
+        return options["phase"] != "compare" or (plan.action != "fail" and not self._task.check_mode)
 
 
 def _unknown_variables(host: FleetHost, variables: Mapping[str, Any]) -> list[str]:
@@ -176,11 +175,11 @@ def _failed_plan(error: FleetError) -> dict[str, Any]:
     return {"changed": False, "plan": {**asdict(plan), **details}}
 
 
-def _with_session(host: FleetHost, plan: Plan) -> Plan:
-    """Return the plan; a failure if no session exists at the management node, before anything is touched."""
+def _find_obstacle(host: FleetHost) -> FleetError | None:
+    """Return why the management node gives no session, before anything is touched; None if it gives one."""
     try:
         connection = Connection.from_options(host.connection)
         Client(connection, RunCache(connection)).log_in()
     except FleetError as error:
-        return Plan("fail", error.code, error.summary, error.fix)
-    return plan
+        return error
+    return None

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from typing import Any
 
 from ansible.errors import AnsibleConnectionFailure
@@ -30,27 +29,24 @@ class ActionModule(HostAction):
                 f"Interfaces not adopted: connection plugin {self._connection.transport} cannot confirm the change.",
                 "Use ansible_connection: ssh for this host.",
             )
-        if is_adoption:
-            arguments["_token"] = uuid.uuid4().hex
         result = self.on_host("interface", arguments, variables, attempts=1)
+        token = str(result.pop("token", ""))
         if result.get("pending") and not result.get("failed"):
-            self._confirm(arguments, variables)
+            self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), variables)
             result["pending"] = []
         if result.get("undone"):
             names = ", ".join(map(str, result["undone"]))
             result["warnings"] = [f"Unconfirmed adoption of an earlier run undone: {names}."]
         return result
 
-    def _confirm(self, arguments: dict[str, Any], variables: dict[str, Any]) -> None:
+    def _confirm(self, token: str, seconds: int, variables: dict[str, Any]) -> None:
         """Confirm until it has succeeded, or the host rolls back. Raises FleetError."""
         shared = self._connection.get_option("ssh_args") or ""
         self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
-        seconds = int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS)
-        deadline = time.monotonic() + seconds
-        confirmation, cause = {"_confirm": True, "_token": arguments["_token"]}, ""
+        deadline, cause = time.monotonic() + seconds, ""
         while True:
             try:
-                answer = self.on_host("interface", confirmation, variables, attempts=1)
+                answer = self.on_host("_interface_confirm", {"token": token}, variables, attempts=1)
             except (AnsibleConnectionFailure, FleetError) as error:
                 cause = str(error)
             else:

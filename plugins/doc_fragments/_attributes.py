@@ -12,6 +12,12 @@ attributes:
     description: Can run in check mode and tells what would change, without changing it.
   diff_mode:
     description: Returns what changed, or in check mode what would change, when run with C(--diff).
+  action:
+    description: Has an action plugin, so a part of the task runs on the controller.
+    support: full
+  async:
+    description: Can be run in the background with the keyword C(async).
+    support: none
   platform:
     description: The systems on which the task can run.
     platforms: posix
@@ -26,6 +32,12 @@ attributes:
       - Runs on the engine host, with Python 3.6 or later and its standard library.
       - Needs root there. Set C(become) if the connection uses another user.
     support: full
+  become:
+    description: Can be used with the keyword C(become).
+    support: full
+  delegation:
+    description: Can be used with C(delegate_to), to act on another engine host.
+    support: full
 """
 
     CONTROLLER = r"""
@@ -36,5 +48,12 @@ attributes:
       - Runs in the controller's own process, without C(delegate_to) and without C(become).
       - If the task is delegated to another host than the controller, it runs there as a module
         and needs Python 3.10 or later and the Python package C(requests) on that host.
+    support: full
+  become:
+    description: Can be used with the keyword C(become). On the controller it has no effect.
+    support: partial
+    details: Only if the task is delegated.
+  delegation:
+    description: Can be used with C(delegate_to).
     support: full
 """

@@ -109,16 +109,6 @@ set_aside_as:
   returned: O(state=set_aside)
   type: str
   sample: slb-leftover-20261120T131400Z
-afterwards:
-  description: What the host was read to be after a failed step, and how to restore a container that is still set aside.
-  returned: in the roles of the collection
-  type: str
-  sample: Container slb is running.
-is_replaced:
-  description: Whether a container that came after the request has the name C(slb), so that nothing was restored.
-  returned: in the roles of the collection
-  type: bool
-  sample: true
 code:
   description: Code of the failure, such as V(container_in_use).
   returned: failure
@@ -154,36 +144,19 @@ ARGUMENTS = {
     "name": dict(type="str"),
     "manage_ip": dict(type="str"),
     "base_url": dict(type="str"),
-    # Set by the actions and roles of the collection: a step of an installation.
-    "_step": dict(type="str", choices=["prepare", "mark", "set_aside", "restore"]),
-    "_request_id": dict(type="str"),
-    "_own": dict(type="bool", default=False),
-    "_action": dict(type="str", choices=["install", "replace"]),
-    "_expected": dict(type="dict"),
-    "_wait_timeout": dict(type="float"),
-    "_open_age": dict(type="float"),
-    "_requested_age": dict(type="float"),
 }
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
-    """Set the container aside or restore it, or do one step of an installation."""
-    step, given = options["_step"], {name.lstrip("_"): value for name, value in options.items()}
-    if step == "prepare":
-        return record.prepare(given, check_mode)
-    if step == "mark":
-        return record.mark(given)
-    if step == "restore":
-        return record.restore(given, check_mode)
+    """Set the container aside or restore it."""
     if options["state"] == "set_aside":
-        return record.set_aside(given, check_mode)
+        expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
+        return record.set_aside(dict(options, expected=expected, request_id=None), check_mode)
     return record.restore_set_aside(options["lock_timeout"], check_mode)
 
 
 def main() -> None:
-    prepare = ("name", "manage_ip", "base_url", "_action", "_expected", "_request_id")
-    own = [("_step", step, ["_request_id"]) for step in ("mark", "set_aside", "restore")]
-    run_module(ARGUMENTS, operation, required_if=[("_step", "prepare", prepare), *own])
+    run_module(ARGUMENTS, operation)
 
 
 if __name__ == "__main__":

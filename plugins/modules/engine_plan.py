@@ -30,27 +30,24 @@ attributes:
     description: Gathers facts on the engine host with M(slb.fleet.host_info), and decides in the controller's process.
     support: full
 options:
-  checked:
+  phase:
     description:
-      - Result of an earlier task of this module for the same host, in the same run.
-      - Its facts are used again, and the host is not contacted. The other hosts of the run have been checked by then, so
-        conflicts, O(ignore:slb_max_replaced) and O(ignore:slb_approved_plan) are applied to all of them.
-    type: dict
-  compare:
-    description: Whether to compare with the other hosts as with O(checked), but with new facts.
-    type: bool
-    default: false
-  installed:
-    description: Result of M(slb.fleet.engine_install) in the same run. Makes this task a check of that deployment.
+      - V(check) - gather facts, and plan the host alone.
+      - V(compare) - with O(planned), the result of the check, use its facts again. The host is not contacted. The other hosts of
+        the run have been checked by then, so conflicts, O(ignore:slb_max_replaced) and O(ignore:slb_approved_plan) are applied
+        to all of them.
+      - V(deploy) - gather facts again, directly before an installation, and apply the same.
+      - V(verify) - with O(planned), the result of M(slb.fleet.engine_install), check that deployment.
+      - V(remediate) - as V(check), and the operator states that the engine list does not list the engine of this host. An earlier
+        verification does not count then, and nothing is installed.
+    type: str
+    choices: [check, compare, deploy, verify, remediate]
+    default: check
+  planned:
+    description: Result of the task before for the same host, in the same run. See O(phase).
     type: dict
   record:
     description: Whether to write a verified engine to the deployment record if RV(plan.action) would be V(record).
-    type: bool
-    default: false
-  remediate:
-    description:
-      - Whether the operator states that the engine list does not list the engine of this host.
-      - An earlier verification does not count then, and nothing is installed.
     type: bool
     default: false
   list_unknown_engines:

@@ -124,7 +124,6 @@ pending:
   sample: []
 """
 
-import re
 import uuid
 from typing import Any, Dict
 
@@ -140,26 +139,20 @@ ARGUMENTS = {
     "state": dict(type="str", choices=["present", "absent"], default="present"),
     "dhcp_timeout": dict(type="int", default=15),
     "confirm_timeout": dict(type="int", default=60),
-    # Set by the action of this module: the identifier of the change, and whether to save it.
-    "_token": dict(type="str", no_log=False),
-    "_confirm": dict(type="bool", default=False),
 }
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
-    """Adopt, release or confirm. Raises FleetError."""
-    token = options["_token"] or uuid.uuid4().hex
-    if not re.match(r"[0-9A-Za-z-]{8,64}$", token):
-        raise FleetError("invalid_option", "Option _token invalid.", "Give 8 to 64 letters, digits or dashes.")
+    """Adopt or release. Raises FleetError."""
     for option, least in (("dhcp_timeout", 1), ("confirm_timeout", 5)):
         if not least <= options[option] <= _MOST_SECONDS:
             summary = f"Option {option} invalid: {options[option]}."
             raise FleetError("invalid_option", summary, f"Give {least} to {_MOST_SECONDS} seconds.")
-    if options["_confirm"]:
-        return adoption.confirm(token)
     if options["state"] == "absent":
         return adoption.release(options["interfaces"], check_mode)
-    wanted = adoption.Wanted(options["interfaces"], options["dhcp_timeout"], options["confirm_timeout"], token)
+    wanted = adoption.Wanted(
+        options["interfaces"], options["dhcp_timeout"], options["confirm_timeout"], uuid.uuid4().hex
+    )
     return adoption.adopt(wanted, check_mode)
 
 
@@ -167,7 +160,7 @@ def main() -> None:
     run_module(
         ARGUMENTS,
         operation,
-        required_if=[("_confirm", True, ("_token",)), ("state", "absent", ("interfaces",))],
+        required_if=[("state", "absent", ("interfaces",))],
     )
 
 

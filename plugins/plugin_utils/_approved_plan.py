@@ -26,7 +26,6 @@ _OF_WORK = (
     *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
 )
 _OF_INTERFACES = ("interfaces", "interfaces_state")
-_AGAIN = "Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), and have it approved."
 
 
 def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
@@ -50,19 +49,18 @@ def _options(host: FleetHost) -> Iterator[str]:
             yield name if value is True else f"{name} {shown}"
 
 
-def check_approved(plan: Plan, host: FleetHost, work: str) -> Plan:
-    """Return the plan; a failure if an approved plan exists and does not contain it. Raises FleetError."""
+def find_difference(host: FleetHost, work: str) -> str:
+    """Return how the work of a host differs from the approved plan, in words; empty if not. Raises FleetError."""
     approved = host.variables["approved_plan"]
     if approved is None or not work:
-        return plan
+        return ""
     if isinstance(approved, str) and approved.startswith(_DIGEST):
         lines = (line.partition("\t") for line in host.reservations.noted("work"))
         planned = {name: wants for name, _tab, wants in lines}
         is_same = digest_of(planned) == approved and planned.get(host.name) == work
-        return plan if is_same else Plan("fail", "not_in_approved_plan", "The plan of the fleet has changed.", _AGAIN)
-    if _hosts_of(approved).get(host.name, "") == work:
-        return plan
-    return Plan("fail", "not_in_approved_plan", "The approved plan has another plan for this host, or none.", _AGAIN)
+        return "" if is_same else "The plan of the fleet has changed."
+    is_same = _hosts_of(approved).get(host.name, "") == work
+    return "" if is_same else "The approved plan has another plan for this host, or none."
 
 
 def read_approved_plan(value: Any) -> PlanOfRun | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, State
 
@@ -64,12 +65,11 @@ def decide(state: State, policy: Policy) -> Plan:
     )
     for check in SAFETY_CHECKS:
         if plan.action in check.actions and check.applies(state, policy):
-            plan = Plan(
-                "fail",
-                check.code,
-                f"{plan.summary} {_text(check.summary, state, policy)}",
-                _text(check.fix, state, policy),
-            )
+            code = check.code if isinstance(check.code, str) else check.code(state)
+            summary = _text(check.summary, state, policy)
+            # A cause that many hosts share has the same words for all.
+            shown = summary if check.is_shared else f"{plan.summary} {summary}"
+            plan = Plan("fail", code, shown, _text(check.fix, state, policy))
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
         plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores the last one.".strip())
@@ -499,18 +499,26 @@ RULES: tuple[Rule, ...] = (
 
 
 class SafetyCheck(NamedTuple):
-    """What must not be, before one of ``actions`` is taken."""
+    """What must not be, before one of ``actions`` is taken. ``is_shared``: many hosts may have the same cause."""
 
-    code: str
+    code: str | Callable[[State], str]
     when: str
     actions: tuple[Action, ...]
     applies: Callable[[State, Policy], bool]
     summary: str | Callable[[State, Policy], str]
     fix: str | Callable[[State, Policy], str]
+    is_shared: bool = False
 
 
 _WRITES: tuple[Action, ...] = ("record", "install", "replace")
 """A full disk must not keep a container from being restored."""
+
+_MOST_NAMES = 10
+
+
+def _session(state: State) -> FleetError:
+    return state.run.session or FleetError("login_rejected", "", "")
+
 
 SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
@@ -592,5 +600,45 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: s.container.is_live and s.container.auto_remove and not p.remove_leftovers,
         "It deletes itself when it stops (--rm) and could not be restored.",
         "If it may be lost, set slb_remove_leftovers: true for this host.",
+    ),
+    # Of the run, after those of the host.
+    SafetyCheck(
+        "engine_list_unreliable",
+        "the engine list did not show an engine of this run that exists",
+        ("replace",),
+        lambda s, p: bool(s.run.unlisted),
+        lambda s, p: f"The engine list did not show the engine of {s.run.unlisted}, which exists.",
+        "Correct slb_engine_list or the user's permissions, then run again.",
+        is_shared=True,
+    ),
+    SafetyCheck(
+        "replace_limit_exceeded",
+        "by the engine list alone, more running containers would be replaced than slb_max_replaced allows",
+        ("replace",),
+        lambda s, p: s.run.limit is not None and len(s.run.replacements) > s.run.limit,
+        lambda s, p: (
+            f"{len(s.run.replacements)} running containers would be replaced; slb_max_replaced allows {s.run.limit}: "
+            f"{', '.join(s.run.replacements[:_MOST_NAMES])}."
+        ),
+        "Check slb_engine_list, slb_engine_name and slb_manage_ip. If they are right, raise slb_max_replaced.",
+        is_shared=True,
+    ),
+    SafetyCheck(
+        "not_in_approved_plan",
+        "slb_approved_plan does not have this work for the host",
+        ("none", "wait", "record", "restore", "install", "replace"),
+        lambda s, p: bool(s.run.difference),
+        lambda s, p: s.run.difference,
+        "Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), and have it approved.",
+        is_shared=True,
+    ),
+    SafetyCheck(
+        lambda s: _session(s).code,
+        "the management node gives no session (the code is that of the login)",
+        ("install", "replace"),
+        lambda s, p: s.run.session is not None,
+        lambda s, p: _session(s).summary,
+        lambda s, p: _session(s).fix,
+        is_shared=True,
     ),
 )

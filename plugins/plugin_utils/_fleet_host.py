@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ansible.plugins.action import ActionBase
@@ -155,7 +155,20 @@ class FleetHost:
             **rest,
         )
         plan = decide(self.last_state, self.policy)
-        return self._within_limit(plan, is_compared) if plan.by_list else plan
+        if not plan.by_list:
+            return plan
+        self.reservations.note("replacements", self.name)
+        limit = self._replacement_limit()
+        return self.plan_again(
+            replacements=tuple(sorted(set(self.reservations.noted("replacements")))),
+            limit=limit if is_compared else None,
+            unlisted=next(iter(self.reservations.noted(f"list wrong {self.engine.base_url}")), ""),
+        )
+
+    def plan_again(self, **known: Any) -> Plan:
+        """Return the plan for the last state, with what else is known of the run: fields of ``RunState``."""
+        self.last_state = replace(self.last_state, run=replace(self.last_state.run, **known))
+        return decide(self.last_state, self.policy)
 
     def fetch_list(self, max_age: float | None = None) -> None:
         """Read the engine list of the run, at most ``max_age`` seconds old.
@@ -173,36 +186,15 @@ class FleetHost:
         is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
         self._listed = Listed("not_listed") if is_allowed else found
 
-    def _within_limit(self, plan: Plan, is_compared: bool) -> Plan:
-        """Count live containers that only the engine list calls leftovers, over the whole run.
-
-        The words are the same for all hosts, because a shared cause is shown once.
-        """
-        self.reservations.note("replacements", self.name)
-        wanted = sorted(set(self.reservations.noted("replacements")))
+    def _replacement_limit(self) -> int:
+        """Return how many live containers the run may replace because of the engine list alone."""
         limit = self.variables["max_replaced"]
-        if isinstance(limit, str):
-            # The check has all hosts of the run; the plays that follow have fewer.
-            self.reservations.note("sizes", str(self.size))
-            size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%"))
-            limit = max(1, int(size * share / 100)) if share else 0
-        wrong = self.reservations.noted(f"list wrong {self.engine.base_url}")
-        if wrong:
-            return Plan(
-                "fail",
-                "engine_list_unreliable",
-                f"The engine list did not show the engine of {wrong[0]}, which exists.",
-                "Correct slb_engine_list or the user's permissions, then run again.",
-            )
-        if not is_compared or len(wanted) <= limit:
-            return plan
-        return Plan(
-            "fail",
-            "replace_limit_exceeded",
-            f"{len(wanted)} running containers would be replaced; slb_max_replaced allows {limit}: "
-            f"{', '.join(wanted[:_MOST_NAMES])}.",
-            "Check slb_engine_list, slb_engine_name and slb_manage_ip. If they are right, raise slb_max_replaced.",
-        )
+        if isinstance(limit, int):
+            return limit
+        # The check has all hosts of the run; the plays that follow have fewer.
+        self.reservations.note("sizes", str(self.size))
+        size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%"))
+        return max(1, int(size * share / 100)) if share else 0
 
     def list_age(self, planned: Mapping[str, Any]) -> float:
         """Return the maximum age of the engine list before a change, in seconds.

@@ -36,13 +36,15 @@ _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
 RETURNED: Mapping[str, tuple[str, ...]] = {
     "host_info": ("slb_host",),
-    "engine_container": ("record", "set_aside_as", "restored", "is_replaced", "is_unknown", "before", "after"),
+    "_engine_step": ("record", "set_aside_as", "restored", "is_replaced", "is_unknown", "before", "after"),
+    "engine_container": ("record", "set_aside_as", "restored", "is_unknown", "before", "after"),
     "engine_record": ("record",),
     "motd": ("moved", "backup_file"),
     "login": ("sessionid", "tls_fingerprint"),
     "engine": ("outcome", "status_code", "answer"),
     "engine_info": ("engines", "unmapped"),
-    "interface": ("adopted", "released", "left_alone", "undone", "pending"),
+    "interface": ("adopted", "released", "left_alone", "undone", "pending", "token"),
+    "_interface_confirm": ("pending",),
 }
 """Keys that a host may return, by module. Everything else is dropped, above all ``ansible_facts``."""
 _LONGEST_TEXT = 8192

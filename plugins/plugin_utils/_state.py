@@ -108,6 +108,22 @@ class Record:
 
 
 @dataclass(frozen=True)
+class RunState:
+    """What the run knows beyond the host. Times and hosts of other management nodes do not count.
+
+    ``replacements``: hosts whose live container only the engine list calls a leftover. ``limit``: of these; None while
+    hosts are still checked. ``unlisted``: a host whose engine exists, although the engine list did not show it.
+    ``difference``: from the approved plan. ``session``: why the management node gives none.
+    """
+
+    replacements: tuple[str, ...] = ()
+    limit: int | None = None
+    unlisted: str = ""
+    difference: str = ""
+    session: FleetError | None = None
+
+
+@dataclass(frozen=True)
 class State:
     """Everything that a plan depends on, besides the policy.
 
@@ -126,6 +142,7 @@ class State:
     stopped_leftovers: tuple[str, ...] = ()
     ports: tuple[Mapping[str, Any], ...] = ()
     conflict: str = ""
+    run: RunState = field(default_factory=RunState)
     outcome: Outcome = "none"
     answer: str = ""
     requests: int = 0

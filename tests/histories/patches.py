@@ -200,7 +200,7 @@ def run_module(run: Any, module: str, arguments: dict[str, Any], **_unused: Any)
     """Run a module on the host, as ``ActionBase._execute_module``: over SSH, in a process of its own."""
     world, name = HERE.world, module.rpartition(".")[2]
     given = json.loads(json.dumps(arguments))
-    step = next((f" {given[key]}" for key in ("_step", "state") if given.get(key)), "")
+    step = next((f" {given[key]}" for key in ("step", "state") if given.get(key)), "")
     world.pause("call", 0.2)
     if world.now < world.unreachable_until or run.connection.fails:
         run.connection.fails = False

@@ -54,8 +54,9 @@ class Engine:
         answers = {
             "host_info": self._gather,
             "engine_record": self._note,
-            "engine_container": self._install if arguments.get("_step") in ("prepare", "mark") else self._set_aside,
+            "_engine_step": self._install if arguments.get("step") in ("prepare", "mark") else self._set_aside,
             "interface": self._adopt,
+            "_interface_confirm": self._adopt,
             "ping": lambda _arguments: {"ping": "pong"},
         }
         answer = answers[module](arguments) if module in answers else {"msg": "done"}
@@ -82,7 +83,7 @@ class Engine:
         return {"slb_host": facts}
 
     def _install(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        if arguments["_step"] == "mark":
+        if arguments["step"] == "mark":
             self.requested_at = time.monotonic()
             self._record.update(state="requested")
             return {"changed": True, "record": dict(self._record)}
@@ -91,7 +92,7 @@ class Engine:
             self._before = self.container, self._record
             self.container = ""
             engine = {key: arguments[key] for key in ("name", "manage_ip", "base_url")}
-            engine["request_id"] = arguments["_request_id"]
+            engine["request_id"] = arguments["request_id"]
             known = {"containers_before": [before["id"]] if before["id"] else []}
             self._record = {**_NO_RECORD, **engine, **known, "state": "prepared", "age": 0.0}
         record, after = dict(self._record), dict(_CONTAINER)
@@ -106,9 +107,9 @@ class Engine:
 
     def _set_aside(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         before = self._seen
-        if arguments["state"] == "restored":
-            is_own = arguments.get("_request_id") == self._record.get("request_id")
-            is_undone = is_own and self._record["state"] == "requested" and arguments.get("_requested_age") == 0
+        if arguments["step"] == "restore":
+            is_own = arguments.get("request_id") == self._record.get("request_id")
+            is_undone = is_own and self._record["state"] == "requested" and arguments.get("requested_age") == 0
             if is_undone or (is_own and self._record["state"] == "prepared"):
                 self.container, self._record = self._before
             record = dict(self._record)
@@ -124,8 +125,15 @@ class Engine:
 
     def _adopt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         left_alone = [{"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": ""}]
-        pending = [] if arguments.get("_confirm") else ["ens9"]
-        return {"changed": True, "adopted": [_INTERFACE], "left_alone": left_alone, "undone": [], "pending": pending}
+        pending = [] if "token" in arguments else ["ens9"]
+        return {
+            "changed": True,
+            "adopted": [_INTERFACE],
+            "left_alone": left_alone,
+            "undone": [],
+            "pending": pending,
+            "token": "0" * 32,
+        }
 
 
 def module_in(payload: bytes) -> str:

@@ -46,7 +46,7 @@ def lies(evil, folder):
         "words": {"merge": {"warnings": [ESCAPES, FORGED], "msg": FORGED + ESCAPES, "diff": {"before": ESCAPES}}},
         "keys": {"merge": {ESCAPES: FORGED, template: template}},
         "template": look(engine_container={"image": template, "why": template, "peers": [template]}),
-        "record": {"module": "engine_container", "merge": {"set_aside_as": template, "before": {template: template}}},
+        "record": {"module": "_engine_step", "merge": {"set_aside_as": template, "before": {template: template}}},
         "noise": {"before": FORGED, "after": FORGED},
     }
     ending = {

@@ -228,7 +228,7 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
         eventually(lambda: devices(host).get(SILENT) == "disconnected", 60, "NetworkManager is back")
         require_restored(host, before, SILENT, ANSWERED)
         (token,) = shell(host, "cd /run/slb-fleet && ls -d */").split("/")[:1]
-        late = fleet.module(host.name, "interface", _confirm="true", _token=token)
+        late = fleet.module(host.name, "_interface_confirm", token=token)
         assert late["code"] == "rolled_back", late
 
     everywhere(fleet, scenario)
@@ -315,7 +315,7 @@ def test_confirmation_beside_another_one_or_a_rollback(fleet):
             (token,) = shell(host, "cd /run/slb-fleet && dirname */armed").split()
             script = f"sleep {delay}; sh /run/slb-fleet/{token}/roll_back"
             host.exec(["systemd-run", "--collect", "--unit", "at-the-same-time", "sh", "-c", script])
-            result = fleet.module(host.name, "interface", _confirm="true", _token=token)
+            result = fleet.module(host.name, "_interface_confirm", token=token)
             shell(host, "while systemctl is-active --quiet at-the-same-time; do sleep 0.1; done")
             if result["failed"]:
                 assert result["code"] == "rolled_back", result

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, SafetyCheck
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import BEFORE_HOSTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -194,9 +194,13 @@ def decision_table() -> str:
         *("", "## Safety checks", ""),
         *("If one applies to the action of the rule, the plan is to fail, with the code of the check.", ""),
         *("| condition | before | code |", "|---|---|---|"),
-        *(f"| {check.when} | {', '.join(check.actions)} | `{check.code}` |" for check in SAFETY_CHECKS),
+        *(f"| {check.when} | {', '.join(check.actions)} | {_code(check)} |" for check in SAFETY_CHECKS),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _code(check: SafetyCheck) -> str:
+    return f"`{check.code}`" if isinstance(check.code, str) else "its own"
 
 
 def with_examples(text: str) -> str:

@@ -51,7 +51,12 @@ def errors(tree):
 
 
 def codes():
-    found = {rule.code for rule in RULES} | {check.code for check in SAFETY_CHECKS} | OF_REPORT | BUILT
+    found = (
+        {rule.code for rule in RULES}
+        | {check.code for check in SAFETY_CHECKS if isinstance(check.code, str)}
+        | OF_REPORT
+        | BUILT
+    )
     for file in sorted((ROOT / "plugins").rglob("*.py")):
         for each in errors(ast.parse(file.read_text())):
             constants = [node.value for node in ast.walk(each) if isinstance(node, ast.Constant)]

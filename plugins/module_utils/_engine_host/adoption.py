@@ -97,7 +97,7 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         }
         if chosen and not check_mode:
             values["adopted"] = _change(wanted, seen, chosen, settings)
-            values["pending"] = [each.name for each in chosen]
+            values.update(pending=[each.name for each in chosen], token=wanted.token)
         return Result(bool(chosen or undone), values, diff)
 
 

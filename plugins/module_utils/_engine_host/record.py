@@ -238,8 +238,7 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             return _result(False, noted, noted, before, before, set_aside_as=None)
         else:
             aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
-            expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
-            _compare(noted, before, expected)
+            _compare(noted, before, options["expected"])
         if before.state != "absent":
             check_may_stop(before, options["allow_established"], options["remove"])
         planned = dict(_new(options, noted, "preparing", aside), previous=previous)

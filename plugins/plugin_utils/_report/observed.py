@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 PREFIX = "slb.fleet."
 _LONGEST_TEXT, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
 STEP_UNKNOWN = Change("step_unknown", CHANGES["step_unknown"][0])
-STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container")
+STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container", f"{PREFIX}_engine_step")
 """Modules that change the container of a host."""
 
 
@@ -106,7 +106,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
         yield _change("install_unknown")
     elif is_done:
         yield from _changes_of(module, result, on)
-    elif module == "engine_container":
+    elif module in ("engine_container", "_engine_step"):
         yield from _changes_of_failure(result, is_restored=bool(result.get("failed") and result.get("restored")))
 
 
@@ -129,14 +129,16 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
         [_phrase(_mapping(each).get("name")) for each in _items(result.get(key))] for key in ("adopted", "released")
     )
     is_verified = _mapping(result.get("record")).get("state") == "verified"
+    of_container = (
+        ("container_set_aside", name and f" as {name}")
+        if "set_aside_as" in result
+        else ("container_restored" if result.get("restored") else "record_restored", "")
+    )
     found: dict[str, tuple[str, str]] = {
+        "engine_container": of_container,
+        "_engine_step": of_container,
         "engine": ("install_requested", ""),
         "engine_record": ("record_verified" if is_verified else "record_removed", ""),
-        "engine_container": (
-            ("container_set_aside", name and f" as {name}")
-            if "set_aside_as" in result
-            else ("container_restored" if result.get("restored") else "record_restored", "")
-        ),
         "motd": ("motd_aside" if result.get("moved") else "motd_restored", ""),
         "license": ("license_downloaded", f" to {place}{_phrase(result.get('dest'))}"),
         "interface": (

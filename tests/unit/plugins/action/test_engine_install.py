@@ -38,11 +38,11 @@ class Action(engine_install.ActionModule):
 
     @property
     def steps(self):
-        return [call["_step"] for call in self.calls]
+        return [call["step"] for call in self.calls]
 
 
 def prepared(arguments, state="prepared"):
-    return {"changed": True, "record": {"state": state, "request_id": arguments["_request_id"]}}
+    return {"changed": True, "record": {"state": state, "request_id": arguments["request_id"]}}
 
 
 def marked(arguments):
@@ -111,7 +111,7 @@ def test_install_with_a_lost_answer_repeats_the_step(node):
     action = Action(GONE, prepared, GONE, marked)
     assert action.act({})["outcome"] == "requested"
     assert action.steps == ["prepare", "prepare", "mark", "mark"]
-    assert {call["_request_id"] for call in action.calls} == {"aa11"}
+    assert {call["request_id"] for call in action.calls} == {"aa11"}
 
 
 def test_install_sends_a_planned_request_once(node):
@@ -139,7 +139,7 @@ def test_install_with_a_negative_answer_restores(node, answer, code, words):
     assert (caught.value.code, caught.value.values["restored"]) == (code, True)
     assert words in caught.value.summary
     assert (action.steps, len(node.requests)) == (["prepare", "mark", "restore"], 1)
-    assert (action.calls[2]["_request_id"], action.calls[2]["_requested_age"]) == ("aa11", 0)
+    assert (action.calls[2]["request_id"], action.calls[2]["requested_age"]) == ("aa11", 0)
 
 
 def test_install_leaves_a_new_container_to_the_next_check(node):
@@ -185,10 +185,10 @@ def test_install_tells_the_host_what_the_plan_expects(node):
     engine = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
     seen = {"container_id": None, "container_state": "absent", "record_state": "none", "record_request_id": None}
     limits = {"time_limit": 68, "lock_timeout": 10}
-    safety = {"allow_established": False, "remove": False, "stop_timeout": 33, "_wait_timeout": 180}
-    step = {"state": "set_aside", "_request_id": "aa11", **engine, **limits}
-    assert action.calls[0] == {**step, "_step": "prepare", "_action": "install", "_expected": seen, **safety}
-    assert action.calls[1] == {**step, "_step": "mark"}
+    safety = {"allow_established": False, "remove": False, "stop_timeout": 33, "wait_timeout": 180}
+    step = {"request_id": "aa11", **engine, **limits}
+    assert action.calls[0] == {**step, "step": "prepare", "action": "install", "expected": seen, **safety}
+    assert action.calls[1] == {**step, "step": "mark"}
 
 
 def test_install_waits_for_the_lock_no_longer_than_its_task(node):
@@ -290,8 +290,8 @@ def test_restore_after_a_rejection_is_reported(node, answer, code, is_restored, 
         action.act({})
     values = caught.value.values
     assert (caught.value.code, values.get("restored"), values.get("set_aside_as")) == (code, is_restored, name)
-    assert action.calls[2]["state"] == "restored"
-    assert (action.calls[2]["_open_age"], action.calls[2]["_requested_age"], action.calls[2]["lock_timeout"]) == (
+    assert action.calls[2]["step"] == "restore"
+    assert (action.calls[2]["open_age"], action.calls[2]["requested_age"], action.calls[2]["lock_timeout"]) == (
         0,
         0,
         10,

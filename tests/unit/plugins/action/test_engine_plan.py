@@ -24,7 +24,7 @@ LEFTOVER, HEALTHY, WAITING = facts(1, motd=LONG), facts(1, record=VERIFIED), fac
 WAITING["engine_container"] = ABSENT["engine_container"]
 NOTHING = {"hosts": {}, "digest": digest_of({})}
 GONE = AnsibleConnectionFailure("gone")
-PHASES = {"check": {}, "compare": {"compare": True}, "deploy": {"installed": {}}}
+PHASES = {"check": {}, "deploy": {"phase": "deploy"}, "verify": {"phase": "verify"}}
 
 
 class Action(engine_plan.ActionModule):
@@ -141,7 +141,7 @@ def test_unknown_variable_is_a_warning_once_in_a_run():
     (warning,) = Action(HEALTHY).run_with(mange_ip="x")["warnings"]
     assert "slb_manage_ip" in warning, "the nearest known variable"
     assert "warnings" not in Action(HEALTHY).run_with(mange_ip="x")
-    assert "warnings" not in Action(HEALTHY, installed={}).run_with(other_ip="x")
+    assert "warnings" not in Action(HEALTHY, phase="deploy").run_with(other_ip="x")
 
 
 def test_login_failure_blocks_before_the_host_is_changed(node):
@@ -154,19 +154,19 @@ def test_login_failure_blocks_before_the_host_is_changed(node):
 @pytest.mark.parametrize("slb_host", [ABSENT, LEFTOVER])
 def test_remediate_needs_no_management_node(node, slb_host):
     node.failure = FleetError("login_rejected", "Login rejected.", "Correct slb_password.")
-    result = Action(slb_host, remediate=True).run_with()
+    result = Action(slb_host, phase="remediate").run_with()
     is_there = slb_host is LEFTOVER
     assert outcome(result) == (("replace", "replace_requested") if is_there else ("install", "not_installed"))
     assert (node.logins, len(result["request_id"]), result["plan"]["moves_banner"]) == (0, 32, True)
 
 
-@pytest.mark.parametrize(("phase", "age"), [("check", None), ("compare", 10), ("deploy", 10)])
+@pytest.mark.parametrize(("phase", "age"), [("check", None), ("deploy", 10), ("verify", 10)])
 def test_deployment_fetches_a_young_engine_list(node, phase, age):
     Action(ABSENT, **PHASES[phase]).run_with(engine_list=LIST)
     assert node.fetched == [age]
 
 
-@pytest.mark.parametrize("phase", ["check", "compare"])
+@pytest.mark.parametrize("phase", ["check"])
 def test_host_lost_at_first_contact_is_unreachable(phase):
     with pytest.raises(AnsibleConnectionFailure):
         Action(GONE, **PHASES[phase]).run_with()
@@ -174,7 +174,7 @@ def test_host_lost_at_first_contact_is_unreachable(phase):
 
 def test_host_lost_after_the_install_is_a_failure():
     with pytest.raises(FleetError) as caught:
-        Action(GONE, installed={}).run_with()
+        Action(GONE, phase="deploy").run_with()
     assert caught.value.code == "host_unreachable"
 
 
@@ -205,27 +205,29 @@ def test_approval_is_compared_after_the_check(phase):
 def test_approval_of_a_digest_is_of_the_checked_hosts():
     work = Action(ABSENT).run_with()["work"]
     approved = digest_of({"edge-1": work})
-    assert outcome(Action(ABSENT, installed={}).run_with(approved_plan=approved)) == ("install", "not_installed")
+    assert outcome(Action(ABSENT, phase="deploy").run_with(approved_plan=approved)) == ("install", "not_installed")
     Action(ABSENT).run_with(number=2)
-    assert outcome(Action(ABSENT, installed={}).run_with(approved_plan=approved))[0] == "fail"
+    assert outcome(Action(ABSENT, phase="deploy").run_with(approved_plan=approved))[0] == "fail"
 
 
 def test_request_that_was_sent_needs_no_further_approval():
-    result = Action(ABSENT, installed={"requests": 1, "request_id": "aa11"}).run_with(approved_plan=NOTHING)
+    result = Action(ABSENT, phase="verify", planned={"requests": 1, "request_id": "aa11"}).run_with(
+        approved_plan=NOTHING
+    )
     assert (outcome(result), result["requests"]) == (("install", "not_installed"), 1)
     assert len(result["request_id"]) == 32
 
 
 def test_third_request_of_a_run_is_refused():
-    result = Action(ABSENT, installed={"requests": 2, "request_id": "aa11"}).run_with()
+    result = Action(ABSENT, phase="verify", planned={"requests": 2, "request_id": "aa11"}).run_with()
     assert (outcome(result), result["request_id"]) == (("fail", "no_further_request"), "aa11")
 
 
 @pytest.mark.parametrize(("slb_host", "action"), [(WAITING, "wait"), (HEALTHY, "none"), (LEFTOVER, "fail")])
 def test_request_keeps_its_id_while_it_is_verified(slb_host, action):
-    result = Action(slb_host, installed={"request_id": "aa11", "requests": 1}).run_with()
+    result = Action(slb_host, phase="verify", planned={"request_id": "aa11", "requests": 1}).run_with()
     assert (result["plan"]["action"], result["request_id"]) == (action, "aa11")
-    assert "request_id" not in Action(slb_host, installed={"requests": 1}).run_with()
+    assert "request_id" not in Action(slb_host, phase="verify", planned={"requests": 1}).run_with()
     assert "request_id" not in Action(slb_host).run_with()
 
 
@@ -235,7 +237,7 @@ def checked(slb_host=ABSENT, **variables):
 
 @pytest.mark.parametrize(("is_check", "groups"), [(False, ["ready"]), (True, [])])
 def test_comparison_collects_hosts_that_are_changed_now(is_check, groups):
-    action = Action(checked=checked(), group="ready", check=is_check)
+    action = Action(phase="compare", planned=checked(), group="ready", check=is_check)
     result = action.run_with()
     assert (outcome(result), action.groups, action.calls) == (("install", "not_installed"), groups, [])
     assert result["slb_host"] == ABSENT
@@ -243,13 +245,13 @@ def test_comparison_collects_hosts_that_are_changed_now(is_check, groups):
 
 def test_comparison_blocks_hosts_beyond_the_limit(node):
     first = checked(LEFTOVER, engine_list=LIST, max_replaced=0)
-    action = Action(checked=first, group="ready")
+    action = Action(phase="compare", planned=first, group="ready")
     assert outcome(action.run_with(engine_list=LIST, max_replaced=0)) == ("fail", "replace_limit_exceeded")
     assert (action.groups, action.calls, node.fetched) == ([], [], [None, None])
 
 
 def test_comparison_blocks_what_is_not_approved():
-    action = Action(checked=checked(), group="ready")
+    action = Action(phase="compare", planned=checked(), group="ready")
     assert outcome(action.run_with(approved_plan=NOTHING)) == ("fail", "not_in_approved_plan")
     assert action.groups == []
 
@@ -257,20 +259,20 @@ def test_comparison_blocks_what_is_not_approved():
 def test_comparison_blocks_two_hosts_of_one_address():
     first = checked()
     assert outcome(Action(ABSENT).run_with(number=2)) == ("fail", "duplicate_engine")
-    assert outcome(Action(checked=first).run_with()) == ("fail", "duplicate_engine")
+    assert outcome(Action(phase="compare", planned=first).run_with()) == ("fail", "duplicate_engine")
 
 
 def test_comparison_of_a_healthy_host_repeats_its_plan():
     first = checked(HEALTHY)
-    action = Action(checked=first, group="ready")
+    action = Action(phase="compare", planned=first, group="ready")
     assert action.run_with() == {**first, "changed": False}
     assert (action.groups, action.calls) == ([], [])
-    assert Action(checked=first, list_unknown_engines=True).run_with()["unknown_engines"] == []
+    assert Action(phase="compare", planned=first, list_unknown_engines=True).run_with()["unknown_engines"] == []
 
 
-@pytest.mark.parametrize("phase", [{}, {"installed": {}}, {"checked": True}])
+@pytest.mark.parametrize("phase", ["check", "deploy", "compare"])
 def test_unknown_engines_are_listed_on_demand(phase):
-    args = {**phase, "checked": checked()} if "checked" in phase else phase
+    args = {"phase": phase, **({"planned": checked()} if phase == "compare" else {})}
     assert Action(ABSENT, list_unknown_engines=True, **args).run_with()["unknown_engines"] == []
     assert "unknown_engines" not in Action(ABSENT, **args).run_with()
 
@@ -311,7 +313,7 @@ def test_record_is_written_only_on_demand_and_if_needed():
 
 @pytest.mark.parametrize(("is_checked", "groups"), [(False, ["work"]), (True, [])])
 def test_invalid_variable_blocks_only_its_host(is_checked, groups):
-    action = Action(ABSENT, group="work", **({"checked": checked()} if is_checked else {}))
+    action = Action(ABSENT, group="work", **({"phase": "compare", "planned": checked()} if is_checked else {}))
     result = action.run_with(wait_timeout="soon")
     assert (outcome(result), result["changed"], action.calls) == (("fail", "invalid_variable"), False, [])
     assert (action.groups, result["plan"]["steps"], result["plan"]["moves_banner"]) == (groups, [], False)

@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
-    check_approved,
+    find_difference,
     read_approved_plan,
     work_of,
 )
@@ -28,8 +28,8 @@ def planned(folder, **variables):
 
 
 def checked(folder, approved, **variables):
-    plan, made, work = planned(folder, approved_plan=approved, **variables)
-    return check_approved(plan, made, work).code
+    _plan, made, work = planned(folder, approved_plan=approved, **variables)
+    return made.plan_again(difference=find_difference(made, work)).code
 
 
 def plan_of(hosts):
@@ -66,7 +66,7 @@ def test_run_without_approved_plan_is_not_limited(tmp_path, approved):
 
 def test_host_without_work_needs_no_approval(tmp_path):
     plan, made, _work = planned(tmp_path, approved_plan=plan_of({}))
-    assert check_approved(plan, made, "") is plan
+    assert made.plan_again(difference=find_difference(made, "")) == plan
 
 
 @pytest.mark.parametrize(

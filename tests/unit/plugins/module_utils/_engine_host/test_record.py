@@ -53,7 +53,8 @@ def prepare(host, **changes):
 
 
 def set_aside(check_mode=False, **changes):
-    return record.set_aside({**ENGINE, **SET_ASIDE, "stop_timeout": 1, **changes}, check_mode)
+    expected = {key: changes.pop(key) for key in ("container_id", "container_state") if key in changes}
+    return record.set_aside({**ENGINE, **SET_ASIDE, "stop_timeout": 1, "expected": expected, **changes}, check_mode)
 
 
 def verify(container_id, remove_leftovers=False, **changes):

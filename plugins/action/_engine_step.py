@@ -1,0 +1,44 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Run the module on the host, and take declared keys only from its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ansible.module_utils.parsing.convert_bool import boolean
+
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RESTORE
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import OPEN
+
+
+class ActionModule(HostAction):
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """Return the module's result. This is no first contact: a lost connection is a failure."""
+        given = self.given()
+        is_own = boolean(given.pop("own", False))
+        if is_own:
+            # The step may still run on the host, and its connection may be dead.
+            self.reset_connection()
+            given.update(open_age=0, **self._age_of_own(str(given.get("request_id"))))
+        if self._task.timeout:
+            given.setdefault("time_limit", self.seconds_left(self._task.timeout))
+        answer = self.on_host_again("_engine_step", given, variables)
+        return {**answer, "afterwards": _describe(answer)} if is_own and not answer.get("failed") else answer
+
+    def _age_of_own(self, request_id: str) -> dict[str, Any]:
+        """Return the age at which a request of this run is restored: at once, unless it may have been accepted."""
+        notes = Reservations()
+        may_be_accepted = notes.noted(f"sent {request_id}") and not notes.noted(f"not accepted {request_id}")
+        return {} if may_be_accepted else {"requested_age": 0}
+
+
+def _describe(answer: Mapping[str, Any]) -> str:
+    """Return what the host was read to be, and how to restore a container that is still set aside."""
+    record, words = answer.get("record") or {}, f"Container slb is {(answer.get('after') or {}).get('state')}."
+    aside = record.get("set_aside") if record.get("state") in (*OPEN, "requested") else None
+    return f"{words} Set aside: {aside['name']}; {RESTORE} restores it." if aside else words

@@ -1,0 +1,182 @@
+#!/usr/bin/python
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+DOCUMENTATION = r"""
+module: _engine_step
+short_description: Do one step of an installation on an engine host
+version_added: 1.0.0
+description:
+  - Private. Only the actions and roles of this collection use this module, and it may change in each release.
+  - Use M(slb.fleet.engine_install) or M(slb.fleet.engine_container).
+author: slb.fleet contributors (@slb-fleet)
+extends_documentation_fragment:
+  - slb.fleet._attributes
+  - slb.fleet._attributes.engine_host
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+options:
+  step:
+    description:
+      - V(prepare) - check that the plan still holds, set the container aside if it is to be replaced, and record that.
+      - V(mark) - record that the request is about to be sent.
+      - V(set_aside) - set the container aside without an installation.
+      - V(restore) - restore what the request changed.
+    type: str
+    choices: [prepare, mark, set_aside, restore]
+    required: true
+  request_id:
+    description: Identifier of the request. A second execution of a step with the same identifier finishes the first.
+    type: str
+    required: true
+  own:
+    description: Whether the request is of this run. It is restored at once, unless it may have been accepted.
+    type: bool
+    default: false
+  action:
+    description: Action of the plan.
+    type: str
+    choices: [install, replace]
+  expected:
+    description: Container and record when the plan was made. If the host has changed, the step fails with the code C(state_changed).
+    type: dict
+    default: {}
+  name:
+    description: Name of the engine.
+    type: str
+  manage_ip:
+    description: Address of the engine host as the management node reaches it.
+    type: str
+  base_url:
+    description: Address of the management node.
+    type: str
+  allow_established:
+    description: Whether to stop a container that has connections.
+    type: bool
+    default: false
+  remove:
+    description: Whether the container may be lost.
+    type: bool
+    default: false
+  stop_timeout:
+    description: Number of seconds for the container to stop.
+    type: int
+    default: 10
+  lock_timeout:
+    description: Number of seconds to wait for another run on the same host.
+    type: int
+    default: 10
+  time_limit:
+    description: Number of seconds for the step. If the time is over, the step is undone. Unset for no limit.
+    type: float
+  wait_timeout:
+    description: Number of seconds in which no other run may request an installation.
+    type: float
+  open_age:
+    description: Minimum age in seconds of the record of an interrupted step that is restored. Unset for never.
+    type: float
+  requested_age:
+    description: Minimum age in seconds of the record of a request that is restored. Unset for never.
+    type: float
+"""
+
+EXAMPLES = r"""
+- name: Restore what a request has changed
+  slb.fleet._engine_step:
+    step: restore
+    request_id: "{{ slb_plan.request_id }}"
+    own: true
+"""
+
+RETURN = r"""
+record:
+  description: The deployment record after the step.
+  returned: success
+  type: dict
+  sample: {state: prepared}
+set_aside_as:
+  description: New name of the container that was set aside; null if there was none.
+  returned: if a container was to be set aside
+  type: str
+  sample: slb-leftover-20261120T131400Z
+restored:
+  description: Whether a container was restored.
+  returned: with the step V(restore), or if the step failed after a change
+  type: bool
+  sample: true
+is_replaced:
+  description: Whether a container that came when a request may have been sent has the name C(slb), so that nothing was restored.
+  returned: with the step V(restore)
+  type: bool
+  sample: false
+is_unknown:
+  description: Whether the result of the step is not known.
+  returned: failure
+  type: bool
+  sample: true
+afterwards:
+  description: What the host was read to be, and how to restore a container that is still set aside.
+  returned: with O(own)
+  type: str
+  sample: Container slb is running.
+before:
+  description: The container C(slb) before the step.
+  returned: success
+  type: dict
+  sample: {state: running}
+after:
+  description: The container C(slb) after the step.
+  returned: success
+  type: dict
+  sample: {state: absent}
+"""
+
+from typing import Any, Dict
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import record
+from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
+from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+ARGUMENTS = {
+    "step": dict(type="str", choices=["prepare", "mark", "set_aside", "restore"], required=True),
+    "request_id": dict(type="str", required=True),
+    "own": dict(type="bool", default=False),
+    "action": dict(type="str", choices=["install", "replace"]),
+    "expected": dict(type="dict", default={}),
+    "name": dict(type="str"),
+    "manage_ip": dict(type="str"),
+    "base_url": dict(type="str"),
+    "allow_established": dict(type="bool", default=False),
+    "remove": dict(type="bool", default=False),
+    "stop_timeout": dict(type="int", default=10),
+    "lock_timeout": dict(type="int", default=10),
+    "time_limit": dict(type="float"),
+    "wait_timeout": dict(type="float"),
+    "open_age": dict(type="float"),
+    "requested_age": dict(type="float"),
+}
+
+
+def operation(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Do one step."""
+    step = options["step"]
+    if step == "prepare":
+        return record.prepare(options, check_mode)
+    if step == "mark":
+        return record.mark(options)
+    if step == "set_aside":
+        return record.set_aside(options, check_mode)
+    return record.restore(options, check_mode)
+
+
+def main() -> None:
+    prepare = ("name", "manage_ip", "base_url", "action", "expected")
+    run_module(ARGUMENTS, operation, required_if=[("step", "prepare", prepare)])
+
+
+if __name__ == "__main__":
+    main()
