@@ -68,7 +68,7 @@ def test_a_variable_that_does_not_exist_is_told_once(tmp_path, playbook):
     assert words.count("Variable slb_wait_timout unknown (did you mean slb_wait_timeout?)") == 1, output
 
 
-def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(tmp_path):
+def test_undecryptable_variable_asks_for_the_vault_password(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     secret = "$ANSIBLE_VAULT;1.1;AES256\n" + "6162" * 20
     (tmp_path / "vaulted.yml").write_text("slb_engine_name: !vault |\n" + textwrap.indent(secret, "  ") + "\n")
@@ -80,7 +80,7 @@ def test_a_variable_that_cannot_be_decrypted_wants_the_password_and_no_rollout(t
     assert "slb.fleet.audit" in next_of(output)
 
 
-def test_an_engine_list_without_a_needed_key_is_a_missing_variable(tmp_path):
+def test_engine_list_without_a_needed_key_is_missing_variable(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     _status, output = fleet.run("slb.fleet.audit", "-e", '{"slb_engine_list": {"path": "/engines"}}')
     assert fleet.hosts["edge-1"]["code"] == "missing_variable"
@@ -90,7 +90,7 @@ def test_an_engine_list_without_a_needed_key_is_a_missing_variable(tmp_path):
     assert "task_failed" not in output
 
 
-def test_with_the_callback_of_ansible_a_message_stands_once_and_the_last_task_names_its_code(tmp_path):
+def test_default_callback_shows_a_message_once_with_its_code(tmp_path):
     fleet = Canned(tmp_path, edge_1="breaks", edge_2="healthy")
     _status, output = fleet.run("slb.fleet.rollout", ANSIBLE_STDOUT_CALLBACK="ansible.builtin.default")
     failures = re.findall("^fatal: .*", output, re.MULTILINE)
@@ -120,7 +120,7 @@ def test_a_list_of_no_hosts_is_a_limit_to_none(tmp_path):
     assert "leaves us with no hosts to target" in output
 
 
-def test_a_run_limited_by_its_own_list_of_hosts_goes_on_with_its_hosts(tmp_path):
+def test_run_limited_to_its_retry_file_keeps_its_hosts(tmp_path):
     """The list is replaced during the run, and finally has the hosts for a next run."""
     fleet = Canned(tmp_path, edge_1="work", edge_2="work", edge_3="work")
     fleet.reports.mkdir()
@@ -152,7 +152,7 @@ def test_audit_without_some_tasks_verifies_no_more(tmp_path, options, healthy):
     assert {name for name, each in fleet.statuses.items() if each not in ("not_started", "failed")} == healthy
 
 
-def test_where_no_host_matches_the_earlier_report_is_not_left_as_if_it_was_of_this_run(tmp_path):
+def test_run_without_hosts_replaces_the_earlier_report(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     fleet.run("slb.fleet.rollout")
     assert fleet.document["counts"]["healthy"] == 1
@@ -179,7 +179,7 @@ def test_report_of_a_killed_run_is_whole(tmp_path, number):
     assert fleet.statuses == so_far
 
 
-def test_what_a_killed_run_left_half_written_is_taken_away_and_not_what_another_run_writes(tmp_path):
+def test_files_of_a_killed_run_are_removed(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy")
     fleet.reports.mkdir()
     old, new = fleet.reports / ".slb-fleet-0123456789abcdef.part", fleet.reports / ".slb-fleet-fedcba9876543210.part"

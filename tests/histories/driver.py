@@ -5,6 +5,7 @@ An unknown keyword or module is an error, so that the tasks of the role cannot c
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 from functools import cache, lru_cache
 from pathlib import Path
@@ -88,8 +89,16 @@ class RunTemplar:
 class Run:
     """One run of a role for one host. ``touched``: name, whether live, and policy of a container before its change."""
 
-    def __init__(self, name: str, number: int, role: str = "engine_deployment", **variables: Any) -> None:
-        self.name, self.role = name, role
+    def __init__(
+        self,
+        name: str,
+        number: int,
+        role: str = "engine_deployment",
+        *,
+        is_called_twice: bool = False,
+        **variables: Any,
+    ) -> None:
+        self.name, self.role, self.is_called_twice = name, role, is_called_twice
         self.folder = HERE.folder / f"run-{number}"
         self.folder.mkdir()
         self.connection = Connection()
@@ -120,6 +129,10 @@ class Run:
 
     def _run(self) -> None:
         HERE.world.say(f"{self.name} begins.")
+        if self.is_called_twice:
+            with contextlib.suppress(HostFailed):
+                self._tasks(_read(self.role, "tasks/main.yml"))
+            HERE.world.say(f"{self.name} calls the role again.")
         try:
             self._tasks(_read(self.role, "tasks/main.yml"))
         except (HostFailed, Unreachable):

@@ -395,3 +395,12 @@ def test_container_that_a_person_makes_after_an_interruption(point):
     """No request was sent, so it is no engine: the set-aside container is named, or restored."""
     events = [Event(point, 0, "run and module killed"), Event("at once", 0, "person makes")]
     History(Setup(is_engine=False, rest=600.0), events).play()
+
+
+def test_role_works_when_it_is_called_again_in_the_play():
+    history = History(Setup(first="absent", is_engine=False), [])
+    history.world.node_fault = "rejects it"
+    run = Run("Run A", 0, slb_unverified_engine="fail", is_called_twice=True)
+    history.world.go_on()
+    assert next(result.get("code") for _task, result in run.results if result.get("code")) == "install_rejected"
+    assert (run.has_failed, run.plan["action"]) == (False, "none")

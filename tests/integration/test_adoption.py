@@ -54,7 +54,7 @@ def reasons(result: dict[str, Any]) -> dict[str, str]:
     return {each["name"]: each["reason"] for each in result["left_alone"]}
 
 
-def test_an_adopted_interface_is_offered_also_after_a_reboot_and_can_be_released(fleet):
+def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
     before = {}
 
     def adopt(host):
@@ -234,7 +234,7 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     everywhere(fleet, scenario)
 
 
-def test_without_a_fresh_connection_the_host_rolls_back_and_the_task_fails(fleet):
+def test_adoption_without_fresh_connection_rolls_back(fleet):
     def scenario(host):
         before = dump(host, SILENT)
         with adopting(fleet, host, names=[SILENT]) as controller:
@@ -351,7 +351,7 @@ def test_the_zone_of_firewalld_stays(fleet):
 
 
 @pytest.mark.long
-def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet):
+def test_adoption_over_another_connection_changes_nothing(fleet):
     host = fleet.hosts["trixie"]
     before = dump(host, SILENT)
     variables = {"ansible_connection": "ansible.builtin.local", "names": [SILENT]}
@@ -362,7 +362,7 @@ def test_nothing_is_changed_over_a_connection_that_cannot_be_made_afresh(fleet):
     assert differences(before, dump(host, SILENT)) == {}
 
 
-def test_a_profile_lies_in_the_file_of_its_interface_and_a_release_leaves_nothing(fleet):
+def test_release_removes_the_file_of_the_profile(fleet):
     def scenario(host):
         before = dump(host, SILENT, ANSWERED)
         assert module(fleet, host, SILENT, ANSWERED)["changed"]

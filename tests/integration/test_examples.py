@@ -103,7 +103,7 @@ def test_the_plan_of_an_adoption_is_told_interface_by_interface(fleet):
 
 
 @pytest.mark.usefixtures("output_callback")
-def test_the_description_of_the_list_in_the_docs_is_right_for_the_lab(fleet, tmp_path):
+def test_engine_list_of_the_docs_fits_the_lab(fleet, tmp_path):
     described = yaml.safe_load((ROOT / "examples" / "group_vars" / "engines.yml").read_text())
     done = fleet.play("slb.fleet.show_engine_list", variables=described)
     assert done.status == 0, done.output

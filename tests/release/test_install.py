@@ -47,7 +47,7 @@ def test_by_the_lines_of_the_readme_everything_is_there(home, artifact):
     assert "play #1 (engines)" in looked.output
 
 
-def test_what_an_execution_environment_is_built_of_is_where_the_page_has_it_copied_from(home, artifact):
+def test_execution_environment_has_the_files_of_its_page(home, artifact):
     copies = [line for line in block("docs/awx.md", "ansible-builder build").splitlines() if line.startswith("cp ")]
     type_in(artifact.parent, "\n".join(copies), {"HOME": str(home)}).assert_ok()
     definition = artifact.with_name("execution-environment.yml")

@@ -25,7 +25,7 @@ def signer(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.skipif(not shutil.which("gpg"), reason="there is no GnuPG")
-def test_a_release_from_a_fresh_clone_is_what_its_page_says_it_is(tmp_path, signer):
+def test_release_from_a_fresh_clone_is_as_its_page_says(tmp_path, signer):
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", ROOT, clone], check=True)
     # Right after a release there is nothing to tell; then this is.

@@ -148,7 +148,7 @@ def test_the_connection_of_a_play_reaches_its_tasks(tmp_path):
     assert "127.0.0.1:9" in done.stdout
 
 
-def test_a_password_is_vaulted_by_the_command_and_read_by_the_variables_of_its_node(tmp_path):
+def test_password_vaulted_by_the_command_is_read(tmp_path):
     """The whole way: what is typed prints a variable, which the group of the page takes for its node's password."""
     (typed,) = (each for each in commands("read") if "ansible-vault" in each)
     (tmp_path / "vault-password").write_text("of the vault\n")

@@ -43,7 +43,7 @@ def second(sites, rollout):
     return sites.play("slb.fleet.rollout", slb_serial=DEFAULT)
 
 
-def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites, held_up):
+def test_failed_canary_ends_the_run_before_other_changes(sites, held_up):
     assert held_up.status != 0
     assert held_up.of("failed") == {name: int(name == CANARY) for name in held_up.recap}, held_up.output
     for name in REST:
@@ -51,13 +51,13 @@ def test_a_canary_that_fails_ends_the_run_before_anything_else_is_touched(sites,
         assert (site.containers, site.record, site.requests["install"]) == ({}, {}, 0)
 
 
-def test_the_report_tells_the_proven_the_failed_and_those_that_were_not_started(held_up):
+def test_report_has_verified_failed_and_not_started_hosts(held_up):
     assert held_up.verified_by.get(HEALTHY) == "host", held_up.output
     assert held_up.report[CANARY].startswith("failed")
     assert [held_up.report[name].startswith("not started") for name in REST] == [True] * len(REST), held_up.output
 
 
-def test_a_host_that_cannot_be_reached_or_needs_a_person_holds_up_no_other(sites, rollout):
+def test_unreachable_or_blocked_host_delays_no_other(sites, rollout):
     assert rollout.report[UNREACHABLE].startswith("unreachable"), rollout.output
     assert rollout.report[HEALTHY].startswith("failed"), rollout.output
     for site in sites:

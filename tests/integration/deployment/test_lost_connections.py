@@ -51,7 +51,7 @@ def test_replacement_with_a_lost_connection(sites, tmp_path, faults):
         assert site.leftovers == ["exited"]
 
 
-def test_healthy_host_costs_one_connection_and_one_look_at_the_list(sites, tmp_path):
+def test_healthy_host_costs_one_connection_and_one_fetch(sites, tmp_path):
     for site in sites:
         site.node.reset_counters()
     before = sites.seen()

@@ -40,7 +40,7 @@ def test_the_bytes_of_a_login_are_those_that_a_login_prints(sites, host, make_no
 
 
 @pytest.mark.parametrize("path", ["/etc/motd", "/etc/issue"], ids=["written here", "from the image"])
-def test_what_was_moved_aside_comes_back_and_a_backup_of_others_stays(sites, path):
+def test_banner_is_restored_and_other_backups_stay(sites, path):
     site = sites["bookworm"]
     site.clean()
     if path == "/etc/motd":

@@ -20,7 +20,7 @@ def be_forgotten(sites: Sites, site: Site) -> None:
     site.node.forget(site.name)
 
 
-def test_hosts_that_are_named_are_repaired_and_no_install_is_requested(sites):
+def test_remediate_repairs_named_hosts_and_requests_nothing(sites):
     leftover, busy, unnamed, forgotten = sites
     sites.prepare(
         {

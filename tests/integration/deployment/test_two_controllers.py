@@ -24,7 +24,7 @@ def test_two_rollouts_at_once_request_once(sites):
         assert len(site.leftovers) == (site.name in replaced)
 
 
-def test_a_rollout_waits_for_the_request_of_another_one_or_of_a_person(sites):
+def test_rollout_waits_for_the_request_of_another_run(sites):
     """The container takes ten seconds to stop: the second run is planned while the record says preparing."""
     sites.prepare({"bookworm": Site.run_container, "podman": lambda site: site.a_person_deploys(20)})
     site, given = sites["bookworm"], {**LISTED, "slb_stop_timeout": 10}

@@ -1,5 +1,6 @@
 """The variables of a host: types, defaults, empty values, and what is refused."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    DEFAULTS,
     checked,
     raw_value,
     read_variables,
@@ -182,3 +184,17 @@ def test_variable_of_the_run_is_rejected_in_the_inventory(name):
     assert refused.value.code == "invalid_variable"
     refuse(1)  # of a play
     refuse(" ", **{name: " "})
+
+
+COPY = re.compile(r"\{\{ (\d+) if (slb_\w+)|(slb_\w+) if \3 is defined .* else (\d+)")
+"""Keywords of a task need a value also for an empty variable, so they repeat the default."""
+
+
+def test_repeated_default_is_that_of_the_role():
+    found = {}
+    for file in (*ROOT.glob("roles/*/vars/main.yml"), ROOT / "playbooks" / "rollout.yml"):
+        for first, name, other, second in COPY.findall(file.read_text()):
+            found.setdefault(name or other, set()).add(int(first or second))
+    assert found.pop("slb_max_fail_percentage") == {100}, "of a play, in no role"
+    assert found == {name: {DEFAULTS[name]} for name in found}
+    assert {"slb_host_timeout", "slb_stop_timeout", "slb_throttle", "slb_batch_pause"} == set(found)

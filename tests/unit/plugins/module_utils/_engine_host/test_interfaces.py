@@ -180,7 +180,7 @@ def test_other_programs_that_have_an_interface(path, text, is_claimed):
     assert reason is None or path in reason[0]
 
 
-def test_profile_brings_nothing_but_an_address_to_a_host_with_a_default_route():
+def test_profile_on_a_routed_host_brings_an_address_only():
     assert adoption.make_profile("", 10, False) == {"ipv4.dhcp-timeout": "25"}
     settings = adoption.make_profile("internal", 10, True)
     assert settings["connection.zone"] == "internal"

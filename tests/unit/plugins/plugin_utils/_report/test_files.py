@@ -12,7 +12,7 @@ from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_
 )
 
 
-def test_retry_has_the_failed_the_unreachable_and_the_not_started():
+def test_retry_has_failed_unreachable_and_not_started_hosts():
     assert retry(troubled()).splitlines() == ["edge-2", "edge-3", "edge-4", "edge-5"]
 
 
@@ -33,7 +33,7 @@ def test_files_are_replaced_as_a_whole(tmp_path):
     assert ((tmp_path / "victim").read_text(), (folder / "retry").is_symlink()) == ("mine", False)
 
 
-def test_no_other_user_may_write_where_reports_are_whatever_the_umask_is(tmp_path):
+def test_report_folder_is_private_with_any_umask(tmp_path):
     folder = tmp_path / "of" / "the" / "night"
     before = os.umask(0)
     try:

@@ -12,7 +12,7 @@ from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_
 )
 
 
-def test_the_page_of_a_failed_fleet_is_small_and_needs_nothing_from_elsewhere():
+def test_page_of_a_failed_fleet_is_small_and_self_contained():
     words = "it could be live, and what to do about it takes many words. " * 5
     run = RecordedRun(folder="/reports")
     names = [f"edge-{number}.site.example" for number in range(5000)]

@@ -25,7 +25,7 @@ def test_a_healthy_fleet_of_any_size_has_four_lines(number):
     assert f"OK   {number}/{number} healthy" in shown[0]
 
 
-def test_failures_are_grouped_by_code_the_largest_first_and_the_next_command_is_last():
+def test_failures_are_grouped_by_code_and_next_is_last():
     run = RecordedRun(folder="/reports")
     names = [f"edge-{number}" for number in range(1, 31)]
     run.play("check", *names)
@@ -86,7 +86,7 @@ def test_a_plan_shows_a_cause_of_many_hosts_once():
     assert "  ! a, b, c, d, e, f and 2 more" in shown
 
 
-def test_check_mode_of_an_adoption_shows_hosts_with_a_change_only():
+def test_check_mode_of_an_adoption_shows_changed_hosts_only():
     run = RecordedRun("slb.fleet.adopt_interfaces", check=True)
     run.play("adopt", "edge-1", "edge-2")
     run.task("edge-1", "slb.fleet.interface", {"changed": True, "adopted": [{"name": "ens9"}]})
