@@ -48,7 +48,8 @@ options:
   exists_patterns:
     description:
       - Regular expressions that identify an "engine already exists" answer. Case is ignored.
-      - The messages of the answer are searched. A list replaces the default list.
+      - The messages of the answer are searched, unless a member such as V(code) or V(success) states success. A list
+        replaces the default list.
     type: list
     elements: str
     default:

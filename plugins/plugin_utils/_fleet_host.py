@@ -21,6 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, comparable
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import compile_patterns
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, fetch_excerpt, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options
@@ -71,6 +72,7 @@ class FleetHost:
                 raise missing("base_url")
             wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
             base_url = normalize_base_url(connection["base_url"])
+            compile_patterns(variables)
             if variables["engine_list"]:
                 EngineList.from_option(variables["engine_list"])
             _check_times(variables["wait_timeout"], _call_seconds(connection))

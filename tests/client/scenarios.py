@@ -39,6 +39,7 @@ LIST = "/console/engines"
 ENGINE_LIST = {
     "path": LIST, "items": "items", "name": "n", "address": "ip", "state": "st", "running": ["up"],
 }  # fmt: skip
+ITEM = {"n": "edge-1", "ip": "192.0.2.1", "st": "up"}
 LOGIN_PAGE = (
     "<!DOCTYPE html><html><head><title>Console</title></head><body>"
     '<form action="/account/login/" method="post"><input name="username">'
@@ -68,7 +69,7 @@ class Scenario:
     ``code``: of the expected error, empty if the call succeeds. ``outcome``: of an install. ``seen``: number of logins
     and of calls that the node sees. ``served``: start with a session that has served. ``node``: options of the fake
     node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
-    ``cause``: part of the message.
+    ``cause``: part of the message. ``cookies``: of the session that has served.
     """
 
     name: str
@@ -85,6 +86,7 @@ class Scenario:
     proxy: dict[str, Any] | None = None
     environment: dict[str, str] = field(default_factory=dict)
     cause: str = ""
+    cookies: dict[str, str] = field(default_factory=dict)
 
 
 def _date(seconds: float) -> str:
@@ -202,6 +204,8 @@ COOKIES = [
 
 LOGINS = [
     Scenario("redirect after login", "login", seen=(1, 0), login=[new_session("Location: /console/", status=302)]),
+    Scenario("words after login", "login", seen=(1, 0), login=[new_session(body='{"code":0,"tip":"Account locked after 5 tries"}')]),
+    Scenario("login with a token", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"msg":"ok","token":"t0ken"}')]),
     Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
     Scenario("no cookie", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"code":0}')]),
     Scenario("no login page", "login", code="unexpected_answer", seen=(1, 0), login=[answer(404, START_PAGE)]),
@@ -299,6 +303,7 @@ INSTALLS = [
     _install("endless body", "unknown", flood(message(200, b"", length=-1), b"x" * 65536)),
     _install("gzip bomb", "unknown", answer(200, gzip.compress(b"0" * 50_000_000), "Content-Encoding: gzip")),
     _install("number of a million digits", "unknown", answer(200, '{"code":' + "1" * 900_000 + "}")),
+    _install("cookie of the language", "rejected", answer(400, '{"msg":"The engine is open"}'), cookies={"django_language": "en"}, cause="engine"),
     _install("password in the answer", "rejected", answer(400, json.dumps({"msg": 'got pa"ss<w>örd &1, sorry'}))),
 ]  # fmt: skip
 
@@ -317,6 +322,9 @@ LICENSES = [
     _license("without length", answer(200, LICENSE_TEXT, length=-1), code=""),
     _license("binary", answer(200, bytes(range(256))), code=""),
     _license("JSON", answer(200, '{"license":"abc","status":1}'), code=""),
+    _license("JSON with words", answer(200, '{"license":"abc","terms":"Not valid for resale. Please log in."}'), code=""),
+    _license("text with words", answer(200, "Not valid for resale.\nPlease log in first.\n"), code=""),
+    _license("notice instead", answer(200, "Please log in first"), code="login_rejected"),
     _license("busy, then complete", answer(503), answer(200, LICENSE_TEXT), code="", seen=(1, 2)),
     *(
         _license(f"session ended, {name}", expiring(reply), for_session(answer(200, LICENSE_TEXT)), code="", seen=(1, 2), served=True)
@@ -340,6 +348,12 @@ LISTS = [
     Scenario("list", "list", [answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}')]),
     Scenario("list in GBK", "list", [answer(200, '{"items":[{"n":"边缘","ip":"192.0.2.1","st":"up"}]}'.encode("gbk"))]),
     Scenario("list: session ended", "list", [expiring(answer(401)), for_session(answer(200, '{"items":[]}'))], served=True, seen=(1, 2)),
+    *(
+        Scenario(f"list: engine with {key} {text!r}", "list", [answer(200, json.dumps({"items": [{**ITEM, key: text}]}))])
+        for key, text in (("error", "SSH login failed"), ("reason", "session timed out"), ("message", "please log in"))
+    ),
+    Scenario("list: message beside it", "list", [answer(200, json.dumps({"items": [ITEM], "message": "Please log in"}))]),
+    Scenario("list: failure beside an empty list", "list", [answer(200, '{"items":[],"code":500}')], code="engine_list_unavailable"),
     Scenario("list: 404", "list", [answer(404, "none")], code="engine_list_unavailable"),
     Scenario("list: 403", "list", [answer(403, '{"detail":"no permission"}')], code="engine_list_unavailable"),
     Scenario("list: error in JSON", "list", [answer(200, '{"code":500,"msg":"out of order"}')], code="engine_list_unavailable"),

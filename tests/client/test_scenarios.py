@@ -34,7 +34,8 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         options = {"base_url": node.base_url, "username": "admin", "timeout": 30, "retries": 1, "tls_fingerprint": pin}
         options |= scenario.options
         options = {name: value.format(**values) if isinstance(value, str) else value for name, value in options.items()}
-        session = OwnSession(Session({"sessionid": node.new_session()}, has_served=True)) if scenario.served else None
+        cookies = {"sessionid": node.new_session(), **scenario.cookies}
+        session = OwnSession(Session(cookies, has_served=True)) if scenario.served else None
         begin = time.monotonic()
         result = run(scenario.call, {"password": PASSWORD, **options}, session)
     assert time.monotonic() - begin < WITHOUT_END / 5

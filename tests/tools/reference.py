@@ -27,7 +27,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Connection": tuple(f"slb_{name}" for name in CONNECTION_ARGUMENTS if name != "sessionid"),
     "Engine": (
         *("slb_engine_name", "slb_manage_ip", "slb_manage_ip_translated"),
-        *("slb_user_credential_id", "slb_is_change_hostname"),
+        *("slb_user_credential_id", "slb_is_change_hostname", "slb_exists_patterns", "slb_port_in_use_patterns"),
     ),
     "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty"),
     "Leftovers": (

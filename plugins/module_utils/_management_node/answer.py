@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,12 +37,14 @@ _HTML = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"(<[^<>]*>)")
-_LOGIN_TARGET = re.compile(
-    r"<form\b[^<>]*\baction\s*=\s*[\"']?[^\"'<>]*(?:log|sign)[_-]?in\b"
-    r"|<meta\b[^<>]*\brefresh\b[^<>]*(?:log|sign)[_-]?in\b"
-    r"|<input\b[^<>]*\btype\s*=\s*[\"']?password\b",
+_LOGIN_TAG = re.compile(
+    r"<(?:form\b[^<>]*\baction\s*=\s*[\"']?[^\"'<>]*(?:log|sign)[_-]?in\b"
+    r"|meta\b[^<>]*\brefresh\b[^<>]*(?:log|sign)[_-]?in\b"
+    r"|input\b[^<>]*\btype\s*=\s*[\"']?password\b)",
     re.IGNORECASE,
 )
+_LONGEST_TAG = 500  # characters of a tag that are searched: the expression is not linear
+_LONGEST_NOTICE = 200  # bytes of a text that may be a notice such as "please log in", and no license
 _LOGIN_PATH = re.compile(r"(?:log|sign)[_-]?in\b", re.IGNORECASE)
 # fmt: off
 # Members that hold a message, without "_" and "-".
@@ -54,9 +56,12 @@ _CODES = frozenset({"code", "errcode", "errorcode", "errno", "ret", "retcode", "
 _STATES = frozenset({"status", "statuscode", "state", "result"})  # as often of the engine as of the request
 _FLAGS = frozenset({"success", "succeed", "succeeded", "successful", "issuccess", "issuccessful", "ok"})
 _ERRORS = frozenset({"error", "errors", "err", "exception"})
-_NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no"})
+_NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no", "success"})
+_OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginename"})
 _ENVELOPES = frozenset({"data", "result", "response", "body"})
 # fmt: on
+_SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
+_LONGEST_WORD = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
 
 
 @dataclass(frozen=True)
@@ -115,46 +120,78 @@ class Answer:
         source = self.text[:_LOOKED_AT]
         title = re.search(r"<title[^<>]*>([^<]*)", source, re.IGNORECASE)
         is_script_only = not self.message and re.search(
-            r"location[^<>\"']{0,20}[\"'][^<>\"']*(?:log|sign)[_-]?in\b", source
+            r"location[^<>\"']{0,20}[\"'][^<>\"']{0,500}?(?:log|sign)[_-]?in\b", source
         )
         is_titled = title is not None and bool(
             re.search(r"\b(?:log|sign)[\s-]?in\b|登录|登陆|登入", title[1], re.IGNORECASE)
         )
-        return bool(_LOGIN_TARGET.search(source) or is_titled or is_script_only)
+        has_target = any(_LOGIN_TAG.match(tag[:_LONGEST_TAG]) for tag in _TAG.findall(source))
+        return bool(has_target or is_titled or is_script_only)
 
     @cached_property
-    def message(self) -> str:
-        """What a person reads of the answer, in one line: all texts of JSON, the visible text of a page."""
+    def objects(self) -> list[Mapping[str, Any]]:
+        """The objects of JSON that are about the request: the one at the top, and those in its envelopes."""
+        top = self.parsed[0] if self.parsed else None
+        if not isinstance(top, dict):
+            return []
+        return [top, *(each for key, each in top.items() if bare(key) in _ENVELOPES and isinstance(each, dict))]
+
+    @cached_property
+    def messages(self) -> str:
+        """The messages to the user, each in a line: message members of JSON, or the visible text of another answer.
+
+        Texts in the items of a list, in a license or in a member with a token are none.
+        """
+        if self.objects:
+            members = [each for value in self.objects for key, each in value.items() if bare(key) in _MESSAGE_KEYS]
+            return "\n".join(plain(text) for member in members for text in find_texts(member))
         if self.parsed:
-            return plain("; ".join(find_texts(self.parsed[0])))
+            top = self.parsed[0] if isinstance(self.parsed[0], list) else [self.parsed[0]]
+            return "\n".join(map(plain, top)) if all(isinstance(each, str) for each in top) else ""
         return plain(_visible_text(self.text[:_LOOKED_AT]) if self.is_html else self.text)
 
-    @cached_property
-    def message_fields(self) -> str:
-        """The texts of those members of JSON that hold messages, each in a line; the message of another answer."""
-        if self.parsed and isinstance(self.parsed[0], (dict, list)):
-            return "\n".join(map(plain, find_texts(self.parsed[0], lambda key: bare(key) in _MESSAGE_KEYS)))
-        return self.message
+    @property
+    def message(self) -> str:
+        return self.messages.replace("\n", "; ")
 
     @cached_property
     def verdict(self) -> bool | None:
-        """True: the answer reports success. False: it reports failure. None: neither, or both."""
-        if not self.body.strip():
-            return True
-        value = self.parsed[0] if self.parsed else self.message
-        if isinstance(value, dict):
-            return _verdict_of_object(value, _verdict_of_words(self.message_fields))
-        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value)):
-            return _verdict_of_words(self.message)
-        return True if value is True else None
+        """True: the structure of the answer states success. False: it states failure. None: neither, or both.
+
+        Words never decide, except for a code 1, which some management nodes use for success.
+        """
+        if not self.objects:
+            return True if not self.body.strip() or (self.parsed and self.parsed[0] is True) else None
+        signs, inner = _signs(self.objects[0]), set[bool | None]()
+        for each in self.objects[1:]:
+            # Without a message, a code or state may be a field of the engine.
+            inner |= _signs(each) if _MESSAGE_KEYS & set(map(bare, each)) else _signs(each, _FLAGS | _ERRORS)
+        if False in signs:
+            is_unclear = _codes(self.objects[0]) == {1} and is_found("success", self.messages)
+            return None if True in signs or is_unclear else False
+        if None in signs or False in inner:
+            return None if signs else False
+        return True if True in signs | inner else None
+
+    @property
+    def has_signs(self) -> bool:
+        """Whether a member of JSON is about success or failure, whatever its value."""
+        return any(_signs(each) for each in self.objects)
+
+    @property
+    def is_resource(self) -> bool:
+        """Whether the answer is an object without a message, such as the engine that was added."""
+        return bool(self.objects and self.objects[0]) and not self.messages.strip()
 
     @property
     def requires_login(self) -> bool:
-        """Whether words or a code in the answer report that the session has ended."""
-        if self.parsed and isinstance(self.parsed[0], dict):
-            codes = {str(value) for key, value in self.parsed[0].items() if bare(key) in ("code", "status", "errcode")}
-            return "401" in codes or is_found("login_required", self.message_fields)
-        return len(self.body) < 1024 and is_found("login_required", self.message)
+        """Whether the answer reports that the session has ended: by a code, or by a message without other content."""
+        if self.objects:
+            is_notice = all(bare(key) in _MESSAGE_KEYS for key in self.objects[0])
+            is_failure = self.status >= 400 or self.verdict is False or is_notice
+            return 401 in _codes(self.objects[0]) or (is_failure and is_found("login_required", self.messages))
+        is_notice = len(self.body) <= _LONGEST_NOTICE and b"\n" not in self.body.strip()
+        return (is_notice or self.is_html) and is_found("login_required", self.messages)
 
     def described(self, secrets: tuple[str, ...] = ()) -> str:
         """Return status and message, as in 'HTTP 503: maintenance'."""
@@ -165,11 +202,10 @@ class Answer:
 
     def shown(self, secrets: tuple[str, ...] = ()) -> str:
         """Return the message without ``secrets`` and control characters, at most 300 characters."""
-        text = self.message
-        for form in sorted(secret_forms(secrets), key=len, reverse=True):
-            text = text.replace(form, "********")
         text = re.sub(
-            r"(?i)((?:sessionid|csrftoken|password)[\"']?\s*[=:]\s*[\"']?)[^\s;,\"'&<>]+", r"\1********", text
+            r"(?i)((?:sessionid|csrftoken|password)[\"']?\s*[=:]\s*[\"']?)[^\s;,\"'&<>]+",
+            r"\1********",
+            mask(self.message, secrets),
         )
         return show(text)
 
@@ -178,19 +214,28 @@ class Answer:
         return "" if "\0" in text else text
 
 
-def find_texts(value: Any, is_wanted: Callable[[str], bool] | None = None) -> Iterator[str]:
-    """Yield the texts in a JSON value in order; with ``is_wanted`` only those below a key for which it is true."""
-    pending = [(value, is_wanted is None)]
+def find_texts(value: Any) -> Iterator[str]:
+    """Yield the texts in a JSON value in order, without those whose key names a secret."""
+    pending = [value]
     while pending:
-        item, is_below = pending.pop()
+        item = pending.pop()
         if isinstance(item, str):
-            if is_below:
-                yield item
+            yield item
         elif isinstance(item, dict):
-            members = [(each, is_below or bool(is_wanted and is_wanted(key))) for key, each in item.items()]
-            pending += reversed(members)
+            pending += reversed([each for key, each in item.items() if not _SECRET_KEY.search(bare(key))])
         elif isinstance(item, list):
-            pending += [(each, is_below) for each in reversed(item)]
+            pending += reversed(item)
+
+
+def mask(text: str, secrets: Iterable[str]) -> str:
+    """Return ``text`` without ``secrets``; a short one is replaced only where it is a whole word."""
+    for secret in sorted(set(secrets), key=len, reverse=True):
+        for form in sorted(secret_forms([secret]), key=len, reverse=True):
+            if len(secret) > _LONGEST_WORD:
+                text = text.replace(form, "********")
+            elif form in text:
+                text = re.sub(rf"(?<![^\W_]){re.escape(form)}(?![^\W_])", "********", text)
+    return text
 
 
 def secret_forms(secrets: Iterable[str]) -> set[str]:
@@ -198,7 +243,8 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
     forms: set[str] = set()
     for secret in filter(None, secrets):
         forms |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], plain(secret)}
-        forms |= {html.escape(secret), quote(secret), quote(secret, safe=""), b64encode(secret.encode()).decode()}
+        octets = secret.encode("utf-8", "surrogatepass")
+        forms |= {html.escape(secret), quote(octets), quote(octets, safe=""), b64encode(octets).decode()}
     return forms
 
 
@@ -220,42 +266,32 @@ def bare(key: str) -> str:
     return key.lower().replace("_", "").replace("-", "")
 
 
-def _verdict_of_words(text: str) -> bool | None:
-    if is_found("failure", text):
-        return False
-    return True if is_found("success", text) else None
-
-
-def _verdict_of_object(value: Mapping[str, Any], words: bool | None) -> bool | None:
-    signs = _signs(value)
-    if False in signs:
-        return _codes(value) == {1} and words is True  # some answer {"code": 1, "msg": "success"}
-    inner = [each for key, each in value.items() if bare(key) in _ENVELOPES and isinstance(each, dict)]
-    for each in inner:
-        # A code without a message may be a field of the engine.
-        if False in _signs(each) and not (_codes(each) and not _MESSAGE_KEYS & set(map(bare, each))):
-            return None if True in signs else False
-    if None in signs:
-        return words
-    return True if True in signs else words is not False
-
-
-def _signs(value: Mapping[str, Any]) -> set[bool | None]:
-    """Return what the members report that tell how the request went; None for one with an unknown value."""
+def _signs(value: Mapping[str, Any], wanted: frozenset[str] = _FLAGS | _ERRORS | _CODES | _STATES) -> set[bool | None]:
+    """Return what the members ``wanted`` state about the request; None for one with an unknown value."""
     signs: set[bool | None] = set()
+    is_engine = not _OF_AN_ENGINE.isdisjoint(map(bare, value))
     for key, member in ((bare(key), member) for key, member in value.items()):
+        if key not in wanted:
+            continue
         number, word = _number(member), member.strip().lower() if isinstance(member, str) else ""
-        if isinstance(member, bool) and key in _FLAGS | _CODES | _STATES:
-            signs.add(member)
-        elif key in _ERRORS and member and str(member).strip().lower() not in _NO_ERROR:
-            signs.add(False)
-        elif key in _CODES | _STATES and number is not None:
-            is_good, is_bad = number == 0 or 200 <= number < 300, number < 0 or 400 <= number < 600 or key in _CODES
-            signs.add(True if is_good else False if is_bad else None)
-        elif key in _CODES | _STATES and word in GOOD_WORDS | BAD_WORDS:
-            signs.add(word in GOOD_WORDS)
-        elif key in _CODES and word:
-            signs.add(False if re.search(r"error|fail|invalid|denied", word) else None)
+        sign: bool | None = None
+        if isinstance(member, bool) and key not in _ERRORS:
+            sign = member
+        elif key in _ERRORS:
+            if not member or (isinstance(member, str) and word in _NO_ERROR) or member in (0, False):
+                continue
+            sign = False
+        elif number is not None:
+            is_bad = number < 0 or 400 <= number < 600 or key in _CODES
+            sign = True if number == 0 or 200 <= number < 300 else False if is_bad else None
+        elif word in GOOD_WORDS | BAD_WORDS:
+            sign = word in GOOD_WORDS
+        elif key not in _CODES or not word:
+            continue
+        elif re.search(r"error|fail|invalid|denied", word):
+            sign = False
+        # The state of an engine that has failed before is not the failure of the request.
+        signs.add(None if sign is False and is_engine and key in _STATES else sign)
     return signs
 
 

@@ -59,6 +59,7 @@ _MOST_RENEWALS = 3  # in a run
 _COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=\s*([\x21-\x3a\x3c-\x7e]{0,4096})\s*(;.*)?")
 _EXPIRED = re.compile(r";\s*Max-Age\s*=\s*(?:0|-\d+)\s*(?:;|$)", re.IGNORECASE)
 _MOST_COOKIES = 50
+_SECRET_COOKIES, _LEAST_TOKEN = ("sessionid", "csrftoken"), 16  # characters of a value that is a secret, too
 _MOST_CUTS, _CUT_SECONDS = 10, 0.1
 _Result = TypeVar("_Result")
 _HEADERS = {
@@ -73,6 +74,7 @@ _HEADERS = {
 class Request:
     """One request. ``path`` follows base_url; ``body`` is sent as JSON; ``limit``: bytes of the answer's body.
 
+    ``is_wanted``: returns whether an answer has the form that is expected; then no text in it ends the session.
     ``send_by``: the ``boot_time`` after which it is not sent any more; None for no limit.
     """
 
@@ -81,6 +83,7 @@ class Request:
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = ANSWER_LIMIT
     send_by: float | None = None
+    is_wanted: Callable[[Answer], bool] | None = field(default=None, repr=False)
 
     @property
     def is_login(self) -> bool:
@@ -306,7 +309,9 @@ class Client:
             raise self._failure(error, request, line, seconds) from None
         self.tls_fingerprint = line.fingerprint
         _update_cookies(cookies, set_cookies)
-        self._secrets.update(cookies.values())
+        self._secrets.update(
+            value for name, value in cookies.items() if name in _SECRET_COOKIES or len(value) >= _LEAST_TOKEN
+        )
         return answer
 
     def _transfer(
@@ -578,15 +583,21 @@ def _is_session_ended(request: Request, answer: Answer) -> bool:
         return True
     if request.method != "GET" or answer.status in _BUSY or answer.status >= 500:
         return False  # a POST may have been accepted
+    if request.is_wanted and request.is_wanted(answer):
+        return False
     return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
 
 
 def _is_rejection(answer: Answer) -> bool:
     """Return whether the answer to a login reports that the credentials are not accepted, at any status."""
-    if is_found("bad_credentials", answer.message) or answer.is_redirect_to_login:
+    if answer.is_redirect_to_login:
         return True
+    if answer.is_success and bool(answer.objects) and answer.verdict is True:
+        return False
     is_refused = answer.is_login_page or answer.requires_login or answer.verdict is False
-    return answer.is_success and bool(answer.body.strip()) and is_refused
+    return is_found("bad_credentials", answer.message) or (
+        answer.is_success and bool(answer.body.strip()) and is_refused
+    )
 
 
 def _certificate_complaint(error: BaseException) -> str:

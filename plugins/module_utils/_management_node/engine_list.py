@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import bare, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, bare, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     invalid,
@@ -135,6 +135,13 @@ class EngineList:
             raise self._unlike(f"'{self.items}' is not a list", document)
         return items
 
+    def has_items(self, document: Any, *, may_be_empty: bool = True) -> bool:
+        """Return whether an answer contains the list."""
+        try:
+            return bool(self.find_items(document)) or may_be_empty
+        except FleetError:
+            return False
+
     def read_engines(self, items: list[Any]) -> list[dict[str, str]]:
         """Return name, address, state and the management node's own word for the state of each item."""
         return [self._read_engine(item) for item in items]
@@ -185,7 +192,7 @@ def fetch_engines(client: Client, engine_list: EngineList) -> list[dict[str, str
     """Return all engines of the list, each as ``EngineList.read_engines`` returns it. Raises FleetError."""
 
     def get(path: str) -> Any:
-        return _get_json(client, path)
+        return _get_json(client, engine_list, path)
 
     if not engine_list.page_parameter:
         document = get(engine_list.path)
@@ -235,9 +242,17 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Any], deadline: flo
     raise _unreliable(engine_list, f"it has more than {_MOST_PAGES} pages", "Configure larger pages.")
 
 
-def _get_json(client: Client, path: str) -> Any:
-    answer = client.call(Request("GET", path, limit=LIST_LIMIT))
-    if answer.parsed and answer.is_success and answer.verdict is not False:
+def _get_json(client: Client, engine_list: EngineList, path: str) -> Any:
+    def is_wanted(answer: Answer) -> bool:
+        """An answer with the list needs nothing else; an empty list that comes with a failure is none."""
+        return bool(
+            answer.is_success
+            and answer.parsed
+            and engine_list.has_items(answer.parsed[0], may_be_empty=answer.verdict is not False)
+        )
+
+    answer = client.call(Request("GET", path, limit=LIST_LIMIT, is_wanted=is_wanted))
+    if answer.parsed and answer.is_success and (answer.verdict is not False or is_wanted(answer)):
         return answer.parsed[0]
     shown, fix = client.describe(answer), "Check the path in slb_engine_list, and the rights of the user."
     if answer.is_success and not answer.parsed:

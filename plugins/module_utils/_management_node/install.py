@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, find_texts, plain
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, plain
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     invalid,
@@ -87,10 +87,7 @@ def request_install(
     Raises FleetError with the value ``outcome``: ``unknown`` if the request may have arrived and no answer came,
     ``port_in_use`` or ``rejected`` if no installation was started.
     """
-    patterns = {
-        EXISTS: _compile("exists_patterns", options.get("exists_patterns") or PATTERNS["exists"]),
-        PORT_IN_USE: _compile("port_in_use_patterns", options.get("port_in_use_patterns") or PATTERNS["port_in_use"]),
-    }
+    patterns = compile_patterns(options)
     request = Request("POST", INSTALL_PATH, asdict(engine), send_by=send_by)
     try:
         answer = client.call(request)
@@ -111,14 +108,14 @@ def request_install(
 def find_outcome(
     answer: Answer, patterns: Mapping[str, Sequence[re.Pattern[str]]], own_words: Sequence[str] = ()
 ) -> str:
-    """Return the outcome that ``answer`` reports. ``own_words``: values of the request, which an answer may repeat."""
-    evidence = answer.message_fields
-    if answer.parsed and answer.verdict is False:
-        evidence = "\n".join(map(plain, find_texts(answer.parsed[0])))
-    every_pattern = [pattern for group in patterns.values() for pattern in group]
-    for word in map(plain, own_words):
-        if any(pattern.search(word) for pattern in every_pattern):
-            evidence = evidence.replace(word, " ")
+    """Return the outcome that ``answer`` reports. ``own_words``: values of the request, which an answer may repeat.
+
+    The structure of the answer decides. Without one, a text decides only between ``exists`` and ``port_in_use``.
+    """
+    is_whole = answer.is_success and not answer.defect
+    if is_whole and answer.objects and answer.verdict is True:
+        return REQUESTED
+    evidence = _evidence(answer, own_words, [pattern for group in patterns.values() for pattern in group])
     # A message with both is an occupied port: this outcome has a person check the host.
     for outcome in (PORT_IN_USE, EXISTS):
         if any(pattern.search(evidence) for pattern in patterns[outcome]):
@@ -126,11 +123,23 @@ def find_outcome(
     if 400 <= answer.status < 500 and answer.status != 408:
         return REJECTED
     is_empty_by_accident = not answer.body and not answer.has_length and answer.status != 204
-    if answer.defect or not answer.is_success or is_empty_by_accident:
+    if not is_whole or is_empty_by_accident or answer.is_html or (answer.parsed and answer.requires_login):
         return UNKNOWN
-    if answer.is_login_page or (answer.parsed and answer.requires_login):
-        return UNKNOWN
+    if answer.verdict is None and not answer.has_signs and (answer.is_resource or answer.status in (201, 202)):
+        return REQUESTED
     return {True: REQUESTED, False: REJECTED, None: UNKNOWN}[answer.verdict]
+
+
+def _evidence(answer: Answer, own_words: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
+    """Return the texts that may report ``exists`` or ``port_in_use``."""
+    texts = [answer.messages]
+    if answer.verdict is False:  # then also those that stand under another key
+        texts += [plain(text) for each in answer.objects for text in each.values() if isinstance(text, str)]
+    evidence = "\n".join(texts)
+    for word in map(plain, own_words):
+        if any(pattern.search(word) for pattern in patterns):
+            evidence = evidence.replace(word, " ")
+    return evidence
 
 
 def read_name(value: Any, *, becomes_host_name: bool = False) -> str:
@@ -173,6 +182,14 @@ def read_address(option: str, value: Any) -> str:
             "Set the address at which the management node reaches the host.",
         )
     return str(address)
+
+
+def compile_patterns(options: Mapping[str, Any]) -> dict[str, list[re.Pattern[str]]]:
+    """Return the regular expressions of ``exists`` and ``port_in_use``; by default those of PATTERNS. Raises FleetError."""
+    return {
+        EXISTS: _compile("exists_patterns", options.get("exists_patterns") or PATTERNS["exists"]),
+        PORT_IN_USE: _compile("port_in_use_patterns", options.get("port_in_use_patterns") or PATTERNS["port_in_use"]),
+    }
 
 
 def _compile(option: str, patterns: Sequence[str]) -> list[re.Pattern[str]]:

@@ -7,8 +7,15 @@ from base64 import b64encode
 from urllib.parse import quote
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
+    Request,
+    _is_rejection,
+    _is_session_ended,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import find_outcome
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
 
@@ -29,18 +36,22 @@ ANSWERS = [
     ("requested", 201, '{"id":7,"name":"edge-1"}', JSON),
     ("requested", 202, "", JSON),
     ("requested", 200, '{"status":200,"message":"安装已开始"}', JSON),
-    ("requested", 200, '{"status":1,"msg":"success"}', JSON),
-    ("requested", 200, '{"code":1,"msg":"success"}', JSON),
     ("requested", 200, '{"code":0,"error":null,"errors":[]}', JSON),
     ("requested", 200, "true", JSON),
-    ("requested", 200, "OK", TEXT),
     ("requested", 200, b'\xef\xbb\xbf{"code":0}', JSON),
     ("requested", 200, '{"code":0,"msg":"ok"}', HTML),
     ("requested", 200, '{"code":0,"msg":"started, please log in to the host to see more"}', JSON),
     ("requested", 200, '{"code":0,"msg":"started, port 8000 is not occupied"}', JSON),
     ("requested", 200, '{"code":0,"msg":"开始安装 端口未被占用"}', JSON),
-    ("requested", 200, LOGIN_SCRIPT, HTML),
     ("requested", 200, '{"code":0,"msg":"&#' + "1" * 5000 + ';"}', JSON),
+    # The structure decides, whatever the words.
+    ("requested", 200, '{"code":0,"msg":"started; the image already exists, the download failed"}', JSON),
+    ("requested", 200, '{"success":true,"data":{"name":"fail-1","error":""}}', JSON),
+    ("requested", 202, '{"msg":"do not fail"}', JSON),
+    ("requested", 202, "Accepted", TEXT),
+    ("requested", 200, '{"id":7,"name":"error","state":"deploying"}', JSON),
+    ("requested", 200, '{"code":0,"data":{"name":"edge-1","status":"failed"}}', JSON),
+    ("requested", 200, '{"code":0,"data":{"items":[{"error":"port 8000 is in use"}]}}', JSON),
     # The engine exists.
     ("exists", 403, '{"msg":"Engine already exists"}', JSON),
     ("exists", 200, '{"code":403,"msg":"引擎已存在"}', JSON),
@@ -74,8 +85,6 @@ ANSWERS = [
     ("rejected", 404, "", JSON),
     ("rejected", 405, '{"detail":"Method not allowed"}', JSON),
     ("rejected", 429, '{"msg":"slow down"}', JSON),
-    ("rejected", 200, "Installation failed: no such credential", TEXT),
-    ("rejected", 200, '["installation failed: host unreachable"]', JSON),
     ("rejected", 200, '{"data":{"success":false,"error":"no such credential"}}', JSON),
     ("rejected", 200, '{"result":{"code":500,"msg":"no license"}}', JSON),
     ("rejected", 200, '{"errorCode":1001,"errorMsg":"no license"}', JSON),
@@ -85,6 +94,19 @@ ANSWERS = [
     ("rejected", 200, '{"code":10000000001,"msg":"no license"}', JSON),
     ("rejected", 200, '{"code":-1.0,"msg":"no license"}', JSON),
     # Whether the installation was started is unknown.
+    ("unknown", 200, '{"status":1,"msg":"success"}', JSON),
+    ("unknown", 200, '{"code":1,"msg":"success"}', JSON),
+    ("unknown", 200, '{"msg":"installation failed"}', JSON),
+    ("unknown", 200, '{"msg":"ok","data":[{"msg":"engine already exists"}]}', JSON),
+    ("unknown", 200, '[{"msg":"engine already exists"}]', JSON),
+    ("unknown", 200, '{"data":{"name":"edge-1","status":"failed"}}', JSON),
+    ("unknown", 201, '{"code":0,"data":{"success":false}}', JSON),
+    ("unknown", 200, '{"error":' + "[" * 900 + "1" + "]" * 900 + ',"code":0}', JSON),
+    ("unknown", 202, "<html><body>One moment</body></html>", HTML),
+    ("unknown", 200, "OK", TEXT),
+    ("unknown", 200, LOGIN_SCRIPT, HTML),
+    ("unknown", 200, "Installation failed: no such credential", TEXT),
+    ("unknown", 200, '["installation failed: host unreachable"]', JSON),
     ("unknown", 200, "null", JSON),
     ("unknown", 200, "[" * 100_000, JSON),
     ("unknown", 200, "false", JSON),
@@ -151,12 +173,14 @@ def test_outcome_of_empty_body(expected, status, headers):
 
 
 def test_shown_text_has_no_secret_and_no_control_character():
-    body = json.dumps({"msg": 'bad\x1b[2J\u202e "s3cret&1" s3cret&amp;1 sessionid=abc123', "more": "x" * 1000})
+    words = 'bad\x1b[2J\u202e "s3cret&1" s3cret&amp;1 sessionid=abc123'
+    body = json.dumps({"msg": [words, {"token": "t0p", "text": "y"}], "token": "t0p", "error": "x" * 1000})
     shown = Answer(400, {}, body.encode()).shown(("s3cret&1",))
     assert len(shown) == 300
     assert shown.isprintable()
     assert "s3cret" not in shown
     assert "abc123" not in shown
+    assert "t0p" not in shown
 
 
 @pytest.mark.parametrize(
@@ -194,3 +218,59 @@ def test_secret_is_replaced_in_each_form_and_nothing_else(form):
     answer = Answer(400, {}, f"got {form}, sorry".encode())
     assert answer.shown((SECRET, "")) == "got ********, sorry"
     assert answer.described((SECRET,)) == "HTTP 400: got ********, sorry"
+
+
+@pytest.mark.parametrize(
+    ("secret", "expected"),
+    [
+        ("en", "The engine ******** is open"),
+        ("engine en", "The ******** is open"),
+        ("The", "******** engine en is open"),
+    ],
+)
+def test_short_secret_is_masked_as_a_whole_word(secret, expected):
+    assert Answer(400, {}, b"The engine en is open").shown((secret,)) == expected
+
+
+WORDS = (
+    *("session timed out", "please log in", "already exists", "port 8000 is in use", "failed", "success", "401"),
+    *("wrong password", "not valid", "引擎已存在", "登录已过期", "error"),
+)
+SCALARS = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text("ae0{é ", max_size=8) | st.sampled_from(WORDS)
+)
+KEYS = st.sampled_from(("name", "error", "message", "reason", "status", "code", "success", "state", "x"))
+ITEMS = st.lists(st.dictionaries(KEYS, SCALARS | st.lists(SCALARS, max_size=2), max_size=4), max_size=3)
+STRUCTURE = st.dictionaries(
+    st.sampled_from(("code", "success", "status", "error")),
+    st.sampled_from((0, 1, 200, 401, 500, True, False, "", "ok", "error", None)),
+    max_size=2,
+)
+
+GENERATED = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@GENERATED
+@given(STRUCTURE, ITEMS, st.booleans(), st.sampled_from((200, 201, 207, 400, 403, 500)))
+def test_texts_in_items_change_nothing(structure, items, has_envelope, status):
+    def judge(rows):
+        body = {**structure, **({"data": {"items": rows}} if has_envelope else {"items": rows})}
+        answer = Answer(status, {"Content-Length": "1"}, json.dumps(body).encode())
+        login = _is_rejection(answer), _is_session_ended(Request("GET", "/x"), answer)
+        return find_outcome(answer, COMPILED), answer.verdict, login, answer.shown()
+
+    assert judge(items) == judge([])
+
+
+@GENERATED
+@given(st.recursive(SCALARS, lambda below: st.lists(below, max_size=3) | st.dictionaries(KEYS, below, max_size=3)))
+def test_answer_without_structure_is_never_rejected(value):
+    names = ("code", "status", "state", "success", "error")
+
+    def without_structure(each):
+        if isinstance(each, dict):
+            return {key: without_structure(member) for key, member in each.items() if key not in names}
+        return [*map(without_structure, each)] if isinstance(each, list) else each
+
+    body = json.dumps(without_structure(value)).encode()
+    assert outcome(200, body) in ("requested", "exists", "port_in_use", "unknown")
