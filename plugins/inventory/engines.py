@@ -172,7 +172,11 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
             if kept and _is_engines(kept):
                 return list(kept)
         # The session serves the tasks of this run, too.
-        engines = fetch_engines(Client(connection, RunCache(connection)), engine_list)
+        engines, gap = fetch_engines(Client(connection, RunCache(connection)), engine_list)
+        if gap.kind == "part":
+            raise FleetError(
+                "engine_list_incomplete", f"Engine list of {connection.base_url} incomplete: {gap.cause}.", gap.fix
+            )
         if not engines and not options["may_be_empty"]:
             raise FleetError(
                 "engine_list_empty",

@@ -9,7 +9,9 @@ short_description: Read the engine list of the management node
 version_added: 1.0.0
 description:
   - Reads the engine list that the web console shows. The API documents no such call, so O(engine_list) configures it.
-  - All pages of the list are read. A list that is incomplete, or not as configured, is an error.
+  - All pages of the list are read. Pages that contradict each other, and a list that is not as configured, are errors.
+  - An engine that the list does not have is known not to exist only if the list is whole and fresh. RV(complete)
+    returns whether it is.
 author: slb.fleet contributors (@slb-fleet)
 extends_documentation_fragment:
   - slb.fleet._attributes
@@ -32,11 +34,13 @@ options:
       path:
         description:
           - The path of the request below O(base_url), with its query.
-          - It must give all engines in one answer, unless O(engine_list.page_parameter) is set.
+          - It should give all engines in one answer, unless O(engine_list.page_parameter) is set.
         type: str
         required: true
       items:
-        description: The keys that lead to the list in the JSON answer. Leave it out if the answer is the list.
+        description:
+          - The keys that lead to the list in the JSON answer. Leave it out if the answer is the list.
+          - A number is an index of a list, and V(*) stands for each member, as in V(groups.*.engines).
         type: str
         default: ""
       name:
@@ -44,7 +48,8 @@ options:
         type: str
         required: true
       address:
-        description: The field of an item that holds the address of the engine host.
+        description: >-
+          The field of an item that holds the address of the engine host. A port or a URL around the address is ignored.
         type: str
         required: true
       state:
@@ -66,6 +71,18 @@ options:
         type: list
         elements: str
         default: []
+      total:
+        description:
+          - The keys that lead to the number of all engines in the JSON answer, such as V(data.total).
+          - Common members and headers are recognized without it. If it is set, it alone counts.
+        type: str
+        default: ""
+      complete:
+        description:
+          - V(true) - one answer has all engines, although it reports no total.
+          - V(false) - an engine that the list does not have may exist.
+          - An answer that reports more engines than it has is never complete.
+        type: bool
       page_parameter:
         description:
           - The parameter of the query that selects the page, such as V(page) or V(offset).
@@ -142,6 +159,16 @@ engines:
       type: str
   sample:
     - {name: edge-1, address: 192.0.2.11, state: running, console_state: running}
+complete:
+  description: Whether the list is whole and fresh, so that an engine that it does not have does not exist.
+  returned: success
+  type: bool
+  sample: true
+incomplete_cause:
+  description: Why RV(complete) is V(false), and what to set.
+  returned: success
+  type: str
+  sample: ""
 unmapped:
   description: The words in the list that have no meaning in O(engine_list), sorted.
   returned: success
@@ -172,9 +199,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
     """Read the engine list."""
-    engines = fetch_engines(client, EngineList.from_option(options["engine_list"]))
+    engines, gap = fetch_engines(client, EngineList.from_option(options["engine_list"]))
     unmapped = sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
-    return Result(False, {"engines": engines, "unmapped": unmapped})
+    cause = "%s. %s" % (gap.cause, gap.fix) if gap.kind else ""
+    values = {"engines": engines, "unmapped": unmapped, "complete": not gap.kind, "incomplete_cause": cause.strip()}
+    return Result(False, values)
 
 
 def main() -> None:

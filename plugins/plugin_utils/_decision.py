@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, St
 
 Action = Literal["none", "wait", "record", "restore", "install", "replace", "fail"]
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
+_NO_LIST = "engine_list_unavailable"
 RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
 
 
@@ -55,7 +56,10 @@ def decide(state: State, policy: Policy) -> Plan:
     action = rule.action if isinstance(rule.action, str) else rule.action(state, policy)
     plan = Plan(
         action,
-        rule.code,
+        # A rejected login or a wrong certificate keeps its own code.
+        state.listed.code
+        if state.listed.code and state.listed.state == "unavailable" and rule.code == _NO_LIST
+        else rule.code,
         _text(rule.summary, state, policy),
         _text(rule.fix, state, policy) if action in ("fail", "wait") else "",
         verified_by=("engine_list" if state.listed.state == "running" else "host")
@@ -114,6 +118,11 @@ def _list_is_unclear(state: State, policy: Policy) -> bool:
     if state.listed.state != "unknown":
         return False
     return state.listed.is_about_it or (state.container.is_live and not policy.remediates)
+
+
+def _is_list_incomplete(state: State, policy: Policy) -> bool:
+    """A live container whose engine is missing from a part of the list may be the engine."""
+    return state.listed.state == "incomplete" and state.container.is_live and not policy.remediates
 
 
 def _is_healthy(state: State, policy: Policy) -> bool:
@@ -248,11 +257,11 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_unavailable",
-        "engine list configured and unavailable",
+        "engine list configured and unavailable; with the code of the failure, such as `login_rejected`",
         lambda s, p: s.listed.state == "unavailable",
         "fail",
         "{listed}",
-        "Repair the access to the engine list; slb.fleet.show_engine_list shows it.",
+        lambda s, p: s.listed.fix or "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
     ),
     Rule(
         "engine_list_mismatch",
@@ -385,6 +394,14 @@ RULES: tuple[Rule, ...] = (
         "fail",
         "Engine list not clear about this engine: {listed}.",
         "Correct slb_engine_list; slb.fleet.show_engine_list shows the result.",
+    ),
+    Rule(
+        "engine_list_incomplete",
+        "container runs; engine not in the engine list, which is a part, a copy of a cache, or of unknown size",
+        _is_list_incomplete,
+        "fail",
+        "Engine {engine} not in the engine list, which may be incomplete: {listed}.",
+        lambda s, p: s.listed.fix or "Configure the size of the list; slb.fleet.show_engine_list shows the result.",
     ),
     Rule(
         "engine_stopped",

@@ -184,7 +184,7 @@ class FleetHost:
         try:
             found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
         except FleetError as error:
-            found = Listed("unavailable", str(error))
+            found = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
         is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
         self._listed = Listed("not_listed") if is_allowed else found
 
@@ -241,7 +241,7 @@ class FleetHost:
             return []
         connection = Connection.from_options(self.connection)
         try:
-            engines = RunCache(connection).engines(EngineList.from_option(engine_list))
+            engines = RunCache(connection).engines(EngineList.from_option(engine_list)).engines
         except FleetError:
             return []
         return [

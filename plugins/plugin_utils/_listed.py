@@ -17,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     EngineList,
     comparable,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP, Gap
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
@@ -27,6 +28,7 @@ ListState = Literal[
     "deploying",
     "failed",
     "not_listed",
+    "incomplete",
     "elsewhere",
     "other_name",
     "empty",
@@ -35,7 +37,8 @@ ListState = Literal[
     "undescribed",
 ]
 """``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all
-is listed. ``unknown``: the list does not decide. ``undescribed``: no list is configured."""
+is listed. ``incomplete``: not listed, in a list that is a part, old or of unknown size. ``unknown``: the list does not
+decide. ``undescribed``: no list is configured."""
 
 
 @dataclass(frozen=True)
@@ -43,40 +46,50 @@ class Excerpt:
     """What a list of ``size`` engines shows at one address and of one name.
 
     ``uncomparable``: an address in it that is no IP address, such as a host's name; empty if there is none.
+    ``gap``: why an engine that is not in the list may exist.
     """
 
     size: int
     here: tuple[Mapping[str, str], ...] = ()
     named: tuple[Mapping[str, str], ...] = ()
     uncomparable: str = ""
+    gap: Gap = NO_GAP
 
 
 @dataclass(frozen=True)
 class Listed:
-    """``words``: what an operator has to know beyond the state. ``is_about_it``: an entry speaks of this engine."""
+    """``words``: what an operator has to know beyond the state. ``is_about_it``: an entry speaks of this engine.
+
+    ``fix``: the advice for these words. ``code``: of the failure, if the list is unavailable.
+    """
 
     state: ListState
     words: str = ""
     is_about_it: bool = False
+    fix: str = ""
+    code: str = ""
 
 
-def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str) -> Excerpt:
+def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str, gap: Gap = NO_GAP) -> Excerpt:
     listed, address = list(engines), comparable(manage_ip)
     return Excerpt(
         len(listed),
         tuple(engine for engine in listed if engine["address"] == address),
         tuple(engine for engine in listed if engine["name"] == name),
         next((engine["address"] for engine in listed if not is_address(engine["address"])), ""),
+        gap,
     )
 
 
 def listed(seen: Excerpt, name: str, manage_ip: str) -> Listed:
     """The state of the engine ``name`` at ``manage_ip``."""
-    if not seen.size:
+    if not seen.size and seen.gap.kind not in ("part", "stale"):
         return Listed("empty", "check its path, the permissions of the user and the filter")
     names = sorted({engine["name"] for engine in seen.here})
     if name in names:
         here = _listed_here(seen, names)
+        if here.state == "failed" and seen.gap.kind == "stale":  # it may run by now
+            return _incomplete(seen)
         return _elsewhere(seen, name, manage_ip) or here if here.state == "failed" else here
     if names:
         return Listed("other_name", f"it lists {' and '.join(names)} at {manage_ip}, and not {name}", is_about_it=True)
@@ -109,7 +122,11 @@ def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
     if seen.uncomparable:
         words = f"it has addresses that are no IP addresses, such as {seen.uncomparable!r}, which cannot be compared"
         return Listed("unknown", words, bool(seen.named))
-    return Listed("not_listed")
+    return _incomplete(seen) if seen.gap.kind else Listed("not_listed")
+
+
+def _incomplete(seen: Excerpt) -> Listed:
+    return Listed("incomplete", seen.gap.cause, fix=seen.gap.fix)
 
 
 def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
@@ -145,4 +162,5 @@ def fetch_excerpt(
     """
     configured = EngineList.from_option(engine_list)
     cache = RunCache(Connection.from_options(options))
-    return excerpt(cache.engines(configured, max_age), name, manage_ip)
+    listing = cache.engines(configured, max_age)
+    return excerpt(listing.engines, name, manage_ip, listing.gap)

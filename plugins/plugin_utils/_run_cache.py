@@ -24,7 +24,12 @@ from ansible import constants
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Session
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, fetch_engines
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
+    EngineList,
+    Listing,
+    fetch_engines,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import Gap
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
@@ -72,8 +77,8 @@ class RunCache:
         with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
             _write(self._session_file, _failure(error, is_final=True))
 
-    def engines(self, engine_list: EngineList, max_age: float | None = None) -> list[dict[str, str]]:
-        """Return the engines of the list.
+    def engines(self, engine_list: EngineList, max_age: float | None = None) -> Listing:
+        """Return the engine list.
 
         Args:
             engine_list: The configured list.
@@ -88,11 +93,11 @@ class RunCache:
 
         def fetch() -> dict[str, Any]:
             at = time.monotonic()
-            return {"at": at, "engines": fetch_engines(Client(self._connection, self), engine_list)}
+            return {"at": at, **fetch_engines(Client(self._connection, self), engine_list)._asdict()}
 
         file = self._file("engines", {**self._key, "list": repr(engine_list)})
-        engines: list[dict[str, str]] = self._share(file, is_usable, fetch)["engines"]
-        return engines
+        shared = self._share(file, is_usable, fetch)
+        return Listing(shared["engines"], Gap(*shared["gap"]))
 
     def _share(
         self, file: Path, is_usable: Callable[[dict[str, Any]], bool], make: Callable[[], dict[str, Any]]

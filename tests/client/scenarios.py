@@ -70,6 +70,7 @@ class Scenario:
     and of calls that the node sees. ``served``: start with a session that has served. ``node``: options of the fake
     node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
     ``cause``: part of the message. ``cookies``: of the session that has served.
+    ``gap``: kind of the list's gap; None for any.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Scenario:
     environment: dict[str, str] = field(default_factory=dict)
     cause: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
+    gap: str | None = None
 
 
 def _date(seconds: float) -> str:
@@ -359,7 +361,22 @@ LISTS = [
     Scenario("list: error in JSON", "list", [answer(200, '{"code":500,"msg":"out of order"}')], code="engine_list_unavailable"),
     Scenario("list: text", "list", [answer(200, "up and running", kind="text/plain")], code="engine_list_unavailable"),
     Scenario("list: other JSON", "list", [answer(200, '{"data":[]}')], code="engine_list_not_as_configured"),
-    Scenario("list: one page of several", "list", [answer(200, '{"items":[],"total":7}')], code="engine_list_unreliable"),
+    *(
+        Scenario(f"list: {gap}, {cause}", "list", [answer(status, json.dumps({"items": [ITEM], **members}), *headers)], gap=gap)
+        for gap, cause, status, members, headers in (
+            ("", "total", 200, {"total": 1}, ()),
+            ("", "X-Total-Count", 200, {}, ("X-Total-Count: 1",)),
+            ("", "Content-Range", 206, {"total": 1}, ("Content-Range: items 0-0/1",)),
+            ("part", "one page of several", 200, {"total": 7}, ()),
+            ("part", "X-Total-Count 7", 200, {"total": 1}, ("X-Total-Count: 7",)),
+            ("part", "Link", 200, {}, ('Link: <https://x/?page=2>; rel="next"',)),
+            ("part", "206", 206, {}, ()),
+            ("part", "nextLink", 200, {"@odata.nextLink": "x"}, ()),
+            ("stale", "Age", 200, {"total": 1}, ("Age: 30",)),
+            ("stale", "X-Cache", 200, {"total": 1}, ("X-Cache: HIT from proxy",)),
+            ("unproven", "nothing", 200, {}, ()),
+        )
+    ),
     Scenario("list: 17 MiB", "list", [answer(200, json.dumps({"items": ["x" * 2**20] * 17}))], code="engine_list_unavailable"),
     Scenario("list: a million values", "list", [answer(200, b"[" + b"0," * 2**20 + b"0]")], code="engine_list_unavailable"),
 ]  # fmt: skip
@@ -377,7 +394,8 @@ def run(call: str, options: dict[str, Any], store: Any = None) -> dict[str, Any]
         elif call == "license":
             return {"license": download_license(client, options.get("max_size", 10**7))}
         elif call == "list":
-            return {"engines": fetch_engines(client, EngineList.from_option(ENGINE_LIST))}
+            engines, gap = fetch_engines(client, EngineList.from_option(ENGINE_LIST))
+            return {"engines": engines, "gap": gap.kind}
         else:
             install = request_install(client, Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"}), {})
             return {"outcome": install.outcome, "answer": install.answer}

@@ -28,7 +28,7 @@ def call_once(folder, options, call, max_age):
     if call != "list":
         return run(call, options, cache)
     try:
-        return {"engines": cache.engines(EngineList.from_option(ENGINE_LIST), max_age)}
+        return {"engines": cache.engines(EngineList.from_option(ENGINE_LIST), max_age).engines}
     except FleetError as error:
         return error.as_result()
 

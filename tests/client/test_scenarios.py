@@ -40,6 +40,7 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         result = run(scenario.call, {"password": PASSWORD, **options}, session)
     assert time.monotonic() - begin < WITHOUT_END / 5
     assert (result.get("code", ""), result.get("outcome", "")) == (scenario.code, scenario.outcome), result
+    assert scenario.gap is None or result["gap"] == scenario.gap, result
     calls = 0 if scenario.call == "login" else node.seen[PATHS[scenario.call]]
     assert (node.seen[LOGIN], calls) == scenario.seen, result
     assert [secret for secret in (PASSWORD, f"of{node.port}", "pr0xy-pass", "t0ken") if secret in str(result)] == []

@@ -24,7 +24,7 @@ ROLES = Path(__file__).resolve().parents[2] / "roles"
 LOADER = DataLoader()
 ENGINE_LIST = {
     **{"path": "/engines", "name": "name", "address": "ip", "state": "status"},
-    **{"running": ["running"], "deploying": ["deploying"], "failed": ["failed"]},
+    **{"running": ["running"], "deploying": ["deploying"], "failed": ["failed"], "complete": True},
 }
 HOST = {
     **{"inventory_hostname": "edge-1", "ansible_host": ADDRESS, "ansible_play_hosts_all": ["edge-1"]},

@@ -65,6 +65,7 @@ _Result = TypeVar("_Result")
 _HEADERS = {
     "Accept": "application/json, */*;q=0.8",
     "Accept-Encoding": "identity",
+    "Cache-Control": "no-cache",
     "Connection": "close",
     "User-Agent": "slb.fleet",
 }

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engine list: its configuration, its pages and its states. The API documents no call that lists engines.
 
-A part is never taken for the whole list: an engine that is not listed counts as a leftover.
+An engine is known to be missing only if the list is whole and fresh (``extent.py``). Pages that contradict each other
+are an error; any other part still shows which engines run.
 """
 
 from __future__ import annotations
@@ -12,25 +13,35 @@ import contextlib
 import difflib
 import ipaddress
 import json
-import math
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, bare, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     invalid,
     missing,
+    read_boolean,
     read_number,
     require_text,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Request
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import (
+    NO_GAP,
+    Gap,
+    are_all,
+    find_gap,
+    find_signs,
+    find_stale,
+    find_total,
+    first_gap,
+)
 
 STATES = ("running", "deploying", "failed")
 UNMAPPED = "unmapped"
@@ -46,6 +57,8 @@ ENGINE_LIST_OPTIONS: dict[str, dict[str, Any]] = {
     "running": {"type": "list", "elements": "str", "required": True},
     "deploying": {"type": "list", "elements": "str", "default": []},
     "failed": {"type": "list", "elements": "str", "default": []},
+    "total": {"type": "str", "default": ""},
+    "complete": {"type": "bool"},
     "page_parameter": {"type": "str", "default": ""},
     "first_page": {"type": "int", "default": 1},
     "page_step": {"type": "int", "default": 1},
@@ -59,28 +72,21 @@ _MOST_PAGES = 1000
 _CALLS = 5  # in whose time all pages have to be read
 _LARGE = 1024 * 1024  # bytes
 _LONGEST_VALUE = 500  # characters
-# Members beside the list that report its extent; keys as ``bare`` returns them. None of them is documented.
-# fmt: off
-_TOTALS = frozenset({
-    "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrows", "totalsize", "recordstotal",
-})
-_COUNTS = frozenset({"count", "itemcount", "numresults", "numitems"})  # of all engines, or of those of one page
-_PAGES = frozenset({"pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage"})
-_MORE = frozenset({
-    "next", "nextpage", "nextlink", "nextcursor", "nexttoken", "nextpagetoken", "hasmore", "hasnext", "hasnextpage",
-})
-_LAST = frozenset({"last", "lastpage", "islast", "islastpage"})
-_PAGINATION = frozenset({"pagination", "page", "pageinfo", "pager", "paging", "meta", "metadata", "links"})
-# fmt: on
+# An address with a port, or in a URL
+_LOCATION = re.compile(
+    r"(?:[a-z][\w+.-]*://)?(?:[^/@\s]*@)?(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
 class EngineList:
     """The configuration of the engine list.
 
-    ``items``, ``name``, ``address`` and ``state`` are keys of JSON, joined by dots. ``words`` maps the words of the
-    management node to the states of STATES. ``page_parameter`` is empty if one answer has all engines; otherwise that
-    parameter of the query is ``first_page`` for the first page and ``page_step`` more for each further page.
+    ``items``, ``name``, ``address``, ``state`` and ``total`` are keys of JSON, joined by dots. A number is an index of
+    a list, and ``*`` in ``items`` is each member. ``words`` maps the words of the management node to the states of
+    STATES. ``complete``: whether the operator states that one answer has all engines. ``page_parameter`` is empty if
+    one answer has all engines; otherwise that parameter of the query is ``first_page`` for the first page and
+    ``page_step`` more for each further page.
     """
 
     path: str
@@ -89,6 +95,8 @@ class EngineList:
     address: str
     state: str
     words: Mapping[str, str] = field(default_factory=dict)
+    total: str = ""
+    complete: bool | None = None
     page_parameter: str = ""
     first_page: int = 1
     page_step: int = 1
@@ -135,6 +143,17 @@ class EngineList:
             raise self._unlike(f"'{self.items}' is not a list", document)
         return items
 
+    def find_total(self, document: Any) -> float | None:
+        """Return the configured total; None if none is configured. Raises FleetError if it is not a number."""
+        if not self.total:
+            return None
+        value = self._find(document, self.total)
+        if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,15}\s*", value):
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self._unlike(f"'{self.total}' is not a number", document)
+        return float(value)
+
     def has_items(self, document: Any, *, may_be_empty: bool = True) -> bool:
         """Return whether an answer contains the list."""
         try:
@@ -163,10 +182,18 @@ class EngineList:
         return value if isinstance(value, str) else json.dumps(value)
 
     def _find(self, value: Any, dotted: str) -> Any:
-        for key in dotted.split(".") if dotted else ():
-            if not isinstance(value, dict) or key not in value:
+        key, _dot, rest = dotted.partition(".")
+        while key:
+            if key == "*" and isinstance(value, (dict, list)):
+                below = [self._find(each, rest) for each in (value.values() if isinstance(value, dict) else value)]
+                return [each for part in below for each in (part if isinstance(part, list) else [part])]
+            if isinstance(value, list) and re.fullmatch(r"\d{1,6}", key) and int(key) < len(value):
+                value = value[int(key)]
+            elif isinstance(value, dict) and key in value:
+                value = value[key]
+            else:
                 raise self._unlike(f"key {key!r} of {dotted!r} is missing", value)
-            value = value[key]
+            key, _dot, rest = rest.partition(".")
         return value
 
     def _unlike(self, cause: str, value: Any) -> FleetError:
@@ -181,24 +208,29 @@ class EngineList:
 @lru_cache(maxsize=65536)
 def comparable(address: str) -> str:
     """Return an IP address in its short form, without the length of a prefix; any other text as it is."""
+    location = _LOCATION.fullmatch(address.strip())
     try:
-        found = ipaddress.ip_interface(address.strip()).ip
+        found = ipaddress.ip_interface((location[1] or location[2]) if location else address.strip()).ip
     except ValueError:
         return address
     return str(getattr(found, "ipv4_mapped", None) or found)
 
 
-def fetch_engines(client: Client, engine_list: EngineList) -> list[dict[str, str]]:
-    """Return all engines of the list, each as ``EngineList.read_engines`` returns it. Raises FleetError."""
+class Listing(NamedTuple):
+    """The engines of the list, each as ``EngineList.read_engines`` returns it, and why they may not be all."""
 
-    def get(path: str) -> Any:
-        return _get_json(client, engine_list, path)
+    engines: list[dict[str, str]]
+    gap: Gap = NO_GAP
+
+
+def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
+    """Return all engines of the list. Raises FleetError."""
+
+    def get(path: str) -> Answer:
+        return _get(client, engine_list, path)
 
     if not engine_list.page_parameter:
-        document = get(engine_list.path)
-        items = engine_list.find_items(document)
-        _require_all(engine_list, document, len(items))
-        return engine_list.read_engines(items)
+        return read_answer(engine_list, get(engine_list.path))
     deadline = time.monotonic() + _CALLS * client.connection.call_seconds
     try:
         return read_pages(engine_list, get, deadline)
@@ -207,42 +239,63 @@ def fetch_engines(client: Client, engine_list: EngineList) -> list[dict[str, str
         return read_pages(engine_list, get, deadline)
 
 
+def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
+    """Return the engines of the only answer. Raises FleetError."""
+    document = answer.parsed[0]
+    items = engine_list.find_items(document)
+    gap = find_gap(
+        find_signs(document, engine_list.items, answer.headers),
+        len(items),
+        engine_list.path,
+        total=engine_list.find_total(document),
+        complete=engine_list.complete,
+        status=answer.status,
+    )
+    failed = Gap("part", "the answer reports a failure", "Check the list in the web console.")
+    gaps = (find_stale(answer.headers), failed if answer.verdict is False else Gap(), gap)
+    return Listing(engine_list.read_engines(items), first_gap(gaps))
+
+
 class _ChangedError(FleetError):
     """The pages of the list contradict each other."""
 
 
-def read_pages(engine_list: EngineList, get: Callable[[str], Any], deadline: float) -> list[dict[str, str]]:
-    """Return the engines of all pages. ``get`` returns the JSON at a path; ``deadline``: of time.monotonic()."""
+def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: float) -> Listing:
+    """Return the engines of all pages. ``get`` returns the answer at a path; ``deadline``: of time.monotonic()."""
     engines: list[dict[str, str]] = []
     seen: set[tuple[str, ...]] = set()
     total: float | None = None
     before: list[Any] = []
+    gap = Gap("unproven", "complete is false in slb_engine_list") if engine_list.complete is False else Gap()
     for index in range(_MOST_PAGES):
-        document = get(engine_list.page_path(index))
+        answer = get(engine_list.page_path(index))
+        document = answer.parsed[0]
         items = engine_list.find_items(document)
         if items and items == before:
             raise _unreliable(engine_list, f"two pages are the same, {engine_list.page_parameter} has no effect")
-        page, extent = engine_list.read_engines(items), list(_extent(document, engine_list.items))
+        page, signs = engine_list.read_engines(items), find_signs(document, engine_list.items, answer.headers)
+        gap = first_gap((gap, find_stale(answer.headers)))
         rows = _rows(page, items)
         if rows & seen:
             raise _unreliable(engine_list, f"{min(rows & seen)[0][:40]} is on two pages", is_change=True)
         seen |= rows
-        reported = _total(extent, len(items))
+        configured = engine_list.find_total(document)
+        reported = find_total(signs, len(items)) if configured is None else configured
         if None not in (total, reported) and total != reported:
             raise _unreliable(engine_list, f"it reports {total:.0f}, then {reported:.0f} engines", is_change=True)
         total = reported if total is None else total
         engines, before = engines + page, items
-        if not items or _is_last(extent, len(engines), index + 1, len(items)):
+        if not items or are_all(signs, len(engines), index + 1, len(items)):
             if total is not None and total != len(engines):
                 cause = f"it reports {total:.0f} engines, its pages have {len(engines)}"
                 raise _unreliable(engine_list, cause, is_change=True)
-            return engines
+            return Listing(engines, gap)
         if time.monotonic() > deadline:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
     raise _unreliable(engine_list, f"it has more than {_MOST_PAGES} pages", "Configure larger pages.")
 
 
-def _get_json(client: Client, engine_list: EngineList, path: str) -> Any:
+def _get(client: Client, engine_list: EngineList, path: str) -> Answer:
     def is_wanted(answer: Answer) -> bool:
         """An answer with the list needs nothing else; an empty list that comes with a failure is none."""
         return bool(
@@ -253,7 +306,7 @@ def _get_json(client: Client, engine_list: EngineList, path: str) -> Any:
 
     answer = client.call(Request("GET", path, limit=LIST_LIMIT, is_wanted=is_wanted))
     if answer.parsed and answer.is_success and (answer.verdict is not False or is_wanted(answer)):
-        return answer.parsed[0]
+        return answer
     shown, fix = client.describe(answer), "Check the path in slb_engine_list, and the rights of the user."
     if answer.is_success and not answer.parsed:
         is_large = len(answer.body) > _LARGE
@@ -282,6 +335,8 @@ def _read_value(key: str, rules: Mapping[str, Any], value: Any) -> Any:
     option = f"engine_list.{key}"
     if rules["type"] == "int":
         return rules["default"] if value in (None, "") else read_number(option, value, int(key == "page_step"), 10**6)
+    if rules["type"] == "bool":
+        return None if value in (None, "") else read_boolean(option, value)
     if rules["type"] == "list":
         words = [] if value in (None, "") else value if isinstance(value, (list, tuple)) else [value]
         read: Any = [require_text(option, word) for word in words]
@@ -298,69 +353,13 @@ def _unreliable(engine_list: EngineList, cause: str, fix: str = "", *, is_change
     return error("engine_list_unreliable", f"Engine list at {engine_list.path[:60]} unreliable: {cause}.", fix)
 
 
-def _require_all(engine_list: EngineList, document: Any, length: int) -> None:
-    more = next((pair for pair in _extent(document, engine_list.items) if _reports_more(*pair, length, 1)), None)
-    if more:
-        raise _unreliable(
-            engine_list,
-            f"it has {length} engines and reports {show(more[0], 30)}={show(str(more[1]), 30)}, so it is one page",
-            "Set page_parameter in slb_engine_list, or the page size in its path.",
-        )
-
-
 def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:
     """Return what identifies each row; with its "id", because a list may have several rows for one engine."""
     return {
-        (engine["name"], engine["address"], str(item.get("id", ""))) for engine, item in zip(page, items, strict=True)
+        (engine["name"], engine["address"], _word(item.get("id")) if isinstance(item, dict) else "")
+        for engine, item in zip(page, items, strict=True)
     }
 
 
-def _extent(document: Any, items: str) -> Iterator[tuple[str, Any]]:
-    """Yield key and value of each member beside the list, and of the objects about pages that stand there."""
-    for key in [*(items.split(".") if items else []), ""]:
-        if not isinstance(document, dict):
-            return
-        for name, value in document.items():
-            yield bare(name), value
-            if isinstance(value, dict) and bare(name) in _PAGINATION:
-                yield from ((bare(inner), each) for inner, each in value.items())
-        document = document.get(key)
-
-
-def _total(extent: list[tuple[str, Any]], length: int) -> float | None:
-    totals = [_number(value) for key, value in extent if key in _TOTALS]
-    counts = [_number(value) for key, value in extent if key in _COUNTS]
-    return max([each for each in totals if each] + [each for each in counts if each not in (0, length)], default=None)
-
-
-def _is_last(extent: list[tuple[str, Any]], read: int, pages: int, length: int) -> bool:
-    """Return whether a member reports that ``read`` engines on ``pages`` pages are all; False if none reports it."""
-    if any(_reports_more(key, value, read, pages) for key, value in extent):
-        return False
-    return any(
-        (key in _TOTALS | _PAGES and _number(value) > 0)
-        or (key in _COUNTS and _number(value) > length)
-        or (key in _MORE and not _is_true(value))
-        or (key in _LAST and str(value).lower() == "true")
-        for key, value in extent
-    )
-
-
-def _reports_more(key: str, value: Any, read: int, pages: int) -> bool:
-    return (
-        (key in _TOTALS | _COUNTS and _number(value) > read)
-        or (key in _PAGES and _number(value) > pages)
-        or (key in _MORE and _is_true(value))
-        or (key in _LAST and str(value).lower() == "false")
-    )
-
-
-def _is_true(value: Any) -> bool:
-    return bool(value) and str(value).lower() not in ("false", "0")
-
-
-def _number(value: Any) -> float:
-    """Return a number, also one in a text; 0 for anything else."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
-        return float(value) if len(value) <= 20 else math.inf
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+def _word(value: Any) -> str:
+    return str(value) if isinstance(value, (str, int, float)) else ""

@@ -185,7 +185,7 @@ def read_address(option: str, value: Any) -> str:
 
 
 def compile_patterns(options: Mapping[str, Any]) -> dict[str, list[re.Pattern[str]]]:
-    """Return the regular expressions of ``exists`` and ``port_in_use``; by default those of PATTERNS. Raises FleetError."""
+    """Return the expressions of ``exists`` and ``port_in_use``, by default those of PATTERNS. Raises OptionError."""
     return {
         EXISTS: _compile("exists_patterns", options.get("exists_patterns") or PATTERNS["exists"]),
         PORT_IN_USE: _compile("port_in_use_patterns", options.get("port_in_use_patterns") or PATTERNS["port_in_use"]),

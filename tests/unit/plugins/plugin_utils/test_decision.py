@@ -28,7 +28,18 @@ ENGINE = Engine("edge-1", "192.0.2.1", "https://console.example")
 OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
 NEW, OLD = "new" * 21, "old" * 21
 IDS = (None, NEW, OLD)
-LISTED = ("undescribed", "running", "deploying", "failed", "not_listed", "elsewhere", "other_name", "empty", "unknown")
+LISTED = (
+    "undescribed",
+    "running",
+    "deploying",
+    "failed",
+    "not_listed",
+    "elsewhere",
+    "other_name",
+    "empty",
+    "unknown",
+    "incomplete",
+)
 
 
 def container(state="running", identity=NEW, uptime=3600, **rest):
@@ -43,7 +54,7 @@ def record(state="verified", **rest):
 
 
 def host(box=None, note=None, listed="undescribed", **rest):
-    is_about_it = listed not in ("undescribed", "empty", "not_listed")
+    is_about_it = listed not in ("undescribed", "empty", "not_listed", "incomplete")
     return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
 
 
@@ -67,6 +78,17 @@ ROWS = [
     (host(listed="elsewhere"), Policy(), "fail", "engine_list_mismatch"),
     (host(listed="empty"), Policy(), "fail", "engine_list_empty"),
     (host(listed="unknown"), Policy(), "fail", "engine_list_unreliable"),
+    # A list that may be a part does not show that a container that runs is a leftover
+    (host(listed="incomplete"), Policy(), "fail", "engine_list_incomplete"),
+    (host(container("restarting"), listed="incomplete"), Policy(), "fail", "engine_list_incomplete"),
+    (host(note=record(), listed="incomplete"), Policy(), "fail", "engine_list_incomplete"),
+    (host(note=OWN, listed="incomplete"), Policy(), "fail", "engine_list_incomplete"),
+    (host(note=YOUNG, listed="incomplete"), Policy(), "wait", "deployment_in_progress"),
+    (host(listed="incomplete"), Policy(unverified_engine="replace"), "fail", "engine_list_incomplete"),
+    (host(listed="incomplete"), Policy(remediates=True), "replace", "replace_requested"),
+    (host(container("absent"), listed="incomplete"), Policy(), "install", "not_installed"),
+    (host(container("exited"), listed="incomplete"), Policy(), "replace", "container_exited"),
+    (host(container("exited"), record(), "incomplete"), Policy(), "fail", "engine_stopped"),
     # Healthy, and what the record verified before
     (host(note=record()), Policy(), "none", "healthy"),
     (host(note=record(), listed="running"), Policy(), "none", "healthy"),
@@ -238,6 +260,7 @@ def test_decide_is_total_and_safe():
             assert box.state not in LIVE or (box.connections == 0 and not box.auto_remove), context
             assert not box.manager and note.state != "invalid", context
             assert state.listed.state != "running" or policy.remediates, context
+            assert state.listed.state != "incomplete" or policy.remediates or box.state not in LIVE, context
             assert not state.is_verified or policy.remediates, context
         if plan.action in ("install", "replace") and not policy.remediates:
             assert state.remaining(policy) == 0 and state.listed.state != "deploying", context

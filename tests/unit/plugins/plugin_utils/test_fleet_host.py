@@ -9,6 +9,7 @@ from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
@@ -283,6 +284,22 @@ def failed_fetch(*_arguments):
     raise FleetError("engine_list_unavailable", "Engine list unavailable: HTTP 503.", "Run again.")
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("login_rejected", "tls_pin_mismatch", "tls_untrusted", "management_node_unavailable", "missing_option"),
+        *("engine_list_not_as_configured", "session_replaced"),
+    ],
+)
+@pytest.mark.parametrize("container", ["running", "exited", "absent"])
+def test_failed_fetch_keeps_its_code_and_fix(plan_after, code, container):
+    def fetch(*_arguments):
+        raise FleetError(code, "Cause.", "Own advice.")
+
+    made = plan_after(fetch, container)
+    assert (made.action, made.code, made.summary, made.fix) == ("fail", code, "Cause.", "Own advice.")
+
+
 def empty_fetch(*_arguments):
     return Excerpt(0)
 
@@ -315,7 +332,7 @@ def unknown(tmp_path, monkeypatch):
                 pass
 
             def engines(self, _engine_list):
-                return engines if isinstance(engines, list) else engines()
+                return Listing(engines if isinstance(engines, list) else engines())
 
         monkeypatch.setattr(fleet_host, "RunCache", Cache)
         known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_limit": limit}

@@ -3,6 +3,7 @@
 import pytest
 
 from ansible_collections.slb.fleet.plugins.filter.fleet import engine_table
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import Gap
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, is_another_machine, listed
 
 
@@ -38,6 +39,29 @@ def test_state_of_an_engine(case, engines, state, words):
     found = listed(excerpt(engines, "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11")
     assert (found.state, words in found.words) == (state, True), found
     assert found.is_about_it == (case not in ABOUT_NO_ENGINE)
+
+
+@pytest.mark.parametrize(
+    ("engines", "kind", "state"),
+    [
+        ([OTHER], "unproven", "incomplete"),
+        ([OTHER], "part", "incomplete"),
+        ([OTHER], "stale", "incomplete"),
+        ([], "unproven", "empty"),
+        ([], "part", "incomplete"),
+        ([], "stale", "incomplete"),
+        *(([OTHER, entry()], kind, "running") for kind in ("unproven", "part", "stale")),
+        *(([entry(state="deploying")], kind, "deploying") for kind in ("unproven", "part", "stale")),
+        *(([entry("west-2")], kind, "other_name") for kind in ("unproven", "part", "stale")),
+        ([entry(state="failed")], "unproven", "failed"),
+        ([entry(state="failed")], "part", "failed"),
+        ([entry(state="failed")], "stale", "incomplete"),
+    ],
+)
+def test_state_in_a_list_that_proves_no_absence(engines, kind, state):
+    found = listed(excerpt(engines, "edge-1", "192.0.2.11", Gap(kind, "why", "how")), "edge-1", "192.0.2.11")
+    assert found.state == state
+    assert (found.words, found.fix) == ("why", "how") or state != "incomplete"
 
 
 def test_name_instead_of_an_address_is_unknown():

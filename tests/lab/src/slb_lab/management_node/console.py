@@ -33,8 +33,9 @@ async def _engines(request: web.Request) -> web.Response:
     except ValueError as error:
         return failure(400, messages.BAD_REQUEST.say(node.language, detail=error), status=400)
     items = await _items(node)
-    # As a console that counts its pages from 1, and does not say how many there are.
-    return success("", {"items": items[max(0, page - 1) * size : max(0, page) * size] if size > 0 else items})
+    # As a console that counts its pages from 1.
+    shown = items[max(0, page - 1) * size : max(0, page) * size] if size > 0 else items
+    return success("", {"items": shown, "total": len(items)})
 
 
 async def _interfaces(request: web.Request) -> web.Response:

@@ -14,8 +14,10 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     fetch_engines,
+    read_answer,
     read_pages,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP
 
 OPTION = {
     "path": "/api/engines?size=2",
@@ -93,6 +95,11 @@ def test_engines_have_states():
         ("::ffff:192.0.2.11", "192.0.2.11"),
         (" 2001:DB8:0::1", "2001:db8::1"),
         ("edge", "edge"),
+        ("192.0.2.11:8443", "192.0.2.11"),
+        ("[2001:db8::1]:22", "2001:db8::1"),
+        ("https://192.0.2.11/", "192.0.2.11"),
+        ("ssh://root@[2001:DB8::1]:22", "2001:db8::1"),
+        ("https://edge-1.lan:8443", "https://edge-1.lan:8443"),
     ],
 )
 def test_address_is_comparable(given, expected):
@@ -118,8 +125,17 @@ class Console:
         return {"data": {"items": self.items[2 * page - 2 : 2 * page], **self.others}}
 
 
+def json_answer(document, headers=None, status=200):
+    return Answer(status, headers or {}, json.dumps(document).encode())
+
+
 def read(console, option=PAGED, deadline=math.inf):
-    return [engine["name"] for engine in read_pages(EngineList.from_option(option), console.get, deadline)]
+    def get(path):
+        return json_answer(console.get(path))
+
+    listing = read_pages(EngineList.from_option(option), get, deadline)
+    assert listing.gap == NO_GAP
+    return [engine["name"] for engine in listing.engines]
 
 
 @pytest.mark.parametrize(
@@ -135,25 +151,111 @@ def test_other_document_is_not_as_configured(document):
     assert error_of(read, console, OPTION).code == "engine_list_not_as_configured"
 
 
-def require_all(others):
-    document = {"data": {"items": [item(1), item(2)], **others}}
-    module._require_all(EngineList.from_option(OPTION), document, 2)
+def gap_of(others=(), headers=None, status=200, rows=2, **option):
+    document = {"data": {"items": [item(number + 1) for number in range(rows)], **dict(others)}}
+    engine_list = EngineList.from_option({**OPTION, "path": "/api/engines", **option})
+    listing = read_answer(engine_list, json_answer(document, headers, status))
+    assert len(listing.engines) == rows, "a part still shows its engines"
+    return listing.gap.kind
 
 
 @pytest.mark.parametrize(
-    "others",
+    ("kind", "others"),
     [
-        {"total": 3}, {"total": "3"}, {"count": 9}, {"pages": 2}, {"hasMore": True}, {"next": "/x"}, {"last": False},
-        {"pagination": {"total_count": 3}},
+        *(("part", others) for others in (
+            {"total": 3}, {"total": "3"}, {"count": 9}, {"pages": 2}, {"hasMore": True}, {"next": "/x"},
+            {"last": False},
+            {"pagination": {"total_count": 3}}, {"meta": {"pagination": {"total": 3}}},
+            {"recordsTotal": 57, "total": 2},
+            {"nextLink": "x"}, {"@odata.nextLink": "x"}, {"continue": "tok"}, {"metadata": {"continue": "tok"}},
+            {"truncated": True}, {"is_truncated": "true"}, {"remainingItemCount": 4},
+            {"_links": {"next": {"href": "x"}}},
+            {"limit": 2}, {"page_size": "2", "count": 2}, {"partial": True}, {"incomplete_results": True},
+            {"success": False}, {"total": math.inf}, {"total": 10**400}, {"next": [[]]},
+        )),
+        *(("", others) for others in (
+            {"total": 2}, {"totalElements": 2}, {"recordsTotal": 2, "recordsFiltered": 2}, {"totalHits": 2},
+            {"@odata.count": 2}, {"meta": {"total": 2}}, {"count": 2}, {"recordCount": "2"}, {"total": 2, "limit": 2},
+            {"next": None}, {"last": True}, {"hasMore": False}, {"_links": {"next": {"href": None}}},
+            {"count": 2, "limit": 50},
+        )),
+        *(("unproven", others) for others in (
+            {}, {"size": 50}, {"total": "many"}, {"total": 1}, {"total": math.nan}, {"total": True}, {"count": 1},
+        )),
     ],
+    ids=str,
 )  # fmt: skip
-def test_one_page_of_several_is_unreliable(others):
-    assert error_of(require_all, others).code == "engine_list_unreliable"
+def test_gap_of_one_answer(kind, others):
+    assert gap_of(others) == kind
 
 
-@pytest.mark.parametrize("others", [{"total": 2}, {"next": None}, {"last": True}, {"size": 50}, {"total": "many"}])
-def test_whole_list_is_accepted(others):
-    require_all(others)
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("", {"headers": {"X-Total": "2"}}),
+        ("", {"headers": {"X-Pagination": '{"TotalCount":2}'}}),
+        ("part", {"headers": {"X-Pagination": '{"TotalCount":3}'}}),
+        ("part", {"headers": {"X-Next-Page": "2"}}),
+        ("", {"headers": {"X-Next-Page": ""}}),
+        ("part", {"headers": {"Content-Range": "engines 0-1/7"}}),
+        ("part", {"headers": {"Link": '<https://x/?p=2>; rel="next", <https://x/?p=9>; rel="last"'}}),
+        ("part", {"status": 206, "complete": True}),
+        ("stale", {"headers": {"Age": "1"}, "complete": True}),
+        ("stale", {"headers": {"Warning": '110 - "Response is Stale"'}, "complete": True}),
+        ("", {"headers": {"Age": "0", "X-Cache": "MISS"}, "complete": True}),
+        ("", {"complete": True}),
+        ("part", {"others": {"total": 3}, "complete": True}),
+        ("part", {"path": "/api/engines?limit=2", "complete": True}),
+        ("", {"others": {"total": 2}, "path": "/api/engines?limit=2"}),
+        ("unproven", {"others": {"total": 2}, "complete": False}),
+        ("", {"others": {"total": 9, "next": "x", "all": {"n": 2}}, "total": "data.all.n"}),
+        ("", {"others": {"n": "2"}, "total": "data.n"}),
+        ("part", {"others": {"total": 2, "n": 3}, "total": "data.n"}),
+        ("unproven", {"others": {"total": 2, "n": 1}, "total": "data.n"}),
+        ("part", {"others": {"total": 9}, "rows": 0}),
+    ],
+    ids=str,
+)
+def test_gap_of_headers_and_options(kind, given):
+    assert gap_of(**given) == kind
+
+
+@pytest.mark.parametrize("value", [None, True, "many", [2]])
+def test_total_that_is_no_number_is_not_as_configured(value):
+    with pytest.raises(FleetError) as error:
+        gap_of({"n": value}, total="data.n")
+    assert error.value.code == "engine_list_not_as_configured"
+
+
+@pytest.mark.parametrize("headers", [{"Age": "7"}, {}])
+def test_pages_from_a_cache_are_stale(headers):
+    console = Console(3)
+    listing = read_pages(EngineList.from_option(PAGED), lambda path: json_answer(console.get(path), headers), math.inf)
+    assert (listing.gap.kind, len(listing.engines)) == ("stale" if headers else "", 3)
+
+
+@pytest.mark.parametrize(
+    ("items", "document"),
+    [
+        ("*", {"a": item(1), "next": item(2)}),
+        ("groups.*.engines", {"groups": [{"engines": [item(1)]}, {"engines": [item(2)]}]}),
+        ("groups.*.engines.*", {"groups": {"x": {"engines": {"1": item(1), "2": item(2)}}}}),
+        ("0.rows", [{"rows": [item(1), item(2)]}, 2]),
+    ],
+)
+def test_items_may_be_members_and_indexes(items, document):
+    engine_list = EngineList.from_option({**OPTION, "items": items, "path": "/e", "complete": True})
+    listing = read_answer(engine_list, json_answer(document))
+    assert [engine["name"] for engine in listing.engines] == ["edge-1", "edge-2"]
+    assert listing.gap == NO_GAP
+
+
+def test_fields_may_be_indexes():
+    option = {**OPTION, "items": "", "name": "0", "address": "1.0.ip", "state": "2"}
+    engines = read_answer(
+        EngineList.from_option(option), json_answer([["edge-1", [{"ip": "192.0.2.1"}], "up"]])
+    ).engines
+    assert (engines[0]["name"], engines[0]["address"], engines[0]["state"]) == ("edge-1", "192.0.2.1", "running")
 
 
 @pytest.mark.parametrize(("count", "others", "requests"), [(5, {}, 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2)])
@@ -217,7 +319,7 @@ def test_pages_that_change_are_fetched_again(change, has_total, requests):
     get = console.get
     total = {"total": lambda: len(console.items)} if has_total else {}
     console.get = lambda path: {"data": {**get(path)["data"], **{key: value() for key, value in total.items()}}}
-    engines = fetch_engines(PagesOfNode(console, {2: change}), EngineList.from_option(PAGED))
+    engines = fetch_engines(PagesOfNode(console, {2: change}), EngineList.from_option(PAGED)).engines
     assert [engine["name"] for engine in engines] == [each["n"] for each in console.items]
     assert len(console.paths) == requests
 
