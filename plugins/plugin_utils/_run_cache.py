@@ -60,8 +60,7 @@ class RunCache:
             return ended is None or value["cookies"].get("sessionid") != ended.id
 
         def make() -> dict[str, Any]:
-            session = log_in()
-            return asdict(replace(session, renewals=ended.renewals + 1) if ended else session)
+            return asdict(log_in())
 
         return Session(**self._share(self._session_file, is_usable, make))
 
@@ -135,7 +134,7 @@ class RunCache:
         try:
             value = make()
         except FleetError as error:
-            _write(file, _failure(error, is_final=error.code == "login_rejected"))
+            _write(file, _failure(error, is_final=error.code in ("login_rejected", "session_replaced")))
             raise
         _write(file, {"value": value})
         return value

@@ -226,10 +226,10 @@ LOGINS = [
     ),
     *(
         Scenario(
-            f"wrong password, {name}, then {ended}", "list", [reply], code="login_rejected", seen=(1, 1),
+            f"wrong password, {name}, then {ended}", "list", [reply], code="login_rejected", seen=(logins, logins),
             login=[new_session(body=body)],
         )
-        for name, body in {"200 and a start page": START_PAGE, "200 and JSON": '{"code": 0, "data": {}}'}.items()
+        for name, body, logins in (("200 and a start page", START_PAGE, 1), ("200 and JSON", '{"code": 0, "data": {}}', 3))
         for ended, reply in ENDED_FOR_GET.items()
     ),
     Scenario(
@@ -290,7 +290,9 @@ def _install(
 
 INSTALLS = [
     *(_install(f"session ended, {name}", "requested", expiring(reply), for_session(OK), seen=(1, 2)) for name, reply in ENDED.items()),
-    *(_install(f"never accepted, {name}", "rejected", reply, code="login_rejected", seen=(1, 2)) for name, reply in ENDED.items()),
+    *(_install(f"never accepted, {name}", "rejected", reply, code="session_replaced", seen=(5, 6)) for name, reply in ENDED.items()),
+    _install("account locked meanwhile", "rejected", answer(401), code="session_replaced", seen=(1, 1), login=[answer(401, '{"msg":"account locked"}')]),
+    _install("session ended twice", "requested", answer(401), answer(401), for_session(OK), seen=(2, 3)),
     _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
     *(_install(f"busy, {status}", "unknown", answer(status)) for status in (502, 503, 504)),
     _install("too many requests", "rejected", answer(429)),
@@ -326,7 +328,7 @@ LICENSES = [
     _license("JSON", answer(200, '{"license":"abc","status":1}'), code=""),
     _license("JSON with words", answer(200, '{"license":"abc","terms":"Not valid for resale. Please log in."}'), code=""),
     _license("text with words", answer(200, "Not valid for resale.\nPlease log in first.\n"), code=""),
-    _license("notice instead", answer(200, "Please log in first"), code="login_rejected"),
+    _license("notice instead", answer(200, "Please log in first"), code="login_rejected", seen=(3, 3)),
     _license("busy, then complete", answer(503), answer(200, LICENSE_TEXT), code="", seen=(1, 2)),
     *(
         _license(f"session ended, {name}", expiring(reply), for_session(answer(200, LICENSE_TEXT)), code="", seen=(1, 2), served=True)

@@ -1,7 +1,9 @@
 """One login and one fetch per run: worker processes that share a session, an engine list, and failures."""
 
 import multiprocessing
+import random
 import stat
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
 
@@ -10,6 +12,7 @@ from fake_node import INSTALL, LOGIN, PASSWORD, answer, for_session, new_session
 from scenarios import ENGINE_LIST, LIST, START_PAGE, run
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
@@ -73,14 +76,63 @@ def test_workers_share_one_login(start, work, tmp_path):
     assert PASSWORD not in "".join(path.read_text() for path in tmp_path.iterdir())
 
 
-def test_session_that_ends_again_and_again_is_an_error(start, work):
+def test_workers_share_a_renewed_session(start, work):
     node = start()
-    for number in range(1, 5):
+    for number in range(1, 6):
         assert codes(work(node)) == {""}
-        assert node.seen[LOGIN] == number, "workers share a renewed session"
+        assert node.seen[LOGIN] == number, "renewals of sessions that have served are not limited"
         node.sessions.clear()
-    assert codes(work(node)) == {"session_replaced"}
-    assert node.seen[LOGIN] == 4
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_session_that_never_serves_again_is_an_error(start, tmp_path):
+    """The password was accepted: it is not blamed, and no more logins are made than one call may make."""
+    node = start()
+    options = options_of(node)
+    caches = [RunCache(Connection.from_options(options), tmp_path) for _number in range(3)]
+    assert run("engine", options, caches[0])["outcome"] == "requested"
+    node.routes[INSTALL] = [answer(401)]
+    assert [run("engine", options, cache)["code"] for cache in caches] == ["session_replaced"] * 3
+    assert node.seen[LOGIN] == 1 + 5
+
+
+def test_account_that_is_locked_is_tried_once(start, work):
+    node = start()
+    assert codes(work(node)) == {""}
+    node.sessions.clear()
+    node.routes[LOGIN] = [answer(401, '{"msg":"account locked"}')]
+    assert codes(work(node) + work(node)) == {"session_replaced"}
+    assert node.seen[LOGIN] == 2
+
+
+def test_runs_of_one_user_that_end_each_others_session(start, tmp_path, monkeypatch):
+    """The console keeps the newest session only. Three runs wait for their deployments side by side."""
+
+    def log_in(exchange):
+        exchange.server.sessions.clear()
+        new_session()(exchange)
+
+    monkeypatch.setattr(client, "_FIRST_PAUSE", 0.5)
+    node = start({LOGIN: [log_in], LIST: [GOOD_LIST]})
+    results = []
+
+    def wait(number):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        time.sleep(number * 0.1)
+        cache = RunCache(Connection.from_options(options_of(node)), folder)
+        for poll in range(8):
+            call = "engine" if poll == 1 else "list"
+            results.append(run(call, options_of(node), cache).get("code", ""))
+            time.sleep(random.uniform(0.02, 0.1))
+
+    runs = [threading.Thread(target=wait, args=(number,)) for number in range(3)]
+    for each in runs:
+        each.start()
+    for each in runs:
+        each.join()
+    assert results == [""] * 24
+    assert node.seen[LOGIN] > 6
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,9 @@ ANSWER_LIMIT = 1024 * 1024  # bytes
 _BLOCK = 16 * 1024  # bytes; compressed ones become up to a thousand times as many before they are counted
 _BUSY = (429, 502, 503, 504)
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds
-_MOST_RENEWALS = 3  # in a run
+_MOST_RENEWALS = 5  # logins in a row whose session serves no call
+_MOST_UNSURE = 2  # the same, while the password may be wrong
+_MOST_SESSIONS = 8  # that one call uses, those of other workers included
 _COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=\s*([\x21-\x3a\x3c-\x7e]{0,4096})\s*(;.*)?")
 _EXPIRED = re.compile(r";\s*Max-Age\s*=\s*(?:0|-\d+)\s*(?:;|$)", re.IGNORECASE)
 _MOST_COOKIES = 50
@@ -93,12 +95,25 @@ class Request:
 
 @dataclass(frozen=True)
 class Session:
-    """The cookies of one login. ``has_served``: whether a call has succeeded with them. ``renewals``: in this run."""
+    """The cookies of one login.
+
+    ``has_served``: whether a call has succeeded with them. ``is_stated``: whether the answer to the login states
+    success. ``was_accepted``: whether an earlier session of this run has served. ``renewals``: logins since a session
+    has served. ``at``: the ``boot_time`` of the login.
+    """
 
     cookies: dict[str, str] = field(repr=False)
     tls_fingerprint: str = ""
     has_served: bool = False
+    is_stated: bool = False
+    was_accepted: bool = False
     renewals: int = 0
+    at: float = 0.0
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether user and password are known to be right."""
+        return self.has_served or self.was_accepted
 
     @property
     def id(self) -> str:
@@ -174,22 +189,21 @@ class Client:
         """Return the answer to ``request``, whatever its status. Redirects are not followed.
 
         If the session has ended, log in and send the request once more. A POST is sent again only after an answer that
-        shows that the first request was not accepted: 401, or a redirect to the login page.
+        shows that the request before was not accepted: 401, or a redirect to the login page.
         Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
         """
         session = self.log_in()
-        for is_last in (False, True):
+        for _number in range(_MOST_SESSIONS):
             cookies = dict(session.cookies)
             answer = self._send(request, cookies)
             if not _is_session_ended(request, answer):
                 has_served = session.has_served or (answer.status < 500 and answer.status != 403)
                 if cookies != session.cookies or has_served != session.has_served:
-                    self._store.update(replace(session, cookies=cookies, has_served=has_served))
+                    renewals = 0 if has_served else session.renewals
+                    self._store.update(replace(session, cookies=cookies, has_served=has_served, renewals=renewals))
                 return answer
-            if is_last:
-                break
             session = self._renew(session, request, answer)
-        raise self._rejected(session, request, answer)
+        raise self._replaced(request, answer)
 
     def describe(self, answer: Answer) -> str:
         """Return status and message of ``answer``, without secrets, as in 'HTTP 503: maintenance'."""
@@ -229,7 +243,8 @@ class Client:
                 f"Set {self.connection.called('base_url')} to the address of the web console, including its path.",
                 status_code=answer.status,
             )
-        return Session(cookies, self.tls_fingerprint)
+        is_stated = answer.is_success and bool(answer.objects) and answer.verdict is True
+        return Session(cookies, self.tls_fingerprint, is_stated=is_stated, at=boot_time())
 
     def _renew(self, ended: Session, request: Request, answer: Answer) -> Session:
         """Return another session than ``ended``. Raises FleetError if another login would not help."""
@@ -242,18 +257,31 @@ class Client:
         current = self._store.session(self._log_in)
         if current.id != ended.id:
             return current  # another worker has renewed it
-        if not current.has_served:
-            raise self._rejected(current, request, answer)
+        # A login that states success is made again: another run of this user may have ended its session.
+        if not current.is_accepted and current.renewals >= (_MOST_UNSURE if current.is_stated else 0):
+            raise self._rejected(request, answer)
         if current.renewals >= _MOST_RENEWALS:
+            raise self._replaced(request, answer)
+        return self._store.session(lambda: self._log_in_again(current), ended=current)
+
+    def _log_in_again(self, ended: Session) -> Session:
+        """Return another session than ``ended``; after a pause if it is young: two runs may end each other's."""
+        pause = _FIRST_PAUSE * 2**ended.renewals * random.uniform(0.5, 1.5)  # noqa: S311
+        time.sleep(min(pause, max(0.0, ended.at + pause - boot_time())))
+        try:
+            session = self._log_in()
+        except FleetError as error:
+            if error.code != "login_rejected" or not ended.is_accepted:
+                raise
             raise FleetError(
                 "session_replaced",
-                f"Session ended {current.renewals + 1} times in this run: another login of "
-                f"{self.connection.username[:40]!r} ends it.",
-                "Use a user of its own for Ansible.",
-            )
-        return self._store.session(self._log_in, ended=current)
+                f"Session of {self.connection.username[:40]!r} not renewed, although its login was accepted earlier in "
+                f"this run. {error.summary}",
+                "Check in the web console whether this account is locked or was changed.",
+            ) from None
+        return replace(session, was_accepted=ended.is_accepted, renewals=ended.renewals + 1)
 
-    def _rejected(self, session: Session, request: Request, answer: Answer) -> FleetError:
+    def _rejected(self, request: Request, answer: Answer) -> FleetError:
         """Return the error for a session that has never served: the cookie alone does not show that a login worked."""
         error = FleetError(
             "login_rejected",
@@ -261,9 +289,18 @@ class Client:
             f"Check {self._credentials}, then the rights of this user.",
             status_code=answer.status,
         )
-        if not session.has_served and not session.renewals:
-            self._store.reject(error)
+        self._store.reject(error)
         return error
+
+    def _replaced(self, request: Request, answer: Answer) -> FleetError:
+        """Return the error for sessions that end at once, although user and password are right."""
+        return FleetError(
+            "session_replaced",
+            f"Session of {self.connection.username[:40]!r} ended again and again: {request.path} answered "
+            f"{self.describe(answer)}.",
+            "Use a user of its own for Ansible, and check the rights of this user.",
+            status_code=answer.status,
+        )
 
     def _unavailable(self, request: Request, answer: Answer) -> FleetError:
         return FleetError(
