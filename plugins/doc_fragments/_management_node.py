@@ -45,6 +45,22 @@ options:
       - Default is the variable C(slb_tls_fingerprint) of the host, then the environment variable
         E(SLB_TLS_FINGERPRINT).
     type: str
+  client_cert:
+    description:
+      - Path of a PEM file with the certificate of the client, for a management node behind an access proxy. It may
+        contain the key.
+      - Default is the variable C(slb_client_cert) of the host, then the environment variable E(SLB_CLIENT_CERT).
+    type: path
+  client_key:
+    description:
+      - Path of a PEM file with the key of O(client_cert), without a password.
+      - Default is the variable C(slb_client_key) of the host, then the environment variable E(SLB_CLIENT_KEY).
+    type: path
+  headers:
+    description:
+      - Further headers of each request, by name, such as those of an access proxy. The values are secret.
+      - Default is the variable C(slb_headers) of the host.
+    type: dict
   timeout:
     description:
       - Number of seconds for one attempt, from name resolution to the last byte (1 to 3600). One call takes at most
@@ -62,5 +78,6 @@ options:
 notes:
   - An empty option counts as unset.
   - The tasks of a run share one session per management node and user. Rejected credentials are tried once per run.
-  - Proxies are taken from the environment (E(https_proxy), E(no_proxy)).
+  - Proxies are taken from the environment (E(https_proxy), E(all_proxy), E(no_proxy)) only. C(no_proxy) has host names,
+    domains, addresses, networks such as V(192.0.2.0/24), or V(*). SOCKS proxies are not supported.
 """

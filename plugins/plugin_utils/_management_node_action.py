@@ -16,10 +16,10 @@ from ansible.module_utils.common.parameters import remove_values, sanitize_keys
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import secret_forms
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
-    SECRET_OPTIONS,
     Connection,
     OptionError,
     Options,
+    secrets_of,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
@@ -67,7 +67,7 @@ class ManagementNodeAction(HostAction):
         return values
 
     def _run_elsewhere(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
-        secrets = secret_forms(str(given.get(option) or "") for option in SECRET_OPTIONS)
+        secrets = secret_forms(secrets_of(given))
         try:
             answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given, variables)
         except AnsibleConnectionFailure as error:

@@ -47,7 +47,7 @@ class RunCache:
     def __init__(self, connection: Connection, folder: Path | None = None) -> None:
         self._connection = connection
         self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
-        self._key = asdict(replace(connection, timeout=0, retries=0))
+        self._key = asdict(replace(connection, timeout=0, retries=0, names={}))
         self._session_file = self._file("session", self._key)
 
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:

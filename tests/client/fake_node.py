@@ -57,6 +57,7 @@ class Exchange:
 class FakeNode:
     """Serves until it is closed. ``routes``: for each path the replies to its requests in order; the last is repeated.
 
+    ``client_ca``: file of the CA whose client certificates are required.
     ``greetings``: used up by the first connections, each instead of TLS. ``prefix``: path prefix of the web console.
     """
 
@@ -65,6 +66,7 @@ class FakeNode:
     host: str = "127.0.0.1"
     wanted_port: int = 0
     prefix: str = ""
+    client_ca: str = ""
     greetings: list[Callable[[socket.socket], None]] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
@@ -78,6 +80,9 @@ class FakeNode:
         self._session_numbers = itertools.count(1)
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self._tls.load_cert_chain(self.certificate.chain, self.certificate.key)
+        if self.client_ca:
+            self._tls.load_verify_locations(self.client_ca)
+            self._tls.verify_mode = ssl.CERT_REQUIRED
         family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
         self._listener = socket.create_server((self.host, self.wanted_port), family=family, backlog=256)
         self.port = self._listener.getsockname()[1]

@@ -18,6 +18,7 @@ def authority(tmp_path_factory):
 def certificates(authority):
     return {
         "valid": authority.certificate("valid"),
+        "client": authority.certificate("client"),
         "expired": authority.certificate("expired", expired=True),
         "other name": authority.certificate("other", names="other.example"),
     }

@@ -71,6 +71,7 @@ class Scenario:
     node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
     ``cause``: part of the message. ``cookies``: of the session that has served.
     ``gap``: kind of the list's gap; None for any.
+    ``connections``: number of connections; None for any.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Scenario:
     cause: str = ""
     cookies: dict[str, str] = field(default_factory=dict)
     gap: str | None = None
+    connections: int | None = None
 
 
 def _date(seconds: float) -> str:
@@ -97,11 +99,12 @@ def _date(seconds: float) -> str:
 
 
 def _cookie_back(*pairs: str) -> Any:
-    """Accept a request that has all these cookies."""
+    """Accept a request that has the session and these cookies, and no other."""
 
     def reply(exchange: Any) -> None:
         sent = exchange.request.headers.get("cookie", "").split("; ")
-        (OK if set(pairs) <= set(sent) else answer(400, f"cookies: {len(sent)}"))(exchange)
+        is_right = {each for each in sent if not each.startswith("sessionid=")} == set(pairs)
+        (OK if is_right else answer(400, f"cookies: {len(sent)}"))(exchange)
 
     return reply
 
@@ -124,6 +127,29 @@ def _greet(data: bytes) -> Any:
     return lambda raw_socket: raw_socket.sendall(data)
 
 
+def _alert(number: int) -> Any:
+    """Answer the first message of TLS with a fatal alert."""
+
+    def reply(raw_socket: Any) -> None:
+        raw_socket.recv(65536)
+        raw_socket.sendall(b"\x15\x03\x01\x00\x02\x02" + bytes([number]))
+        raw_socket.recv(65536)
+
+    return reply
+
+
+def _header_back(name: str, value: str) -> Any:
+    return lambda exchange: (OK if exchange.request.headers.get(name) == value else answer(400))(exchange)
+
+
+HINTS = b"HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n"
+
+
+def _hinted(then: Any) -> Any:
+    return lambda exchange: (exchange.send(HINTS), then(exchange))
+
+
+CLIENT_CERT = {"client_cert": "{client_chain}", "client_key": "{client_key}"}
 WRONG_PIN = {"tls_fingerprint": "0" * 64}
 NO_PIN = {"tls_fingerprint": None}
 CA = {"tls_fingerprint": None, "ca_path": "{ca}"}
@@ -171,6 +197,22 @@ CONNECTIONS = [
         "handshake without end", "engine", code=UNAVAILABLE, outcome="rejected", seen=(0, 0), options=NO_ANSWER,
         node={"greetings": [lambda raw_socket: [*iter(lambda: raw_socket.recv(65536), b"")]]},
     ),
+    *(
+        Scenario(f"TLS alert {number}", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), connections=1, node={"greetings": [_alert(number)] * 2})
+        for number in (40, 70, 71)
+    ),
+    Scenario("client certificate", "engine", outcome="requested", options=CLIENT_CERT, node={"client_ca": "{ca}"}),
+    Scenario("client certificate missing", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), connections=1, node={"client_ca": "{ca}"}),
+    Scenario("client certificate of no use", "login", code="invalid_option", seen=(0, 0), options={"client_cert": "{client_key}"}),
+    Scenario(
+        "headers", "engine", [_header_back("cf-access-client-secret", "t0ken for all")], outcome="requested",
+        options={"headers": {"CF-Access-Client-Secret": "t0ken for all"}},
+    ),
+    Scenario("header in the answer", "engine", [answer(400, "bad t0ken for all")], code="install_rejected", outcome="rejected",
+        options={"headers": {"X-Key": "t0ken for all"}}),
+    Scenario("no_proxy with a network", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.0/8"}),
+    Scenario("no_proxy with a port", "engine", outcome="requested", environment={"all_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1:{port}"}),
+    Scenario("informational answers", "engine", [raw(HINTS + message(200, b'{"code":0}'))], outcome="requested", login=[_hinted(new_session())]),
     Scenario("unknown host", "login", code=UNAVAILABLE, seen=(0, 0), options={"base_url": "https://no-such-host.invalid"}),
     Scenario("proxy", "engine", outcome="requested", proxy={}, environment={"https_proxy": "{proxy}"}),
     Scenario("proxy with TLS", "engine", outcome="requested", proxy={"tls": True}, environment={"HTTPS_PROXY": "{proxy}"}),
@@ -197,6 +239,17 @@ COOKIES = [
         login=[new_session("Set-Cookie: node=b7; Path=/account/login", "Set-Cookie: lang=zh")],
     ),
     Scenario(
+        "cookies as a browser", "engine", [_cookie_back("/Common/console--pool=!a+/=", "srv:console=two words", "b=2")], outcome="requested",
+        login=[new_session("Set-Cookie: /Common/console--pool=!a+/=; path=/", "Set-Cookie: srv:console=two words; Path=/,b=2")],
+    ),
+    Scenario(
+        "folded cookie", "engine", [_cookie_back("a=1")], outcome="requested", login=[new_session("Set-Cookie: a=1;\r\n Path=/")],
+    ),
+    Scenario(
+        "cookie that is over", "engine", [_cookie_back()], outcome="requested",
+        login=[new_session("Set-Cookie: a=1; Expires=Thu, 01-Jan-1970 00:00:00 GMT")],
+    ),
+    Scenario(
         "cookie removed", "login", code="unexpected_answer", seen=(1, 0),
         login=[answer(200, "", 'Set-Cookie: sessionid=""; expires=Thu, 01 Jan 1970 00:00:00 GMT')],
     ),
@@ -208,6 +261,17 @@ LOGINS = [
     Scenario("redirect after login", "login", seen=(1, 0), login=[new_session("Location: /console/", status=302)]),
     Scenario("words after login", "login", seen=(1, 0), login=[new_session(body='{"code":0,"tip":"Account locked after 5 tries"}')]),
     Scenario("login with a token", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"msg":"ok","token":"t0ken"}')]),
+    *(
+        Scenario(f"login: {status} to {target}", "login", code="unexpected_answer", cause="redirect", seen=(1, 0), login=[answer(status, "", f"Location: {target}")])
+        for status, target in (
+            (301, "https://console.example/account/login/"), (308, "https://console.example:8443/x/account/login/"), (302, "https://sso.example/login?token=t0ken"),
+            (307, "/v2/account/login/"), (301, "http://console.example/"),
+        )
+    ),
+    Scenario(
+        "login: password is over", "login", code="unexpected_answer", cause="redirect", seen=(1, 0),
+        login=[new_session("Location: /account/change_password/", status=302)],
+    ),
     Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
     Scenario("no cookie", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"code":0}')]),
     Scenario("no login page", "login", code="unexpected_answer", seen=(1, 0), login=[answer(404, START_PAGE)]),
@@ -304,6 +368,8 @@ INSTALLS = [
     _install("redirect elsewhere", "unknown", answer(307, "", "Location: https://other.example/")),
     _install("GB 18030 without a charset", "exists", answer(200, "引擎已存在".encode("gb18030"), kind="text/html")),
     _install("gzip", "exists", answer(200, gzip.compress(b'{"code":1,"msg":"already exists"}'), "Content-Encoding: gzip")),
+    _install("two content codings", "unknown", answer(200, gzip.compress(gzip.compress(b'{"code":0}')), "Content-Encoding: gzip, gzip")),
+    _install("two headers of codings", "unknown", answer(200, b"", "Content-Encoding: gzip", "Content-Encoding: gzip")),
     _install("endless body", "unknown", flood(message(200, b"", length=-1), b"x" * 65536)),
     _install("gzip bomb", "unknown", answer(200, gzip.compress(b"0" * 50_000_000), "Content-Encoding: gzip")),
     _install("number of a million digits", "unknown", answer(200, '{"code":' + "1" * 900_000 + "}")),
@@ -344,6 +410,7 @@ LICENSES = [
     _license("shorter than its length", answer(200, LICENSE_TEXT[:9], length=len(LICENSE_TEXT)), seen=(1, 2)),
     _license("chunks without end", cut(_CHUNKED + chunked(LICENSE_TEXT, end=False)), seen=(1, 2)),
     _license("broken chunk", raw(_CHUNKED + b"zz\r\nnonsense"), seen=(1, 2)),
+    _license("two content codings", answer(200, gzip.compress(LICENSE_TEXT), "Content-Encoding: gzip, gzip"), seen=(1, 2)),
     _license("larger than max_size", answer(200, b"x" * 5000), options={"max_size": 4999}),
     _license("endless", flood(message(200, b"", length=-1), b"x" * 65536), options={"max_size": 1_000_000}),
 ]  # fmt: skip

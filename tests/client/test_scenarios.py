@@ -19,10 +19,14 @@ LONGEST_MESSAGE = 220
 def test_scenario(scenario, start, authority, certificates, monkeypatch):
     routes = {LOGIN: scenario.login, **({PATHS[scenario.call]: scenario.replies} if scenario.replies else {})}
     behavior = {name: list(value) if name == "greetings" else value for name, value in scenario.node.items()}
+    if "client_ca" in behavior:
+        behavior["client_ca"] = str(authority.path)
     node = start(routes, certificate=certificates[scenario.certificate], **behavior)
     pin = node.certificate.fingerprint
     with contextlib.ExitStack() as stack:
         values = {"ca": str(authority.path), "url": node.base_url, "port": node.port}
+        client = certificates["client"]
+        values |= {"client_chain": str(client.chain), "client_key": str(client.key)}
         values["colons"] = ":".join(pin[index : index + 2] for index in range(0, 64, 2)).upper()
         if scenario.proxy is not None:
             is_tls = scenario.proxy.get("tls")
@@ -41,6 +45,7 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
     assert time.monotonic() - begin < WITHOUT_END / 5
     assert (result.get("code", ""), result.get("outcome", "")) == (scenario.code, scenario.outcome), result
     assert scenario.gap is None or result["gap"] == scenario.gap, result
+    assert scenario.connections in (None, node.connections), result
     calls = 0 if scenario.call == "login" else node.seen[PATHS[scenario.call]]
     assert (node.seen[LOGIN], calls) == scenario.seen, result
     assert [secret for secret in (PASSWORD, f"of{node.port}", "pr0xy-pass", "t0ken") if secret in str(result)] == []

@@ -11,8 +11,14 @@ from scenarios import run
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as client_module
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
+    Engine,
+    compile_patterns,
+    find_outcome,
+    request_install,
+)
 
 
 def options(node, **more):
@@ -103,3 +109,54 @@ def test_install_waits_for_a_node_that_starts(start, monkeypatch):
     result = run("engine", options(other, base_url=f"https://127.0.0.1:{port}", sessionid="given", retries=1))
     assert result["outcome"] == "requested", result
     assert nodes[0].seen == {INSTALL: 1}
+
+
+@pytest.mark.parametrize("dead", [["127.0.0.2"], ["127.0.0.2", "127.0.0.3"]])
+def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
+    """The first addresses of the name drop every packet."""
+    node, original = start(), socket.getaddrinfo
+    monkeypatch.setattr(client_module, "_FIRST_SHARE", 0.3)
+
+    def several(host, port, *args, **kwargs):
+        found = original("127.0.0.1" if host == "console.test" else host, port, *args, **kwargs)
+        return [(*found[0][:4], (each, port)) for each in dead] + found if host == "console.test" else found
+
+    monkeypatch.setattr(socket, "getaddrinfo", several)
+    fillers = []
+    for address in dead:
+        listener = socket.create_server((address, node.port), backlog=0)
+        fillers.append(listener)
+        for _number in range(4):
+            filler = socket.socket()
+            filler.setblocking(False)
+            filler.connect_ex((address, node.port))
+            fillers.append(filler)
+    begin = time.monotonic()
+    result = run("engine", options(node, base_url=f"https://console.test:{node.port}", timeout=10, retries=0))
+    assert result["outcome"] == "requested", result
+    assert time.monotonic() - begin < 2 * (len(dead) * 0.3 + 2)
+    for each in fillers:
+        each.close()
+
+
+PIECES = (
+    *("<form action=", "<meta refresh ", "<input type=", "location'", "<title", "&#", "port ", "in use ", "sessionid "),
+    *("already ", "account ", "log in to ", "\\u", "<", "<!--", "action=", "refresh log", "{", "[", " ", '"', "1"),
+    *("端口", "占用", "请"),
+)
+HEADS = ("", "<html>", "<html><form action=", "<html><meta refresh", "account ", '{"code":1,"msg":"')
+
+
+@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("head", HEADS)
+def test_any_text_is_judged_in_linear_time(head, piece):
+    end = '"}' if head.startswith("{") else ">"
+    body = (head + piece * (30 * 1024 // len(piece.encode())) + end).encode()
+    answer_of_node = Answer(200, {"Content-Type": "text/html", "Location": body.decode()[:9999]}, body)
+    begin = time.process_time()
+    find_outcome(answer_of_node, compile_patterns({}), ("edge-1",))
+    for request in (client_module.Request("GET", "/"), client_module.Request("POST", client_module.LOGIN_PATH)):
+        client_module._is_session_ended(request, answer_of_node)
+        client_module._is_rejection(answer_of_node)
+    answer_of_node.described(("secret",))
+    assert time.process_time() - begin < 0.7

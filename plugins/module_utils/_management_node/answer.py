@@ -83,9 +83,14 @@ class Answer:
         return "Content-Length" in self.headers or "Transfer-Encoding" in self.headers
 
     @property
+    def location(self) -> str:
+        """The target of a redirect without its query, which may contain a token; else empty."""
+        target = self.headers.get("Location", "")[:1024] if 300 <= self.status < 400 else ""
+        return re.split(r"[?#]", target)[0]
+
+    @property
     def is_redirect_to_login(self) -> bool:
-        location = self.headers.get("Location", "")[:1024]
-        return 300 <= self.status < 400 and bool(_LOGIN_PATH.search(location.partition("?")[0]))
+        return bool(_LOGIN_PATH.search(self.location))
 
     @cached_property
     def text(self) -> str:
@@ -196,6 +201,8 @@ class Answer:
     def described(self, secrets: tuple[str, ...] = ()) -> str:
         """Return status and message, as in 'HTTP 503: maintenance'."""
         text = self.shown(secrets)[:80] or self.defect
+        if self.location:
+            text = f"redirect to {show(mask(self.location, secrets), 100)}"
         wait = self.headers.get("Retry-After", "")[:30]
         wait = f" (retry after {show(wait)})" if wait and self.status in (429, 502, 503, 504) else ""
         return f"HTTP {self.status}{wait}{f': {text}' if text else ''}".rstrip(".")

@@ -39,6 +39,9 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
     "validate_certs": {"type": "bool", "default": True, "fallback": (from_environment, ["SLB_VALIDATE_CERTS"])},
     "ca_path": {"type": "path", "fallback": (from_environment, ["SLB_CA_PATH"])},
     "tls_fingerprint": {"type": "str", "fallback": (from_environment, ["SLB_TLS_FINGERPRINT"])},
+    "client_cert": {"type": "path", "fallback": (from_environment, ["SLB_CLIENT_CERT"])},
+    "client_key": {"type": "path", "fallback": (from_environment, ["SLB_CLIENT_KEY"])},
+    "headers": {"type": "dict", "no_log": True},
     "timeout": {"type": "int", "default": 30},
     "retries": {"type": "int", "default": 3},
 }
@@ -48,6 +51,12 @@ _LONGEST_CALL = 300  # seconds
 _LARGEST = 2**53
 _NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]+)?")
 _SESSION = re.compile(r"[!#-+\--:<-\[\]-~]+")  # the characters of a cookie's value, RFC 6265
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+_HEADER_VALUE = re.compile(r"[!-~]([ -~]{0,8190}[!-~])?")
+_OWN_HEADERS = frozenset({
+    *("host", "cookie", "content-length", "content-type", "transfer-encoding", "connection", "accept-encoding"),
+    *("accept", "cache-control", "referer", "x-csrftoken", "upgrade", "te", "trailer", "expect"),
+})  # fmt: skip
 _HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\.?")
 _YAML_KINDS = (
     (bool, "a boolean"),
@@ -65,7 +74,8 @@ class Connection:
 
     ``base_url`` is normalized and has no trailing slash. ``tls_fingerprint`` has 64 lower-case hexadecimal digits,
     or is empty if the certificate is not pinned. ``timeout``: seconds for one attempt, from name resolution to the last
-    byte. ``retries``: how often a call is repeated. ``names``: those of ``Options``.
+    byte. ``headers``: further ones of each request. ``retries``: how often a call is repeated. ``names``: those of
+    ``Options``.
     """
 
     base_url: str
@@ -75,6 +85,9 @@ class Connection:
     validate_certs: bool = True
     ca_path: str = ""
     tls_fingerprint: str = ""
+    client_cert: str = ""
+    client_key: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout: int = 30
     retries: int = 3
     names: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
@@ -104,6 +117,9 @@ class Connection:
             validate_certs=read_boolean("validate_certs", given.get("validate_certs", True)),
             ca_path=text("ca_path"),
             tls_fingerprint=normalize_fingerprint(text("tls_fingerprint")) if "tls_fingerprint" in given else "",
+            client_cert=text("client_cert"),
+            client_key=text("client_key"),
+            headers=_read_headers(given.get("headers", {})),
             timeout=read_number("timeout", given.get("timeout", 30), 1, 3600),
             retries=read_number("retries", given.get("retries", 3), 0, 20),
             names=options.names if isinstance(options, Options) else {},
@@ -114,8 +130,16 @@ class Connection:
             for option in ("username", "password"):
                 if not getattr(connection, option):
                     raise missing(option)
-        if connection.ca_path and not os.access(connection.ca_path, os.R_OK):
-            raise invalid("ca_path", f"{connection.ca_path} cannot be read", "Set a PEM file, or a folder of such.")
+        for option, fix in (
+            ("ca_path", "Set a PEM file, or a folder of such."),
+            ("client_cert", "Set a PEM file."),
+            ("client_key", "Set a PEM file."),
+        ):
+            path = getattr(connection, option)
+            if path and not os.access(path, os.R_OK):
+                raise invalid(option, f"{path} cannot be read", fix)
+        if connection.client_key and not connection.client_cert:
+            raise missing("client_cert")
         return connection
 
 
@@ -267,7 +291,29 @@ def _optional_text(given: Mapping[str, Any], option: str) -> str:
     if option not in given:
         return ""
     text = require_text(option, given[option], is_secret=option in SECRET_OPTIONS)
-    return str(Path(text).expanduser()) if text and option == "ca_path" else text
+    return str(Path(text).expanduser()) if text and CONNECTION_ARGUMENTS[option]["type"] == "path" else text
+
+
+def _read_headers(value: Any) -> dict[str, str]:
+    """Return further request headers. Their values are secret. Raises OptionError."""
+    if not isinstance(value, Mapping):
+        raise invalid("headers", "it is not a mapping", "Set names and values.")
+    for name, text in value.items():
+        require_text("headers", text, is_secret=True)
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name) or name.lower() in _OWN_HEADERS:
+            raise invalid("headers", f"{str(name)[:40]!r} cannot be set", "Remove it, or correct its name.")
+        if not _HEADER_VALUE.fullmatch(text):
+            raise invalid("headers", f"the value of {name[:40]} is not one line of ASCII", "Correct the value.")
+    return {str(name): str(text) for name, text in value.items()}
+
+
+def secrets_of(options: Mapping[str, Any]) -> list[str]:
+    """Return the secret texts among ``options``."""
+    headers = options.get("headers")
+    return [
+        *(str(options.get(option) or "") for option in SECRET_OPTIONS),
+        *(map(str, headers.values()) if isinstance(headers, Mapping) else ()),
+    ]
 
 
 def _normalize_host(host: str, *, is_address: bool) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import itertools
 import json
-import operator
+import os
 import random
 import re
 import socket
@@ -20,19 +19,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from http.client import HTTPException
+from http.client import HTTPException, parse_headers
+from http.client import HTTPResponse as PlainResponse
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
+from urllib.parse import urljoin, urlsplit
 
 try:
     import requests
     from requests.adapters import HTTPAdapter
-    from requests.utils import get_environ_proxies
     from urllib3.connection import HTTPSConnection
     from urllib3.connectionpool import HTTPSConnectionPool
     from urllib3.exceptions import HTTPError
     from urllib3.response import HTTPResponse
     from urllib3.util import Retry
+    from urllib3.util import connection as urllib3_connection
     from urllib3.util.ssl_ import create_urllib3_context
 except ImportError as error:
     _IMPORT_ERROR = str(error)
@@ -45,7 +46,9 @@ else:
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
@@ -58,11 +61,23 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds
 _MOST_RENEWALS = 5  # logins in a row whose session serves no call
 _MOST_UNSURE = 2  # the same, while the password may be wrong
 _MOST_SESSIONS = 8  # that one call uses, those of other workers included
-_COOKIE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,256})\s*=\s*([\x21-\x3a\x3c-\x7e]{0,4096})\s*(;.*)?")
-_EXPIRED = re.compile(r";\s*Max-Age\s*=\s*(?:0|-\d+)\s*(?:;|$)", re.IGNORECASE)
-_MOST_COOKIES = 50
 _SECRET_COOKIES, _LEAST_TOKEN = ("sessionid", "csrftoken"), 16  # characters of a value that is a secret, too
 _MOST_CUTS, _CUT_SECONDS = 10, 0.1
+_PAGE_TO_FILL_IN = re.compile(
+    r"passw|two-?factor|agreement|expire|(?<![a-z])(?:pwd|mfa|otp|totp|2fa|eula)(?![a-z])", re.IGNORECASE
+)
+_FIRST_SHARE = 2.0  # seconds
+# Failures of TLS that no retry changes, and what helps. The last one is for all others.
+_TLS_FIXES = {
+    "UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS|WRONG_SSL_VERSION": "Enable TLS 1.2 on the management node.",
+    "LEGACY_RENEGOTIATION": "Update the management node, or set Options = UnsafeLegacyServerConnect in the file of "
+    "OPENSSL_CONF.",
+    "WRONG_VERSION|HTTP_REQUEST|UNKNOWN_PROTOCOL|LENGTH_TOO_LONG|RECORD_LAYER|UNEXPECTED_MESSAGE": "Check the port in "
+    "{base_url}: it does not answer with TLS.",
+    "ALERT.*(CERTIFICATE|UNKNOWN_CA)": "Set {client_cert} to a certificate that the management node accepts.",
+    "": "Update TLS on the management node, or allow its old keys in the file of OPENSSL_CONF (CipherString = "
+    "DEFAULT@SECLEVEL=1).",
+}
 _Result = TypeVar("_Result")
 _HEADERS = {
     "Accept": "application/json, */*;q=0.8",
@@ -158,6 +173,8 @@ class NoAnswerError(FleetError):
         super().__init__(*texts, **values)
         self.request = request
         self.is_sent = is_sent
+        self.is_permanent = False
+        """Whether a retry would fail in the same way."""
 
 
 class Client:
@@ -179,7 +196,7 @@ class Client:
         self.tls_fingerprint = ""
         given = Session({"sessionid": connection.sessionid}) if connection.sessionid else None
         self._store: SessionStore = OwnSession(given) if given or not store else store
-        self._secrets: set[str] = {connection.password, connection.sessionid}
+        self._secrets: set[str] = {connection.password, connection.sessionid, *connection.headers.values()}
 
     def log_in(self) -> Session:
         """Return the session; log in if there is none. Raises FleetError, ``login_rejected`` for bad credentials."""
@@ -227,6 +244,10 @@ class Client:
                 self._send(Request("GET", LOGIN_PATH), cookies)
             answer = self._send(request, cookies)
         place = f"{self.connection.base_url}{LOGIN_PATH}"
+        fix = _redirect_fix(self.connection, answer, place)
+        if fix:
+            summary = f"Login failed: {place} answered {self.describe(answer)}."
+            raise FleetError("unexpected_answer", summary, fix, status_code=answer.status)
         if _is_rejection(answer) or answer.status in (400, 401, 403, 422, 423):
             raise FleetError(
                 "login_rejected",
@@ -321,7 +342,7 @@ class Client:
                 is_repeatable, pause = _is_worth_repeating(request, answer), _retry_after(answer)
             except NoAnswerError as error:
                 failure = error
-                is_repeatable, pause = request.method == "GET" or not error.is_sent, 0.0
+                is_repeatable, pause = (request.method == "GET" or not error.is_sent) and not error.is_permanent, 0.0
             pause = max(pause, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.5))  # noqa: S311
             if not is_repeatable or attempt == self.connection.retries or pause >= end - time.monotonic():
                 break
@@ -334,7 +355,7 @@ class Client:
         """Return the answer of one attempt. Raises FleetError: NoAnswerError, or one that no retry would change."""
         line = _Line(self.connection.tls_fingerprint, request.send_by)
         try:
-            answer, set_cookies = _bounded(line, seconds, lambda: self._transfer(request, cookies, line, seconds))
+            answer, lines = _bounded(line, seconds, lambda: self._transfer(request, cookies, line, seconds))
         except _PinMismatchError:
             raise self._pin_mismatch(line.fingerprint) from None
         except _TooLateError:
@@ -346,7 +367,7 @@ class Client:
         except (requests.RequestException, HTTPError, HTTPException, OSError, ValueError, RecursionError) as error:
             raise self._failure(error, request, line, seconds) from None
         self.tls_fingerprint = line.fingerprint
-        _update_cookies(cookies, set_cookies)
+        update_cookies(cookies, lines, answer.headers.get("Date", "")[:64])
         self._secrets.update(
             value for name, value in cookies.items() if name in _SECRET_COOKIES or len(value) >= _LEAST_TOKEN
         )
@@ -356,9 +377,15 @@ class Client:
         self, request: Request, cookies: Mapping[str, str], line: _Line, seconds: float
     ) -> tuple[Answer, list[str]]:
         is_verified = self.connection.validate_certs and not self.connection.tls_fingerprint
-        context = _context(is_verified=is_verified, ca_path=self.connection.ca_path if is_verified else "")
+        ca_path = self.connection.ca_path if is_verified else ""
+        context = _context(
+            is_verified=is_verified,
+            ca_path=ca_path,
+            client_cert=self.connection.client_cert,
+            client_key=self.connection.client_key,
+        )
         url = self.connection.base_url + request.path
-        headers = dict(_HEADERS)
+        headers = {**_HEADERS, **self.connection.headers}
         if cookies:
             headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         if "csrftoken" in cookies:
@@ -369,7 +396,10 @@ class Client:
         prepared = requests.Request(request.method, url, headers=headers, data=body).prepare()
         # Not a requests.Session: it reads the body of a redirect without a limit.
         with contextlib.closing(_Adapter(line, context)) as adapter:
-            proxies = get_environ_proxies(url)
+            proxy = find_proxy(url, os.environ)
+            if proxy.problem:
+                raise _ProxyError(proxy.problem)
+            proxies = {"https": proxy.url} if proxy.url else {}
             with adapter.send(prepared, stream=True, timeout=max(0.001, seconds), proxies=proxies) as response:
                 content, defect = _read(response.raw, request.limit)
                 answer = Answer(response.status_code, response.headers, content, defect)
@@ -386,11 +416,19 @@ class Client:
         if line.is_sent:
             place += request.path
             fix = f"Check the management node and the network. Raise {called('timeout')} if it is only slow."
-        elif get_environ_proxies(place):
+        elif find_proxy(place, os.environ).url:
             place += " (through the proxy of the environment)"
             fix = f"Check {called('base_url')} and https_proxy, or add the management node to no_proxy."
+        reason = "" if line.is_over else _tls_reason(error, is_sent=line.is_sent)
+        if reason:
+            fix = next(text for pattern, text in _TLS_FIXES.items() if re.search(pattern, reason))
+            fix = fix.format(base_url=called("base_url"), client_cert=called("client_cert"))
+        if isinstance(error, _ProxyError):
+            cause, fix = str(error), "Set https_proxy to an HTTP proxy, or add the management node to no_proxy."
         summary = f"Management node unavailable: {place}: {cause}."
-        return NoAnswerError(request, line.is_sent, "management_node_unavailable", summary, fix)
+        failure = NoAnswerError(request, line.is_sent, "management_node_unavailable", summary, fix)
+        failure.is_permanent = bool(reason) or isinstance(error, _ProxyError)
+        return failure
 
     def _untrusted(self, complaint: str) -> FleetError:
         """Return the error for a certificate that no CA vouches for, with its fingerprint."""
@@ -431,6 +469,10 @@ def run_client_module(
 
 class _PinMismatchError(Exception):
     """The certificate is not the pinned one. Not an OSError, so that no library rewords it."""
+
+
+class _ProxyError(OSError):
+    """The proxy of the environment cannot be used."""
 
 
 class _TooLateError(Exception):
@@ -480,11 +522,45 @@ class _Line:
             shut_down(getattr(tls, "socket", tls), socket.SHUT_RDWR)
 
 
+class _Response(PlainResponse):
+    """Skips informational answers: http.client takes 102 and 103 for the answer."""
+
+    def _read_status(self) -> tuple[str, int, str]:
+        while True:
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            if not 102 <= status < 200:
+                return version, status, reason
+            parse_headers(self.fp)
+
+
 class _Connection(HTTPSConnection):
+    response_class = _Response
+
     def __init__(self, *args: Any, line: _Line, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._line = line
         line.connection = self
+
+    def _new_conn(self) -> socket.socket:
+        """Connect to the first address that answers; each gets its share of the time, and at first a short one."""
+        end = time.monotonic() + (self.timeout if isinstance(self.timeout, (int, float)) else _LONGEST_PAUSE)
+        found = socket.getaddrinfo(self._dns_host, self.port, type=socket.SOCK_STREAM)
+        addresses = list(dict.fromkeys(str(address[0]) for *_kind, address in found))
+        failure: OSError = TimeoutError()
+        for longest in (_FIRST_SHARE, _LONGEST_PAUSE * _MOST_CUTS):
+            for index, address in enumerate(addresses):
+                share = max(0.001, min(longest, (end - time.monotonic()) / (len(addresses) - index)))
+                options: Any = {"source_address": self.source_address, "socket_options": self.socket_options}
+                try:
+                    connected = urllib3_connection.create_connection((address, self.port), share, **options)
+                except OSError as error:
+                    failure = error
+                    continue
+                connected.settimeout(self.timeout)
+                return connected
+            if not isinstance(failure, TimeoutError) or len(addresses) == 1:
+                break
+        raise failure
 
     def connect(self) -> None:
         super().connect()
@@ -520,7 +596,7 @@ class _Adapter(HTTPAdapter):
 
 
 @functools.lru_cache(maxsize=8)
-def _context(*, is_verified: bool, ca_path: str) -> ssl.SSLContext:
+def _context(*, is_verified: bool, ca_path: str, client_cert: str = "", client_key: str = "") -> ssl.SSLContext:
     """Return the SSL context for one way of verification, made once per process."""
     context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if is_verified else ssl.CERT_NONE)
     try:
@@ -538,6 +614,17 @@ def _context(*, is_verified: bool, ca_path: str) -> ssl.SSLContext:
             "ca_path",
             f"{ca_path[:80]} has no CA certificate: {show(str(cause), 40)}",
             "Set a PEM file, or a folder prepared by 'openssl rehash'.",
+        ) from None
+    try:
+        if client_cert:
+            # Without a password here, OpenSSL would prompt for that of the key.
+            context.load_cert_chain(client_cert, client_key or None, password="")
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "reason", None) or getattr(error, "strerror", None) or "no certificate in PEM format"
+        raise invalid(
+            "client_cert",
+            f"{client_cert[:80]} cannot be used: {show(str(cause), 40)}",
+            "Set PEM files of a certificate and its key without a password.",
         ) from None
     return context
 
@@ -581,6 +668,9 @@ def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _R
 def _read(raw: Any, limit: int) -> tuple[bytes, str]:
     """Return the body, at most ``limit`` bytes, and why it is incomplete."""
     body = bytearray()
+    codings = ",".join(raw.headers.getlist("Content-Encoding")).split(",")
+    if len([coding for coding in codings if coding.strip().lower() not in ("", "identity")]) > 1:
+        return b"", "the body has more than one content coding"
     try:
         while block := raw.read1(_BLOCK, decode_content=True):
             body += block
@@ -589,17 +679,6 @@ def _read(raw: Any, limit: int) -> tuple[bytes, str]:
     except (HTTPError, HTTPException, OSError, ValueError):
         return bytes(body), f"the body is incomplete after {len(body)} bytes"
     return bytes(body), ""
-
-
-def _update_cookies(cookies: dict[str, str], lines: list[str]) -> None:
-    """Apply the Set-Cookie lines of one answer, whatever their attributes: one origin is called."""
-    matches = [match for match in map(_COOKIE.fullmatch, lines[:_MOST_COOKIES]) if match]
-    is_removed = [not match[2].strip('"') or bool(_EXPIRED.search(match[3] or "")) for match in matches]
-    for match in itertools.compress(matches, is_removed):
-        cookies.pop(match[1], None)
-    for match in itertools.compress(matches, map(operator.not_, is_removed)):
-        if len(cookies) < _MOST_COOKIES or match[1] in cookies:
-            cookies[match[1]] = match[2]
 
 
 def _is_worth_repeating(request: Request, answer: Answer) -> bool:
@@ -626,6 +705,25 @@ def _is_session_ended(request: Request, answer: Answer) -> bool:
     return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
 
 
+def _redirect_fix(connection: Connection, answer: Answer, place: str) -> str:
+    """Return what to do about a redirect that shows another address, or a page that has to be filled in; or nothing."""
+    called, location = connection.called("base_url"), answer.location
+    try:
+        target = urljoin(place, location)
+        there, here = urlsplit(target), urlsplit(place)
+        is_other = (there.scheme, there.hostname, there.port or 443) != ("https", here.hostname, here.port or 443)
+    except ValueError:
+        return ""
+    if location and (is_other or answer.status in (301, 307, 308)):
+        base_url = target.rstrip("/").removesuffix(LOGIN_PATH.rstrip("/"))
+        if base_url != target.rstrip("/") and base_url != connection.base_url:
+            return f"Set {called} to {show(base_url, 100)}."
+        return f"Set {called} to the address that a browser shows after the login, without single sign-on."
+    if location and _PAGE_TO_FILL_IN.search(there.path):
+        return "Log in to the web console with this user, and fill in the page that it shows."
+    return ""
+
+
 def _is_rejection(answer: Answer) -> bool:
     """Return whether the answer to a login reports that the credentials are not accepted, at any status."""
     if answer.is_redirect_to_login:
@@ -643,6 +741,17 @@ def _certificate_complaint(error: BaseException) -> str:
     for cause in _chain(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return show(str(cause.verify_message or "it cannot be verified"), 80).rstrip(".")
+    return ""
+
+
+def _tls_reason(error: BaseException, *, is_sent: bool) -> str:
+    """Return the reason of OpenSSL for a failure that no retry changes, empty for any other failure."""
+    for cause in _chain(error):
+        if isinstance(cause, ssl.SSLError) and not isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
+            reason = str(cause.reason or "")
+            # With TLS 1.3, a client learns after its first byte that its certificate is not accepted.
+            if reason and "EOF" not in reason and (not is_sent or re.search("ALERT.*(CERTIFICATE|UNKNOWN_CA)", reason)):
+                return reason
     return ""
 
 

@@ -133,13 +133,46 @@ def test_password_is_not_shown():
     assert GOOD["password"] not in repr(connect())
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        *(
+            "X: y",
+            ["X"],
+            {"X": 1},
+            {1: "x"},
+            {"X y": "x"},
+            {"X": "a\r\nB: c"},
+            {"X": ""},
+            {"X": "ä"},
+            {"Cookie": "a=1"},
+        ),
+        *({name: "x"} for name in ("host", "Content-Length", "Transfer-Encoding", "")),
+    ],
+    ids=str,
+)
+def test_unusable_headers_are_invalid(headers):
+    assert error_of(connect, headers=headers).code == "invalid_option"
+
+
+def test_headers_are_secret():
+    connection = connect(headers={"X-Key": "s3cret value"})
+    assert dict(connection.headers) == {"X-Key": "s3cret value"}
+    assert "s3cret" not in repr(connection)
+
+
+def test_key_without_certificate_is_missing(tmp_path):
+    (tmp_path / "key").write_text("x")
+    assert error_of(connect, client_key=str(tmp_path / "key")).code == "missing_option"
+    assert error_of(connect, client_cert=str(tmp_path / "none")).code == "invalid_option"
+
+
 def test_blank_environment_variable_is_unset(monkeypatch):
     from ansible.module_utils.errors import AnsibleFallbackNotFound
 
     names = [rules["fallback"][1][0] for rules in CONNECTION_ARGUMENTS.values() if "fallback" in rules]
-    assert names == [
-        f"SLB_{each}" for each in ["BASE_URL", "USERNAME", "PASSWORD", "VALIDATE_CERTS", "CA_PATH", "TLS_FINGERPRINT"]
-    ]
+    expected = ["BASE_URL", "USERNAME", "PASSWORD", "VALIDATE_CERTS", "CA_PATH", "TLS_FINGERPRINT"]
+    assert names == [f"SLB_{each}" for each in [*expected, "CLIENT_CERT", "CLIENT_KEY"]]
     monkeypatch.setenv("SLB_BASE_URL", " ")
     with pytest.raises(AnsibleFallbackNotFound):
         from_environment("SLB_BASE_URL")

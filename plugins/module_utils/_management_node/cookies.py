@@ -1,0 +1,66 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cookies of one session: names and values, as a browser keeps them for one origin. No I/O."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from email.utils import mktime_tz, parsedate_tz
+
+_MOST_COOKIES = 50
+_LONGEST_PAIR = 4096  # characters of name and value
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+_FOLD = re.compile(r"\r?\n[ \t]+")
+# A proxy joins the cookies of several lines by commas. A date has a comma, too, and no "=" behind it.
+_JOINT = re.compile(r",(?=[^\s;,=]+=)|,\s+(?=[^\s;,=]+=)")
+
+
+def update_cookies(cookies: dict[str, str], lines: Iterable[str], date: str = "") -> None:
+    """Apply the Set-Cookie lines of one answer, whatever their paths and domains: one origin is called.
+
+    ``date``: of the answer; a clock that differs from that of the management node does not end cookies.
+    """
+    now = _seconds(date) or time.time()
+    found = [pair for line in list(lines)[:_MOST_COOKIES] for pair in _split(line)]
+    for name, value, attributes in found:
+        if not value.strip('"') or _is_expired(attributes, now):
+            cookies.pop(name, None)
+    for name, value, attributes in found:
+        if value.strip('"') and not _is_expired(attributes, now) and (len(cookies) < _MOST_COOKIES or name in cookies):
+            cookies[name] = value
+
+
+def _split(line: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
+    """Yield name, value and attributes of each cookie in a line."""
+    left = _FOLD.sub(" ", line[: 4 * _LONGEST_PAIR])
+    for _number in range(_MOST_COOKIES):
+        first, _semicolon, rest = left.partition(";")
+        joint = _JOINT.search(rest)
+        name, equals, value = (part.strip(" \t") for part in first.partition("="))
+        if equals and name and not _CONTROL.search(first) and len(name) + len(value) <= _LONGEST_PAIR:
+            pairs = (part.partition("=") for part in rest[: joint.start() if joint else None].split(";"))
+            yield name, value, {key.strip().lower(): text.strip() for key, _equals, text in pairs}
+        if not joint:
+            return
+        left = rest[joint.end() :]
+
+
+def _is_expired(attributes: Mapping[str, str], now: float) -> bool:
+    """Return whether the cookie is over. Max-Age outranks Expires; an invalid value counts as none."""
+    age = attributes.get("max-age", "")
+    if re.fullmatch(r"-?\d{1,20}", age):
+        return int(age) <= 0
+    expires = _seconds(attributes.get("expires", ""))
+    return expires is not None and expires <= now
+
+
+def _seconds(date: str) -> float | None:
+    """Return the seconds since 1970 of a date of HTTP; None if it is invalid."""
+    try:
+        fields = parsedate_tz(date[:64])
+        return float(mktime_tz(fields)) if fields else None
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None

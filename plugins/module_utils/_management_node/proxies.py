@@ -1,0 +1,64 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The proxy of the environment. The settings of macOS are not read: doing so after a fork ends the process."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+
+class Proxy(NamedTuple):
+    """``url``: empty for none. ``problem``: why it cannot be used. It never contains the user or the password."""
+
+    url: str = ""
+    problem: str = ""
+
+
+def find_proxy(base_url: str, environment: Mapping[str, str]) -> Proxy:
+    """Return the proxy for ``base_url``: lower-case names first, as curl does."""
+    given = {name: environment.get(name) or environment.get(name.upper()) or "" for name in _NAMES}
+    name = "https_proxy" if given["https_proxy"].strip() else "all_proxy"
+    url = given[name].strip()
+    parts = urlsplit(base_url)
+    if not url or is_direct(parts.hostname or "", parts.port or 443, given["no_proxy"]):
+        return Proxy()
+    if "://" not in url:
+        url = f"http://{url}"
+    scheme = url.partition("://")[0].lower()
+    if scheme.startswith("socks"):
+        return Proxy(url, f"{name} names a SOCKS proxy, which is not supported")
+    try:
+        is_usable = scheme in ("http", "https") and bool(urlsplit(url).hostname) and (urlsplit(url).port or 1) > 0
+    except ValueError:
+        is_usable = False
+    return Proxy(url, "" if is_usable else f"{name} is not the URL of an HTTP proxy")
+
+
+_NAMES = ("https_proxy", "all_proxy", "no_proxy")
+
+
+def is_direct(host: str, port: int, no_proxy: str) -> bool:
+    """Return whether ``no_proxy`` excludes a host from the proxy.
+
+    Its entries, separated by commas or blanks: ``*``, a domain with all names below it (also with a leading dot or
+    ``*.``), an address, a network in CIDR form, and each of these with a port.
+    """
+    host = host.rstrip(".").lower()
+    for entry in re.split(r"[\s,]+", no_proxy.lower()):
+        name, _colon, entry_port = entry.rpartition(":") if re.search(r"[^:]:\d+$|\]:\d+$", entry) else (entry, "", "")
+        if entry_port and int(entry_port[:6]) != port:
+            continue
+        name = name.strip("[]").removeprefix("*.").strip(".")
+        if entry == "*" or (name and (host == name or host.endswith(f".{name}"))):
+            return True
+        try:
+            if ipaddress.ip_address(host.strip("[]")) in ipaddress.ip_network(name, strict=False):
+                return True
+        except ValueError:
+            continue
+    return False

@@ -1,0 +1,64 @@
+"""The proxy of the environment, and the forms of no_proxy that curl knows."""
+
+import pytest
+
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy, is_direct
+
+URL = "https://console.example:8443/prefix"
+
+
+@pytest.mark.parametrize(
+    ("environment", "url", "has_problem"),
+    [
+        ({}, "", False),
+        ({"https_proxy": ""}, "", False),
+        ({"http_proxy": "http://p:1"}, "", False),
+        ({"https_proxy": "http://p:1"}, "http://p:1", False),
+        ({"HTTPS_PROXY": "p:1"}, "http://p:1", False),
+        ({"https_proxy": "http://lower:1", "HTTPS_PROXY": "http://upper:1"}, "http://lower:1", False),
+        ({"all_proxy": "https://u:p@p:1"}, "https://u:p@p:1", False),
+        ({"https_proxy": "http://p:1", "NO_PROXY": ".example"}, "", False),
+        ({"ALL_PROXY": "socks5h://u:p@p:1"}, "socks5h://u:p@p:1", True),
+        ({"https_proxy": "ftp://p:1"}, "ftp://p:1", True),
+        ({"https_proxy": "http://[p"}, "http://[p", True),
+        ({"https_proxy": ":::"}, "http://:::", True),
+        ({"https_proxy": "http://p:99999"}, "http://p:99999", True),
+    ],
+    ids=str,
+)
+def test_find_proxy(environment, url, has_problem):
+    proxy = find_proxy(URL, environment)
+    assert (proxy.url, bool(proxy.problem)) == (url, has_problem)
+    assert "u:p" not in proxy.problem
+
+
+@pytest.mark.parametrize(
+    ("host", "no_proxy", "expected"),
+    [
+        ("console.example", "*", True),
+        ("console.example", "a, console.example", True),
+        ("console.example", "a console.example", True),
+        ("console.example", "Example", True),
+        ("console.example", ".example", True),
+        ("console.example", "*.example", True),
+        ("console.example.", "example.", True),
+        ("console.example", "console.example:8443", True),
+        ("console.example", "console.example:443", False),
+        ("console.example", "sole.example", False),
+        ("console.example", "", False),
+        ("console.example", ", ,", False),
+        ("192.0.2.7", "192.0.2.7", True),
+        ("192.0.2.7", "192.0.2.0/24", True),
+        ("192.0.2.7", "192.0.2.7/24", True),
+        ("192.0.2.7", "192.0.2.7:8443", True),
+        ("192.0.2.7", "2.7", True),
+        ("192.0.2.7", "192.0.3.0/24", False),
+        ("2001:db8::5", "[2001:db8::5]", True),
+        ("2001:db8::5", "2001:DB8:0::5", True),
+        ("2001:db8::5", "2001:db8::/32", True),
+        ("2001:db8::5", "[2001:db8::5]:8443", True),
+        ("2001:db8::5", "[2001:db8::5]:1", False),
+    ],
+)
+def test_is_direct(host, no_proxy, expected):
+    assert is_direct(host, 8443, no_proxy) == expected
