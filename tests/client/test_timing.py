@@ -139,6 +139,29 @@ def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
         each.close()
 
 
+@pytest.mark.parametrize(
+    ("prefix", "is_environment", "is_managed", "has_pip", "command"),
+    [
+        ("/home/me/.local/share/pipx/venvs/ansible-core", True, False, True, "pipx inject ansible-core "),
+        ("/home/me/.local/share/uv/tools/ansible-core", True, False, False, "uv tool install --with "),
+        ("/srv/venv", True, True, True, "/bin/python -m pip install "),
+        ("/srv/venv", True, True, False, "uv pip install --python /bin/python "),
+        ("/usr", False, True, True, "python3 -m venv"),
+        ("/usr", False, False, True, "/bin/python -m pip install "),
+    ],
+)
+def test_missing_package_is_installed_where_ansible_is(
+    monkeypatch, tmp_path, prefix, is_environment, is_managed, has_pip, command
+):
+    if is_managed:
+        (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(client_module.sysconfig, "get_path", lambda _name: str(tmp_path))
+    monkeypatch.setattr(client_module.importlib.util, "find_spec", lambda _name: has_pip or None)
+    fix = client_module._install_fix("/bin/python", prefix, is_environment=is_environment)
+    assert command in fix
+    assert len(fix) < 140
+
+
 PIECES = (
     *("<form action=", "<meta refresh ", "<input type=", "location'", "<title", "&#", "port ", "in use ", "sessionid "),
     *("already ", "account ", "log in to ", "\\u", "<", "<!--", "action=", "refresh log", "{", "[", " ", '"', "1"),

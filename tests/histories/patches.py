@@ -25,6 +25,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import cont
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import Proxy
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, locks, processes
 
 PLUGINS = "ansible_collections.slb.fleet.plugins."
@@ -110,7 +111,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
     patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": [], "backups": []})
-    patch.setattr(client, "get_environ_proxies", lambda url: {})
+    patch.setattr(client, "find_proxy", lambda *_arguments: Proxy())
     patch.setattr(client, "_bounded", _bounded)
     patch.setattr(client.Client, "_transfer", _transfer(client.Client._transfer))
     patch.setattr(client.HTTPSConnection, "connect", _connect)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import random
@@ -15,6 +16,7 @@ import re
 import socket
 import ssl
 import sys
+import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -190,7 +192,7 @@ class Client:
             raise FleetError(
                 "requests_missing",
                 f"Python package requests missing or too old in {sys.executable}: {show(_IMPORT_ERROR, 80)}.",
-                f"Run {sys.executable} -m pip install --upgrade requests urllib3.",
+                _install_fix(sys.executable, sys.prefix, is_environment=sys.prefix != sys.base_prefix),
             )
         self.connection = connection
         self.tls_fingerprint = ""
@@ -455,6 +457,21 @@ class Client:
             f"If you know of the change, set {pin}: {seen}",
             tls_fingerprint=seen,
         )
+
+
+def _install_fix(executable: str, prefix: str, *, is_environment: bool) -> str:
+    """Return how to install the packages for this Python, whose environment another tool may manage."""
+    packages = "'requests>=2.32.3' 'urllib3>=2.2.2'"
+    tool = re.search(r"/(pipx/venvs|uv/tools)/([\w.-]+)$", Path(prefix).as_posix())
+    if tool and tool[1] == "pipx/venvs":
+        return f"Run pipx inject {tool[2]} {packages}."
+    if tool:
+        return f"Run uv tool install --with {packages.replace(' ', ' --with ')} {tool[2]}."
+    if not is_environment and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists():
+        return f"Install Ansible and {packages} in a virtual environment (python3 -m venv FOLDER)."
+    if importlib.util.find_spec("pip") is None:
+        return f"Run uv pip install --python {executable} {packages}."
+    return f"Run {executable} -m pip install --upgrade {packages}."
 
 
 def run_client_module(
