@@ -451,6 +451,45 @@ LISTS = [
 ]  # fmt: skip
 
 SCENARIOS = [*TLS, *CONNECTIONS, *COOKIES, *LOGINS, *RETRIES, *STALLS, *INSTALLS, *LICENSES, *LISTS]
+# What the fix of a failure names, and what it does not: for all failures with a code, and for those of single scenarios.
+ADVICE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "engine_list_not_as_configured": (("slb_engine_list",), ("password",)),
+    "engine_list_unavailable": (("slb_engine_list",), ("password",)),
+    "install_not_confirmed": (("web console",), ("password",)),
+    "install_rejected": ((), ("password",)),
+    "invalid_option": (("PEM",), ()),
+    "license_unusable": (("web console",), ("password",)),
+    "login_rejected": (("password",), ()),
+    "management_node_unavailable": ((), ("password", "ca_path", "tls_fingerprint")),
+    "session_rejected": (("sessionid",), ()),
+    "session_replaced": (("user",), ("password",)),
+    "tls_pin_mismatch": (("tls_fingerprint",), ("ca_path", "password")),
+    "tls_untrusted": (("tls_fingerprint",), ("password",)),
+    "unexpected_answer": (("base_url",), ("password",)),
+}
+ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "CA bundle of the environment": (("ca_path", "tls_fingerprint"), ("clock",)),
+    "install: account locked meanwhile": (("locked",), ("password",)),
+    "expired": (("clock",), ("ca_path",)),
+    "handshake without end": (("base_url",), ("proxy", "timeout")),
+    "install: no answer": (("timeout",), ("base_url", "proxy")),
+    "login: 301 to https://console.example/account/login/": (("base_url to https://console.example.",), ()),
+    "login: 302 to https://sso.example/login?token=t0ken": (("single sign-on",), ()),
+    "login: 307 to /v2/account/login/": (("/v2.",), ()),
+    "login: 308 to https://console.example:8443/x/account/login/": (
+        ("base_url to https://console.example:8443/x.",),
+        (),
+    ),
+    "login: password is over": (("web console",), ("base_url",)),
+    "other name": (("tls_fingerprint",), ("ca_path", "clock")),
+    "plain HTTP": (("base_url", "port"), ("proxy",)),
+    "proxy socks5://user:pr0xy-pass@127.0.0.1:9": (("HTTP proxy", "no_proxy"), ("base_url",)),
+    "proxy that answers 407": (("https_proxy", "no_proxy"), ()),
+    "TLS alert 40": (("OPENSSL_CONF",), ("proxy",)),
+    "TLS alert 70": (("TLS 1.2",), ("proxy",)),
+    "unknown CA": (("ca_path", "tls_fingerprint"), ("clock",)),
+    "unknown host": (("base_url",), ("proxy", "timeout")),
+}
 PATHS = {"engine": INSTALL, "license": LICENSE, "list": LIST, "login": LOGIN}
 
 

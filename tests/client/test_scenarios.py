@@ -7,7 +7,7 @@ import time
 import pytest
 from fake_node import PASSWORD, WITHOUT_END
 from proxy import Proxy
-from scenarios import LOGIN, PATHS, SCENARIOS, run
+from scenarios import ADVICE, ADVICE_OF_SCENARIO, LOGIN, PATHS, SCENARIOS, run
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import OwnSession, Session
 
@@ -60,4 +60,13 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         assert node.connections == (1 if scenario.code == "tls_pin_mismatch" else 2)
     if scenario.code == "login_rejected":
         assert "'admin'" in result["msg"]
-        assert "password" in result["fix"]
+    if scenario.code:
+        has, lacks = ADVICE_OF_SCENARIO.get(scenario.name, ADVICE.get(scenario.code, ((), ())))
+        fix = result.get("fix", "")
+        assert [text for text in has if text not in fix] == [], fix
+        assert [text for text in lacks if text in fix] == [], fix
+
+
+def test_each_failure_has_advice():
+    assert {scenario.code for scenario in SCENARIOS if scenario.code} == set(ADVICE)
+    assert set(ADVICE_OF_SCENARIO) <= {scenario.name for scenario in SCENARIOS}

@@ -1,6 +1,7 @@
 """Deadlines, pauses and connections that fail: what needs more than a reply of the fake management node."""
 
 import socket
+import ssl
 import threading
 import time
 from typing import Any
@@ -160,6 +161,33 @@ def test_missing_package_is_installed_where_ansible_is(
     fix = client_module._install_fix("/bin/python", prefix, is_environment=is_environment)
     assert command in fix
     assert len(fix) < 140
+
+
+@pytest.mark.parametrize(
+    ("reason", "is_sent", "advice"),
+    [
+        ("UNSUPPORTED_PROTOCOL", False, "TLS 1.2"),
+        ("TLSV1_ALERT_PROTOCOL_VERSION", False, "TLS 1.2"),
+        ("UNSAFE_LEGACY_RENEGOTIATION_DISABLED", False, "UnsafeLegacyServerConnect"),
+        ("WRONG_VERSION_NUMBER", False, "base_url"),
+        ("DH_KEY_TOO_SMALL", False, "OPENSSL_CONF"),
+        ("SSLV3_ALERT_HANDSHAKE_FAILURE", False, "OPENSSL_CONF"),
+        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", True, "client_cert"),
+        ("SSLV3_ALERT_BAD_CERTIFICATE", False, "client_cert"),
+        ("UNEXPECTED_EOF_WHILE_READING", False, ""),
+        ("DECRYPTION_FAILED_OR_BAD_RECORD_MAC", True, ""),
+    ],
+)
+def test_failure_of_tls_has_a_fix_and_is_not_repeated(reason, is_sent, advice):
+    error = ssl.SSLError(1, f"[SSL: {reason}] (_ssl.c:1)")
+    error.reason = reason
+    line = client_module._Line("")
+    line.is_sent = is_sent
+    client = client_module.Client(Connection("https://console.example", "admin", "x"))
+    failure = client._failure(error, client_module.Request("GET", "/"), line, 1)
+    assert failure.code == "management_node_unavailable"
+    assert failure.is_permanent == bool(advice)
+    assert advice in failure.fix
 
 
 PIECES = (

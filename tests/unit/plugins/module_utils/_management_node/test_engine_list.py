@@ -213,6 +213,8 @@ def test_gap_of_one_answer(kind, others):
         ("part", {"others": {"total": 2, "n": 3}, "total": "data.n"}),
         ("unproven", {"others": {"total": 2, "n": 1}, "total": "data.n"}),
         ("part", {"others": {"total": 9}, "rows": 0}),
+        ("part", {"others": {"total": 2, "success": False}}),
+        ("", {"others": {"success": False}, "complete": True}),
     ],
     ids=str,
 )
