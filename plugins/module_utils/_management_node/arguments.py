@@ -105,8 +105,15 @@ class Connection:
     def from_options(cls, options: Mapping[str, Any]) -> Connection:
         """Return the connection that ``options`` describe. A missing key is an unset option, as is None.
 
-        Raises OptionError.
+        Raises OptionError, with the names of ``options``.
         """
+        try:
+            return cls._read(options)
+        except OptionError as error:
+            raise error.named(options.names if isinstance(options, Options) else {}) from None
+
+    @classmethod
+    def _read(cls, options: Mapping[str, Any]) -> Connection:
         given = {option: value for option, value in options.items() if value is not None}
         text = partial(_optional_text, given)
         connection = cls(

@@ -41,6 +41,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
     find_stale,
     find_total,
     first_gap,
+    read_count,
 )
 
 STATES = ("running", "deploying", "failed")
@@ -148,11 +149,10 @@ class EngineList:
         if not self.total:
             return None
         value = self._find(document, self.total)
-        if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,15}\s*", value):
-            value = int(value)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        is_count = isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value)
+        if isinstance(value, bool) or not (is_count or isinstance(value, (int, float))):
             raise self._unlike(f"'{self.total}' is not a number", document)
-        return float(value)
+        return read_count(value)
 
     def has_items(self, document: Any, *, may_be_empty: bool = True) -> bool:
         """Return whether an answer contains the list."""

@@ -10,7 +10,6 @@ every other one: an engine that is missing from a part of the list may be live.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple
@@ -36,6 +35,7 @@ _MORE = re.compile(
     r"(odata)?next|(has|is)?more|(is|was|results?)*truncated|continu|(is)?partial|(is)?incomplete|remaining"
 )
 _OF_CACHES = ("X-Cache", "X-Cache-Status", "X-Proxy-Cache", "CF-Cache-Status", "Cache-Status")
+_LARGEST = 2.0**53  # an integer of JSON may be too large for a float
 _FIX_PART = "Set page_parameter in slb_engine_list, or a larger page size in its path."
 
 
@@ -100,7 +100,7 @@ def find_gap(
         return NO_GAP
     if total is not None:
         return Gap("part" if total > rows else "unproven", f"it has {rows} engines of {total:.15g}", _FIX_PART)
-    totals = {_number(value) for key, value in signs if key in _TOTALS} - {0.0}
+    totals = {read_count(value) for key, value in signs if key in _TOTALS} - {0.0}
     more = next((sign for sign in signs if reports_more(*sign, rows, 1)), None)
     if not more and status == 206 and totals != {rows}:
         more = ("HTTP status", 206)
@@ -110,12 +110,12 @@ def find_gap(
     if totals == {rows} and complete is not False:
         return NO_GAP
     sizes = [value for _key, value in parse_qsl(path.partition("?")[2])] + [v for k, v in signs if k in _SIZES]
-    if rows and rows in map(_number, sizes):
+    if rows and rows in map(read_count, sizes):
         return Gap("part", f"it has {rows} engines, as many as its page size", "Raise the page size, or set total.")
     if totals:
         shown = " and ".join(f"{each:.15g}" for each in sorted(totals))
         return Gap("unproven", f"it has {rows} engines and reports {shown}", "Set total in slb_engine_list.")
-    is_end = any(rows == _number(value) > 0 if key in _COUNTS else is_last(key, value) for key, value in signs)
+    is_end = any(rows == read_count(value) > 0 if key in _COUNTS else is_last(key, value) for key, value in signs)
     if complete or (is_end and complete is None):
         return NO_GAP
     return Gap(
@@ -127,8 +127,8 @@ def find_gap(
 
 def find_total(signs: Signs, length: int) -> float | None:
     """Return the number of all engines that a page of ``length`` engines reports; None if it reports none."""
-    totals = [_number(value) for key, value in signs if key in _TOTALS]
-    counts = [_number(value) for key, value in signs if key in _COUNTS]
+    totals = [read_count(value) for key, value in signs if key in _TOTALS]
+    counts = [read_count(value) for key, value in signs if key in _COUNTS]
     return max([each for each in totals if each] + [each for each in counts if each not in (0, length)], default=None)
 
 
@@ -137,8 +137,8 @@ def are_all(signs: Signs, read: int, pages: int, length: int) -> bool:
     if any(reports_more(key, value, read, pages) for key, value in signs):
         return False
     return any(
-        (key in _TOTALS | _PAGES and _number(value) > 0)
-        or (key in _COUNTS and _number(value) > length)
+        (key in _TOTALS | _PAGES and read_count(value) > 0)
+        or (key in _COUNTS and read_count(value) > length)
         or is_last(key, value)
         for key, value in signs
     )
@@ -147,8 +147,8 @@ def are_all(signs: Signs, read: int, pages: int, length: int) -> bool:
 def reports_more(key: str, value: Any, read: int, pages: int) -> bool:
     """Return whether a sign reports more than ``read`` engines on ``pages`` pages."""
     return (
-        (key in _TOTALS | _COUNTS and _number(value) > read)
-        or (key in _PAGES and _number(value) > pages)
+        (key in _TOTALS | _COUNTS and read_count(value) > read)
+        or (key in _PAGES and read_count(value) > pages)
         or (bool(_MORE.match(key)) and _is_true(value))
         or (key in _LAST and _word(value) == "false")
     )
@@ -204,11 +204,12 @@ def _shown(value: Any) -> str:
     return show(str(value), 30) if isinstance(value, (str, int, float)) else "..."
 
 
-def _number(value: Any) -> float:
+def read_count(value: Any) -> float:
     """Return a number, also one in a text; 0 for anything else."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
-        return float(value) if len(value) <= 20 else math.inf
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+        return float(value) if len(value) <= 20 else _LARGEST
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return max(-_LARGEST, min(value, _LARGEST)) if is_number else 0
 
 
 def first_gap(gaps: Iterable[Gap]) -> Gap:

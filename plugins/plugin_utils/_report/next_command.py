@@ -17,7 +17,9 @@ _ONLY_REMEDIATE = {"missing_from_engine_list"}
 _FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
 _NOT_DECIDED = (
-    *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty"),
+    *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty", "engine_list_incomplete"),
+    *("engine_list_not_as_configured", "management_node_unavailable", "login_rejected", "session_replaced"),
+    *("tls_pin_mismatch", "tls_untrusted", "unexpected_answer", "requests_missing"),
     *("invalid_option", "invalid_variable", "missing_option", "missing_variable", "task_failed"),
 )
 """A rollout would fail with the same code, so the same playbook is proposed again."""

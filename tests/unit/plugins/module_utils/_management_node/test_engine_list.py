@@ -180,6 +180,7 @@ def gap_of(others=(), headers=None, status=200, rows=2, **option):
             {"count": 2, "limit": 50},
         )),
         *(("unproven", others) for others in (
+            {"total": -(10**400)}, {"total": -math.inf},
             {}, {"size": 50}, {"total": "many"}, {"total": 1}, {"total": math.nan}, {"total": True}, {"count": 1},
         )),
     ],
@@ -213,6 +214,8 @@ def test_gap_of_one_answer(kind, others):
         ("part", {"others": {"total": 2, "n": 3}, "total": "data.n"}),
         ("unproven", {"others": {"total": 2, "n": 1}, "total": "data.n"}),
         ("part", {"others": {"total": 9}, "rows": 0}),
+        *(("part", {"others": {"n": value}, "total": "data.n"}) for value in (10**400, math.inf, "9" * 5000)),
+        ("unproven", {"others": {"n": math.nan}, "total": "data.n"}),
         ("part", {"others": {"total": 2, "success": False}}),
         ("", {"others": {"success": False}, "complete": True}),
     ],
