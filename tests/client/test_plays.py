@@ -74,6 +74,20 @@ def test_empty_variable_is_unset(start, run):
     run([engine_task()], of(start(), PASSWORD, **empty)).assert_ok()
 
 
+def test_headers_and_client_certificate_are_variables(start, run, certificates, authority):
+    def reply(exchange):
+        is_right = exchange.request.headers.get("x-access") == "s3cret of the proxy"
+        answer(200 if is_right else 400, '{"code":0}')(exchange)
+
+    node, client = start({INSTALL: [reply]}, client_ca=str(authority.path)), certificates["client"]
+    variables = {"slb_client_cert": str(client.chain), "slb_client_key": str(client.key)}
+    headers = {"X-Access": "{{ key }} of the proxy"}
+    done = run([engine_task()], of(node, PASSWORD, **variables, slb_headers=headers, key="s3cret"), "-vvv")
+    done.assert_ok()
+    assert "s3cret of" not in done.output
+    assert node.seen == {LOGIN: 1, INSTALL: 1}
+
+
 def test_fact_is_no_variable(start, run):
     node = start()
     fact = {"ansible.builtin.set_fact": {"slb_base_url": "https://other.example", "cacheable": True}}

@@ -85,6 +85,13 @@ def test_install_sends_after_the_record_is_written(node, answer, outcome):
     assert (result["request_id"], action.steps, len(node.requests)) == ("aa11", ["prepare", "mark"], 1)
 
 
+def test_install_takes_the_patterns_of_the_variables(node):
+    node.host.variables["exists_patterns"] = ["ya existe"]
+    Action(prepared, marked).act({})
+    _client, _engine, options = node.requests[0]
+    assert (options["exists_patterns"], options["port_in_use_patterns"]) == (["ya existe"], [])
+
+
 @pytest.mark.parametrize(
     ("answers", "code", "steps"),
     [

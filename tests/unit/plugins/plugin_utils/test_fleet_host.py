@@ -176,6 +176,8 @@ def test_policy_is_of_the_variables(tmp_path):
     ("variables", "code"),
     [
         ({"base_url": ""}, "missing_variable"),
+        ({"exists_patterns": ["("]}, "invalid_variable"),
+        ({"port_in_use_patterns": ["x*"]}, "invalid_variable"),
         ({"engine_list": {**LIST, "path": ""}}, "missing_variable"),
         ({"manage_ip": "no address"}, "invalid_variable"),
     ],
