@@ -272,6 +272,8 @@ LOGINS = [
         "login: password is over", "login", code="unexpected_answer", cause="redirect", seen=(1, 0),
         login=[new_session("Location: /account/change_password/", status=302)],
     ),
+    Scenario("login with a token as text", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, "t0ken", kind="text/plain")]),
+    Scenario("login with a token in the message", "login", code="login_rejected", seen=(1, 0), login=[answer(401, '{"msg":"old: eyJhbGciOiJIUzI1NiJ9.t0ken"}')]),
     Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
     Scenario("no cookie", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"code":0}')]),
     Scenario("no login page", "login", code="unexpected_answer", seen=(1, 0), login=[answer(404, START_PAGE)]),

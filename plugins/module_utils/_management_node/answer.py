@@ -61,6 +61,7 @@ _OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginenam
 _ENVELOPES = frozenset({"data", "result", "response", "body"})
 # fmt: on
 _SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
+_JWT = re.compile(r"\beyJ[\w-]{10,}(?:\.[\w-]+)*")
 _LONGEST_WORD = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
 
 
@@ -209,10 +210,11 @@ class Answer:
 
     def shown(self, secrets: tuple[str, ...] = ()) -> str:
         """Return the message without ``secrets`` and control characters, at most 300 characters."""
+        text = _JWT.sub("********", mask(self.message, secrets))
         text = re.sub(
             r"(?i)((?:sessionid|csrftoken|password)[\"']?\s*[=:]\s*[\"']?)[^\s;,\"'&<>]+",
             r"\1********",
-            mask(self.message, secrets),
+            text,
         )
         return show(text)
 

@@ -260,9 +260,12 @@ class Client:
         if answer.status in _BUSY or answer.status >= 500:
             raise self._unavailable(request, answer)
         if not cookies.get("sessionid") or answer.status >= 400:
+            # A text without JSON may be a token.
+            is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success
+            shown = self.describe(answer) if is_shown else f"HTTP {answer.status}"
             raise FleetError(
                 "unexpected_answer",
-                f"Login failed: {place} answered {self.describe(answer)}, without a session.",
+                f"Login failed: {place} answered {shown}, without a session.",
                 f"Set {self.connection.called('base_url')} to the address of the web console, including its path.",
                 status_code=answer.status,
             )
