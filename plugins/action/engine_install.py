@@ -83,7 +83,9 @@ class ActionModule(HostAction):
             if outcome == EXISTS and planned["plan"].get("by_list"):
                 host.reservations.note(f"list wrong {host.engine.base_url}", host.name)
             self._restore(host, prepared, request_id, outcome, failure, variables)
-        return {**result, "outcome": outcome, "msg": f"Installation of {host.engine.name} {outcome}."}
+        # Of an unknown outcome, the answer may show the cause, such as a redirect.
+        msg = failure.summary if failure else f"Installation of {host.engine.name} {outcome}."
+        return {**result, "outcome": outcome, "msg": msg}
 
     def _request(
         self,
