@@ -25,7 +25,7 @@ from nic_hosts import (
     routes,
     shell,
 )
-from runs import kill, output_of
+from runs import kill, output_of, wait_until
 from slb_lab.lab import Host
 
 pytestmark = pytest.mark.usefixtures("reset_after")
@@ -260,6 +260,7 @@ def test_a_shared_connection_is_not_used_for_the_confirmation(fleet):
         before = int(shell(host, accepted))
         result = module(fleet, host, SILENT)
         assert not result["failed"], result
+        wait_until(lambda: int(shell(host, accepted)) >= before + 2, "two connections in the journal", 60)
         assert int(shell(host, accepted)) == before + 2
         assert module(fleet, host, SILENT, state="absent")["changed"]
 

@@ -398,6 +398,17 @@ def _start(seen: Container, aside: Dict[str, Any]) -> None:
         )
 
 
+def _stop_once(seen: Container, stop_timeout: int, is_down: Callable[[Container], bool]) -> None:
+    """Stop the container. In a crash loop the runtime may not find the process that has just ended: then once more."""
+    limit, command = stop_timeout + _CHECK_SECONDS, ("stop", "-t", str(stop_timeout))
+    try:
+        _change(seen, *command, is_done=is_down, seconds=stop_timeout, pending=limit)
+    except FleetError as error:
+        if error.code == TIMEOUT or not seen.restart_count:
+            raise
+        _change(seen, *command, is_done=is_down, seconds=stop_timeout, pending=limit)
+
+
 def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
     """Stop the container; with ``stays_down`` again until a runtime that keeps restarting it has given up."""
 
@@ -406,8 +417,7 @@ def _stop(seen: Container, stop_timeout: int, stays_down: bool = False) -> None:
 
     deadline = time.monotonic() + _DOWN_SECONDS
     while True:
-        limit = stop_timeout + _CHECK_SECONDS
-        _change(seen, "stop", "-t", str(stop_timeout), is_done=is_down, seconds=stop_timeout, pending=limit)
+        _stop_once(seen, stop_timeout, is_down)
         if not stays_down:
             return
         now = inspect(seen.runtime, str(seen.id))

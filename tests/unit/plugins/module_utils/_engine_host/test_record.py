@@ -1196,3 +1196,19 @@ def test_prepare_waits_for_a_container_that_deletes_itself(host):
     host.runtime.attempt = remove_late
     result = prepare(host, remove=True)
     assert (result["set_aside_as"], host.runtime.changes) == (None, ["update", "stop"])
+
+
+def test_stop_of_a_crash_loop_is_tried_twice(host):
+    host.runtime.add(status="running")
+    host.runtime.containers["c1"]["RestartCount"] = 7
+    attempt, failures = host.runtime.attempt, []
+
+    def lose_process(argv, timeout):
+        if "stop" in argv and not failures:
+            failures.append(argv)
+            return commands.Completed(argv, 1, "", "task not found")
+        return attempt(argv, timeout)
+
+    host.runtime.attempt = lose_process
+    assert prepare(host)["record"]["state"] == "prepared"
+    assert len(failures) == 1
