@@ -26,8 +26,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
+PHASES = ["check", "compare", "deploy", "verify", "remediate", "retire"]
 ARGUMENTS: dict[str, dict[str, Any]] = {
-    "phase": {"type": "str", "default": "check", "choices": ["check", "compare", "deploy", "verify", "remediate"]},
+    "phase": {"type": "str", "default": "check", "choices": PHASES},
     "planned": {"type": "dict"},
     "record": {"type": "bool", "default": False},
     "list_unknown_engines": {"type": "bool", "default": False},
@@ -47,7 +48,7 @@ class ActionModule(HostAction):
             raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")
         try:
             refuse_in_inventory(variables, self._loader)
-            host = FleetHost.from_variables(variables, self._templar, remediates=phase == "remediate")
+            host = FleetHost.from_variables(variables, self._templar, phase=phase)
         except FleetError as error:
             # The variables of one host do not end the check of the others.
             failed = _failed_plan(error)

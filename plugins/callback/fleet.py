@@ -48,8 +48,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure
 
 _DEPLOY = "Deploy the engines"
-_SHOWN = {"checked", "installed", "compare", "remediate"}
-"""Options of engine_plan whose plans are shown at once: not the check of the whole fleet."""
 _ERASE = "\r\x1b[K"
 
 
@@ -153,7 +151,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         task = task_of(result)
         module = module_of(task)
         # In a large fleet, the result of a check is not worth a copy.
-        is_check = module == f"{PREFIX}engine_plan" and not _SHOWN & set(task.args)
+        is_check = module == f"{PREFIX}engine_plan" and task.args.get("phase", "check") == "check"
         if module == "ansible.builtin.debug":
             self._show_message(result)
         elif module.startswith(PREFIX) and not self._is_plan and not is_check:

@@ -87,7 +87,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             _names_hosts(limited_to, groups) or (given and _names_hosts(split_host_pattern(pattern), groups))
         ):
             raise AnsibleError(
-                "Hosts not named: remediate sets engines aside on named hosts only, not on groups or patterns. "
+                "Hosts not named: this playbook sets engines aside on named hosts only, not on groups or patterns. "
                 "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,HOST "
                 "or -e slb_hosts=HOST,HOST."
             )

@@ -40,8 +40,10 @@ options:
       - V(verify) - with O(planned), the result of M(slb.fleet.engine_install), check that deployment.
       - V(remediate) - as V(check), and the operator states that the engine list does not list the engine of this host. An earlier
         verification does not count then, and nothing is installed.
+      - V(retire) - as V(remediate), for a host that gets no engine any more. The plan fails while the engine list shows the engine
+        as running or deploying.
     type: str
-    choices: [check, compare, deploy, verify, remediate]
+    choices: [check, compare, deploy, verify, remediate, retire]
     default: check
   planned:
     description: Result of the task before for the same host, in the same run. See O(phase).

@@ -272,6 +272,14 @@ RULES: tuple[Rule, ...] = (
         "Correct slb_engine_name or slb_manage_ip, or remove the engine in the web console if it is gone.",
     ),
     Rule(
+        "still_listed",
+        "slb.fleet.retire, and the engine list says running or deploying",
+        lambda s, p: p.retires and s.listed.state in ("running", "deploying"),
+        "fail",
+        lambda s, p: f"Engine {s.engine.name} is {s.listed.state} in the engine list.",
+        "Remove the engine in the web console, then run again.",
+    ),
+    Rule(
         "healthy",
         "record verified and everything in it holds, container runs, and the engine list, if configured, says running",
         _is_healthy,

@@ -63,7 +63,7 @@ class FleetHost:
     _listed: Listed = field(default_factory=lambda: Listed("undescribed"))
 
     @classmethod
-    def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, remediates: bool = False) -> FleetHost:
+    def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, phase: str = "check") -> FleetHost:
         """Read and check the variables of a host. Raises FleetError."""
         try:
             variables = read_variables(task_vars, templar)
@@ -89,7 +89,8 @@ class FleetHost:
                 settle=variables["settle"],
                 allow_established=variables["allow_established"],
                 remove_leftovers=variables["remove_leftovers"],
-                remediates=remediates,
+                remediates=phase in ("remediate", "retire"),
+                retires=phase == "retire",
             ),
             size=len(task_vars.get("ansible_play_hosts_all") or ()),
             is_limited=str(task_vars.get("ansible_limit") or "all") != "all",
@@ -215,6 +216,9 @@ class FleetHost:
         if plan.action in ("install", "replace") and self.moves_banner(slb_host):
             motd = slb_host["motd"]
             steps.append(f"move {motd['path']} aside ({motd['bytes']} bytes, limit {self.variables['motd_max_bytes']})")
+        if self.policy.retires:
+            aside = ["set slb aside"] if plan.action == "replace" else []
+            return [*aside, "release interfaces", "restore the login banner", "remove the record"]
         steps += {
             "record": ["record the engine"],
             "restore": ["restore the set-aside container"],

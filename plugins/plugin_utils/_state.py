@@ -47,6 +47,8 @@ class Policy:
     remove_leftovers: bool = False
     remediates: bool = False
     """``slb.fleet.remediate``: the operator states that the engine list does not list this host's engine."""
+    retires: bool = False
+    """``slb.fleet.retire``: the host gets no engine any more."""
 
 
 @dataclass(frozen=True)

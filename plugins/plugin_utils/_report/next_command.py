@@ -12,9 +12,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import BAD, HostEntry, Run, can_be_named
 
 _FEW = 30
-_ROLLOUT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.remediate"
+_ROLLOUT, _REMEDIATE, _RETIRE = "slb.fleet.rollout", "slb.fleet.remediate", "slb.fleet.retire"
 _ONLY_REMEDIATE = {"missing_from_engine_list"}
-_FOR_NAMED_HOSTS = (_REMEDIATE, "slb.fleet.adopt_interfaces")
+_FOR_NAMED_HOSTS = (_REMEDIATE, _RETIRE, "slb.fleet.adopt_interfaces")
 """Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
 _NOT_DECIDED = (
     *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty", "engine_list_incomplete"),
@@ -29,6 +29,8 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
     """Return the command for all hosts that need one; empty if none does. ``folder``: of the reports."""
     planned = [host for host in hosts if host.status == "planned"]
     chosen = planned or [host for host in hosts if host.status in BAD]
+    if run.playbook == _RETIRE and run.status == "finished" and not chosen and not run.check:
+        return f"Remove from the inventory: {', '.join(host.name for host in hosts)}"
     if run.status == "running" or not chosen:
         return ""
     codes = {host.code for host in chosen}

@@ -27,8 +27,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally
 
 Ending = Literal["ok", "failed", "unreachable"]
-_ROLLOUT, _AUDIT, _REMEDIATE = "slb.fleet.rollout", "slb.fleet.audit", "slb.fleet.remediate"
-_WITH_PLANS = (_ROLLOUT, _AUDIT, _REMEDIATE, "slb.fleet.diagnose")
+_ROLLOUT, _AUDIT = "slb.fleet.rollout", "slb.fleet.audit"
+_SET_ASIDE = ("slb.fleet.remediate", "slb.fleet.retire")
+_WITH_PLANS = (_ROLLOUT, _AUDIT, *_SET_ASIDE, "slb.fleet.diagnose")
 
 
 @dataclass
@@ -221,7 +222,7 @@ class Recorder:
             return "done"
         if (
             host.plan
-            and self._run.playbook == _REMEDIATE
+            and self._run.playbook in _SET_ASIDE
             and (host.changes or host.plan.action not in ("replace", "restore"))
         ):
             return "done"

@@ -46,3 +46,22 @@ def test_remediate_repairs_named_hosts_and_requests_nothing(sites):
 
     again = sites.play("slb.fleet.remediate", "--limit", leftover.name)
     assert (again.status, again.changed) == (0, 0), "a host without a container needs no repair"
+
+
+def test_retired_host_keeps_nothing_of_the_collection(sites):
+    idle, busy, other, empty = sites
+    sites.prepare({idle.name: Site.make_motd_noisy, busy.name: serve_a_client, other.name: Site.run_container})
+    installed = sites.play("slb.fleet.rollout", "--limit", idle.name)
+    assert (idle.is_verified(by="host"), idle.file("/etc/motd")) == (True, ""), installed.output
+    names = ("--limit", f"{idle.name},{busy.name},{empty.name}")
+    sites.play("slb.fleet.retire", *names, "--check")
+    assert (idle.containers, idle.file("/etc/motd")) == ({"slb": "running"}, "")
+
+    retired = sites.play("slb.fleet.retire", *names)
+    assert list(idle.containers.values()) == idle.leftovers == ["exited"], retired.output
+    assert idle.file("/etc/motd").count("\n") == 400
+    assert idle.record == {}
+    assert "slb_allow_established: true" in said(retired, busy.name), retired.output
+    assert busy.containers == other.containers == {"slb": "running"}
+    again = sites.play("slb.fleet.retire", "--limit", f"{idle.name},{empty.name}")
+    assert (again.status, again.changed) == (0, 0), again.output

@@ -58,6 +58,7 @@ def host(box=None, note=None, listed="undescribed", **rest):
     return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
 
 
+RETIRES = Policy(remediates=True, retires=True)
 REFUSED = FleetError("login_rejected", "Login rejected.", "Check it.")
 OWN = record("requested", age=1000, containers_before=(OLD,))
 YOUNG = replace(OWN, age=20)
@@ -190,6 +191,11 @@ ROWS = [
     (host(listed="elsewhere"), Policy(remediates=True), "replace", "replace_requested"),
     (host(listed="empty"), Policy(remediates=True), "replace", "replace_requested"),
     (host(container("absent")), Policy(remediates=True), "install", "not_installed"),
+    # Retired
+    (host(note=record(), listed="running"), RETIRES, "fail", "still_listed"),
+    (host(container("absent"), listed="deploying"), RETIRES, "fail", "still_listed"),
+    (host(note=record(), listed="not_listed"), RETIRES, "replace", "replace_requested"),
+    (host(container(connections=1), note=record()), RETIRES, "fail", "container_in_use"),
     # Safety checks
     (host(container(connections=2), listed="not_listed"), Policy(), "fail", "container_in_use"),
     (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
