@@ -94,7 +94,7 @@ class Box:
     """A container. ``wanted``: its policy before any run. ``owed``: accepted requests when it was set aside live.
 
     ``altered``: the step at which a person started it or connected to it. ``post``: the request that it came with.
-    ``is_made``: a person made it, when a request may have been sent.
+    ``changer``: the run that changed it last. ``is_made``: a person made it, when a request may have been sent.
     """
 
     id: str
@@ -109,6 +109,7 @@ class Box:
     altered: int = 0
     owed: int | None = None
     is_made: bool = False
+    changer: Any = None
     wanted: str = ""
     post: Post | None = None
 
@@ -323,6 +324,7 @@ class World:
                 self.say(f"The runtime stops {box.id}.")
                 box.owed = None if actor.run.role == "host_preparation" else self.accepted
                 actor.run.touched.setdefault(box.id, before)
+                box.changer = actor.run
                 self.end(box)
 
         self.spawn("The runtime", stop)
@@ -353,6 +355,7 @@ class World:
         elif verb in ("pause", "unpause"):
             box.state = "paused" if verb == "pause" else "running"
         actor.run.touched.setdefault(box.id, before)
+        box.changer = actor.run
         self.say(f"{actor.name}: {self.program} {verb} {' '.join(word for word in words if not word.startswith('-'))}.")
         return ""
 
@@ -495,7 +498,11 @@ class World:
 
     def judge_report(self, run: Any) -> None:
         """P4, after the run and its modules have ended."""
-        boxes = [box for box in self.boxes.values() if run.touched.get(box.id, box.outside) != box.outside]
+        boxes = [
+            box
+            for box in self.boxes.values()
+            if box.changer is run and run.touched.get(box.id, box.outside) != box.outside
+        ]
         if boxes and not run.is_killed and not run.changes:
             now = "; ".join(map(str, boxes))
             raise NotReported(f"{run.name} changed a container ({now}), and reports: {run.failure_text or 'success'}")

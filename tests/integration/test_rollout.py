@@ -47,7 +47,7 @@ class Rollout(Fleet):
         return {host["name"]: host["status"] for host in self.report["hosts"]}
 
     def profiles(self, host: str) -> list[str]:
-        return self.shell(host, "nmcli --get-values NAME connection show").splitlines()
+        return sorted(self.shell(host, "nmcli --get-values NAME connection show").splitlines())  # shown by activity
 
     @property
     def listed(self) -> dict[str, str]:
