@@ -22,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, comparable
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import compile_patterns
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, fetch_excerpt, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options
@@ -76,6 +77,7 @@ class FleetHost:
             if variables["engine_list"]:
                 EngineList.from_option(variables["engine_list"])
             _check_times(variables["wait_timeout"], _call_seconds(connection))
+            _check_license_host(variables["license_host"], task_vars.get("groups") or {})
         except OptionError as error:
             raise error.named(_NAMES) from None
         return cls(
@@ -268,6 +270,16 @@ def _check_times(wait_timeout: float, call: float) -> None:
             f"Variable slb_wait_timeout invalid: {wait_timeout:g} s are not {_WAIT_MARGIN_SECONDS} s more than a call "
             f"of {call:g} s (slb_timeout x (slb_retries + 1)).",
             f"Set slb_wait_timeout to {call + _WAIT_MARGIN_SECONDS:g} or more, or lower slb_timeout or slb_retries.",
+        )
+
+
+def _check_license_host(name: str | None, groups: Mapping[str, Any]) -> None:
+    """Raise FleetError for a text that is no host of the inventory: Ansible would log in to it."""
+    if name and name != "localhost" and name not in groups.get("all", ()):
+        raise FleetError(
+            "invalid_variable",
+            f"Variable slb_license_host invalid: {in_short(name, 60)} is not a host of the inventory.",
+            "Set a host of the inventory, or unset it for the controller.",
         )
 
 

@@ -180,6 +180,7 @@ def test_policy_is_of_the_variables(tmp_path):
         ({"port_in_use_patterns": ["x*"]}, "invalid_variable"),
         ({"engine_list": {**LIST, "path": ""}}, "missing_variable"),
         ({"manage_ip": "no address"}, "invalid_variable"),
+        ({"license_host": "attacker.example"}, "invalid_variable"),
     ],
 )
 def test_variables_of_a_host_are_checked(tmp_path, variables, code):
