@@ -151,9 +151,13 @@ def release(wanted: List[str], check_mode: bool) -> Result:
     """Delete the profiles that ``adopt`` made, unless they were changed or are in use. Raises FleetError."""
     with _locked(check_mode):
         adopted = _read_adopted()
-        if not adopted and all("*" in item for item in wanted):  # whatever manages the network of this host
+        try:
+            seen = _look()
+        except FleetError:
+            if adopted or not all("*" in item for item in wanted):
+                raise
+            # Nothing was adopted on a host without NetworkManager.
             return Result(False, {"released": [], "left_alone": [], "pending": []})
-        seen = _look()
         released: List[Dict[str, Any]] = []
         left_alone: List[Dict[str, str]] = []
         refused: Dict[str, interfaces.Reason] = {}

@@ -313,3 +313,13 @@ def test_unreadable_list_of_adopted_is_an_error(host):
     Path(adoption.ADOPTED).write_text("{")
     assert code_of(adoption.release, ["ens9"], False) == "record_invalid"
     assert len(host.profiles) == 1
+
+
+def test_release_of_nothing_needs_no_networkmanager(host):
+    host.networking = "disabled"
+    assert not adoption.release(["*"], False).changed
+    assert code_of(adoption.release, ["ens9"], False) == "networking_disabled"
+    host.networking = "enabled"
+    adopted("ens9")
+    host.networking = "disabled"
+    assert code_of(adoption.release, ["*"], False) == "networking_disabled"
