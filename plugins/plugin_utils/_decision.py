@@ -237,7 +237,8 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: s.container.state == "unknown" and s.remaining(p) == 0,
         "fail",
         "Container slb unknown: {why}.",
-        "Repair the container runtime on the host (`{runtime} ps --all`), then run again.",
+        # The host knows the cause; a general fix could end the engine.
+        lambda s, p: s.container.fix or f"Check `{s.container.runtime} ps --all` on the host, then run again.",
     ),
     Rule(
         "duplicate_engine",

@@ -66,6 +66,7 @@ class Container:
     peers: tuple[str, ...] = ()
     outbound: int = 0
     why: str = ""
+    fix: str = ""
 
     @property
     def is_live(self) -> bool:
@@ -251,8 +252,10 @@ class State:
         words = "no deployment record" if record.state == "none" else f"deployment record {record.state}"
         if record.state == "requested":
             words += f" for {record.age:.0f} s"
-        if record.state == "verified" and not self.is_verified:
-            words += " for another engine" if not self.record_is_current else " for another container"
+        if record.state == "verified" and not self.record_is_current:
+            words += " for another engine"
+        elif record.state == "verified" and container.id not in (None, record.last_verified):
+            words += " for another container"
         yield words + (f" ({record.why})" if record.why else "")
         shown = {"undescribed": "not configured", "not_listed": "does not list the engine"}.get(self.listed.state)
         words = f"engine list {shown or self.listed.state}"
@@ -300,6 +303,7 @@ def _container(facts: Mapping[str, Any]) -> Container:
         peers=tuple(facts["peers"] or ()),
         outbound=int(facts["outbound"] or 0),
         why=facts["why"] or "",
+        fix=facts["fix"] or "",
     )
 
 

@@ -21,7 +21,14 @@ from world import Actor, Crashed, World
 
 from ansible_collections.slb.fleet.plugins import action as actions
 from ansible_collections.slb.fleet.plugins.module_utils import _engine_host as engine_host
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, motd, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
+    container,
+    gather,
+    motd,
+    record,
+    runtimes,
+    sockets,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
@@ -30,6 +37,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import clock, co
 
 PLUGINS = "ansible_collections.slb.fleet.plugins."
 ADDRESS = "192.0.2.1"
+_SOCKET = 77
 _PREFIXES = ("/run/", "/etc/", "/var/", "/usr/", "/lib/")
 _EPOCH = 1_795_000_000.0
 _CONTROLLER_UPTIME = 5000.0
@@ -96,7 +104,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
         if getattr(module, "constants", None) is ansible.constants:
             patch.setattr(module, "constants", run_folder)
     host_os = Through(os, geteuid=lambda: 0, unlink=_unlink)
-    for module in (container, record, gather):
+    for module in (container, record, gather, runtimes):
         patch.setattr(module, "os", host_os)
     patch.setattr(files, "replace", _write)
     patch.setattr(files, "sync_folder", lambda folder: None)
@@ -107,6 +115,8 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(processes, "look", _look)
     patch.setattr(processes, "read", lambda pid, name: _processes().get(pid, {}).get(name, ""))
     patch.setattr(processes, "is_in_container", lambda pid: _processes().get(pid, {}).get("inside", False))
+    patch.setattr(processes, "listening_inodes", lambda path: {_SOCKET} if HERE.world.program == "docker" else set())
+    patch.setattr(processes, "socket_inodes", lambda pid: _processes().get(pid, {}).get("sockets", set()))
     patch.setattr(sockets, "find_connections", _find_connections)
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
@@ -171,13 +181,15 @@ def _attempt(argv: list[str], timeout: float, given: str = "") -> commands.Compl
 def _processes() -> dict[int, dict[str, Any]]:
     """Return the processes of the host: the daemon, and for each live container its shim and its main process."""
     world = HERE.world
-    shim = "containerd-shim-runc-v2" if world.program == "docker" else "conmon"
-    found: dict[int, dict[str, Any]] = {1: {"comm": "systemd", "cmdline": "/sbin/init", "status": "Uid:\t0"}}
+    shim = ("containerd-shim", "-namespace\0moby\0-id") if world.program == "docker" else ("conmon", "podman\0-c")
+    listens = {"sockets": {_SOCKET}, "status": "Uid:\t0"}
+    found: dict[int, dict[str, Any]] = {1: {"comm": "systemd", "cmdline": "/sbin/init", **listens}}
     if world.program == "docker":
-        found[50] = {"comm": "dockerd", "cmdline": "/usr/bin/dockerd", "status": "Uid:\t0"}
+        found[50] = {"comm": "dockerd", "cmdline": "/usr/bin/dockerd", **listens}
     for box in world.boxes.values():
         if box.pid:
-            found[box.pid + 1] = {"comm": shim[:15], "cmdline": f"/usr/bin/{shim}\0-id\0{box.id}", "status": "Uid:\t0"}
+            command = f"/usr/bin/{shim[0]}\0{shim[1]}\0{box.id}"
+            found[box.pid + 1] = {"comm": shim[0], "cmdline": command, "status": "Uid:\t0"}
             found[box.pid] = {"comm": "slb", "cgroup": f"0::/{box.id}", "inside": True, "box": box}
     return found
 

@@ -16,7 +16,7 @@ _MODULE = re.compile(
 )
 _ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 _CONTAINER = {
-    **dict.fromkeys(("id", "image", "uptime", "exit_code", "restart_policy", "manager", "why")),
+    **dict.fromkeys(("id", "image", "uptime", "exit_code", "restart_policy", "manager", "why", "fix")),
     **{"name": "slb", "runtime": "docker", "restart_count": 0, "auto_remove": False},
     **{"connections": 0, "peers": [], "outbound": 0, "state": "absent"},
 }

@@ -10,19 +10,19 @@ import re
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, processes
+from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
-NAME = "slb"
+NAME = runtimes.NAME
 LEFTOVER = NAME + "-leftover-"
-RUNTIMES = ("docker", "podman")
+RUNTIMES = runtimes.RUNTIMES
 LIVE = ("running", "restarting", "paused")
 """States in which the processes of a container exist, or the runtime starts them soon."""
 TIMEOUT = "container_command_timeout"
 """Code of a command that was killed at its time limit: the runtime may still carry it out."""
 
-_DOCKER_SOCKET = "/var/run/docker.sock"
 _UNIT_FOLDERS = (
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -30,11 +30,11 @@ _UNIT_FOLDERS = (
     "/etc/containers/systemd",
 )
 _WANTS = ("/etc/systemd/system/*.wants", "/usr/lib/systemd/system/*.wants", "/lib/systemd/system/*.wants")
-_ANSWER_SECONDS = 20
+_END_SECONDS = 4.0  # for the last process of a container that has ended; a conmon runs a command before it ends
 _CHECK_SECONDS = 2.0
 _DOWN_SECONDS = 30.0
 _INTERVAL = 0.5
-_READS = 3  # a container that is created between two commands is listed, and was not there to be inspected
+_READS = 3  # a container created between `inspect` and `ps` is listed but was not inspected
 
 _STATES = {
     "created": "created",
@@ -55,10 +55,6 @@ _LABELS = (
     ("com.docker.swarm.service.name", "swarm service"),
     ("io.kubernetes.pod.name", "Kubernetes pod"),
 )
-_PROCESSES = {"dockerd": "docker", "containerd": "docker", "conmon": "podman", "podman": "podman"}
-"""Which command shows the containers of a runtime's process."""
-# A script that passes its arguments to Podman, as the package podman-docker installs it.
-_TO_PODMAN = re.compile(rb"#!.*^[^#\n]*\bpodman\b[^\n]*\$\{?[@*]", re.DOTALL | re.MULTILINE)
 _WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
 _ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
 _UNIT_LINE = re.compile(
@@ -107,19 +103,19 @@ def find_container() -> Container:
         first, seen = seen, _find_once()
         if seen.state == "exited" and seen.id == first.id and _last_start(seen) != _last_start(first):
             return seen._replace(state="restarting")
-    return seen
+    return _check_ended(seen) if seen.state == "exited" else seen
 
 
 def inspect(runtime: Optional[str], identity: str) -> Container:
     """Return the container with this id, whatever its name is. Other runtimes are asked if ``runtime`` is missing."""
-    runtimes = installed()
-    asked = [runtime] if runtime in runtimes else runtimes
+    programs = runtimes.installed()
+    asked = [runtime] if runtime in programs else programs
     seen = [_read_container(program, identity, f"id={identity}") for program in asked if program]
     for container in seen:
         if container.state not in ("absent", "unknown"):
             return container
     unknown = [container for container in seen if container.state == "unknown"]
-    if not unknown and runtime not in [None, *runtimes]:
+    if not unknown and runtime not in [None, *programs]:
         why = f"the command {runtime} was not found"
         return Container("unknown", LEFTOVER, identity, runtime, why=why, fix=f"Install the command {runtime}.")
     return (unknown or seen or [Container("absent")])[0]
@@ -128,8 +124,10 @@ def inspect(runtime: Optional[str], identity: str) -> Container:
 def find_leftovers() -> Dict[str, bool]:
     """Return the names of set-aside containers, each with whether it runs."""
     found: Dict[str, bool] = {}
-    for runtime in installed():
-        listed = _run(runtime, "ps", "--all", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}} {{.Status}}")
+    for runtime in runtimes.installed():
+        listed = runtimes.run(
+            runtime, "ps", "--all", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}} {{.Status}}"
+        )
         for line in listed.stdout.splitlines() if listed.rc == 0 else []:
             name, _blank, status = line.strip().partition(" ")
             found[name] = status.startswith("Up")
@@ -139,8 +137,8 @@ def find_leftovers() -> Dict[str, bool]:
 def list_ids() -> List[str]:
     """Return the ids of all containers on the host. Raises FleetError."""
     ids: List[str] = []
-    for runtime in installed():
-        listed = _run(runtime, "ps", "--all", "--quiet", "--no-trunc")
+    for runtime in runtimes.installed():
+        listed = runtimes.run(runtime, "ps", "--all", "--quiet", "--no-trunc")
         if listed.rc != 0:
             why, fix = f"{runtime} does not answer: {listed.words}", f"Repair {runtime} on the host, then run again."
             raise unknown_state(Container("unknown", why=why, fix=fix))
@@ -152,14 +150,6 @@ def unknown_state(seen: Container) -> FleetError:
     """Return the error for a container whose state is unknown."""
     code = "permission_denied" if str(seen.why).startswith("permission denied") else "container_state_unknown"
     return FleetError(code, f"State of container {seen.name} unknown: {seen.why}.", str(seen.fix))
-
-
-def installed() -> List[str]:
-    """Return the runtimes whose command this host has. A ``docker`` that calls Podman counts as Podman."""
-    found = [runtime for runtime in RUNTIMES if commands.find(runtime)]
-    if found == list(RUNTIMES) and _is_podman(str(commands.find("docker"))):
-        found.remove("docker")
-    return found
 
 
 def find_manager(seen: Container) -> Optional[str]:
@@ -244,7 +234,7 @@ def move_aside(
     if seen.state in LIVE or is_looping:
         _stop(seen, stop_timeout, stays_down=not can_update)
     if seen.state in LIVE and seen.auto_remove:
-        wait_for(lambda: inspect(seen.runtime, str(seen.id)).state == "absent", _ANSWER_SECONDS)
+        wait_for(lambda: inspect(seen.runtime, str(seen.id)).state == "absent", runtimes.ANSWER_SECONDS)
     seen = _inspect_known(aside)
     check(seen)
     if seen.state != "absent" and remove:
@@ -388,7 +378,7 @@ def _start(seen: Container, aside: Dict[str, Any]) -> None:
 
     # A container that was in a crash loop may end again.
     if aside["state"] != "restarting" and wait_for(has_ended, _CHECK_SECONDS, _INTERVAL):
-        logs = _run(str(seen.runtime), "logs", "--tail", "1", str(seen.id))
+        logs = runtimes.run(str(seen.runtime), "logs", "--tail", "1", str(seen.id))
         words = (logs.stderr.strip() or logs.stdout.strip())[:200]
         raise FleetError(
             "container_command_failed",
@@ -448,7 +438,7 @@ def _change(
     Raises FleetError, with ``is_unknown`` if the change may still be carried out.
     """
     arguments = [verb, *options, str(seen.id), *([target] if target else [])]
-    completed = _run(str(seen.runtime), *arguments, seconds=seconds)
+    completed = runtimes.run(str(seen.runtime), *arguments, seconds=seconds)
     if completed.rc == 0:
         return
 
@@ -460,7 +450,7 @@ def _change(
         return
     command = f"{seen.runtime} {verb} {seen.name}"
     if completed.is_killed:
-        limit = _ANSWER_SECONDS + seconds
+        limit = runtimes.ANSWER_SECONDS + seconds
         summary = f"Result of `{command}` unknown: no answer within {limit:g} s."
         raise FleetError(TIMEOUT, summary, f"Check {seen.runtime} on the host, then run again.", is_unknown=True)
     summary, fix = f"Command `{command}` failed: {completed.words}.", "Remove the cause on the host, then run again."
@@ -479,84 +469,68 @@ def _inspect_known(aside: Dict[str, Any]) -> Container:
 
 
 def _find_once() -> Container:
-    runtimes = installed()
-    seen = [_read_container(runtime, NAME, f"name=^/?{NAME}$") for runtime in runtimes]
+    programs = runtimes.installed()
+    seen = [_read_container(program, NAME, f"name=^/?{NAME}$") for program in programs]
     found = [container for container in seen if container.state not in ("absent", "unknown")]
     if any(container.id != found[0].id for container in found):
         why = "Docker and Podman both have a container slb"
         return Container("unknown", why=why, fix="Remove or rename one of the two containers.")
     unknown = [container for container in seen if container.state == "unknown"]
-    return (found or unknown or _unserved(runtimes) or _rootless() or seen or [Container("absent")])[0]
+    if found or unknown:
+        return (found or unknown)[0]
+    try:
+        obstacle = runtimes.find_unserved(programs) or runtimes.find_unlisted(list_ids)
+    except FleetError as error:
+        obstacle = runtimes.Obstacle(error.summary.rstrip("."), error.fix)
+    if obstacle:
+        return Container("unknown", runtime=programs[0] if programs else None, why=obstacle.why, fix=obstacle.fix)
+    return (seen or [Container("absent")])[0]
 
 
-def _unserved(runtimes: List[str]) -> List[Container]:
-    """Return the unknown container if a runtime is on this machine whose command is missing."""
-    missing = {name: command for name, command in _PROCESSES.items() if command not in runtimes}
-    found = ""
-    is_podmans = os.path.basename(os.path.realpath(_DOCKER_SOCKET)) == "podman.sock"
-    if "docker" not in runtimes and os.path.exists(_DOCKER_SOCKET) and not is_podmans:
-        found = "dockerd"
-    elif missing:
-        names = ((pid, processes.read(pid, "comm").strip()) for pid in processes.pids())
-        found = next((name for pid, name in names if name in missing and not processes.is_in_container(pid)), "")
-    if not found:
-        return []
-    command = missing[found]
-    why = f"{found} is on this host, and the command {command} was not found"
-    return [
-        Container("unknown", why=why, fix=f"Install the command {command}, or link it to /usr/local/bin/{command}.")
-    ]
-
-
-def _rootless() -> List[Container]:
-    """Return the unknown container if another user than root runs a container ``slb`` by Podman."""
-    for pid in processes.pids():
-        if processes.read(pid, "comm").strip() != "conmon" or processes.is_in_container(pid):
-            continue
-        words = processes.read(pid, "cmdline").split("\0")
-        user = re.search(r"^Uid:\s+(\d+)", processes.read(pid, "status"), re.MULTILINE)
-        if user and user.group(1) != "0" and ("-n", NAME) in zip(words, words[1:]):
-            why = f"rootless Podman of the user {user.group(1)} runs it (process {pid})"
-            return [Container("unknown", why=why, fix="Stop it as that user. Only root's containers are supported.")]
-    return []
+def _check_ended(seen: Container) -> Container:
+    """Return the exited container; ``unknown`` if a process of it remains."""
+    first = runtimes.find_processes_of(str(seen.id))
+    if wait_for(lambda: not first & runtimes.find_processes_of(str(seen.id)), _END_SECONDS, _INTERVAL):
+        return seen
+    pid = min(first & runtimes.find_processes_of(str(seen.id)) or first)
+    why = f"{seen.runtime} reports {seen.state}, but process {pid} of the container runs"
+    fix = f"Check `ps -fp {pid}` on the host. Repair {seen.runtime}, then run again."
+    return seen._replace(state="unknown", why=why, fix=fix)
 
 
 def _read_container(runtime: str, name: str, selection: str) -> Container:
-    why = ""
+    obstacle = runtimes.find_obstacle(runtime)
+    if obstacle:
+        return Container("unknown", name, runtime=runtime, why=obstacle.why, fix=obstacle.fix)
+    why, fix = "", f"Start {runtime} on the host, or repair it, then run again."
     for _attempt in range(_READS):
-        inspected = _run(runtime, "container", "inspect", name)
+        inspected = runtimes.run(runtime, "container", "inspect", name)
         if inspected.rc == 0:
             seen = _parse(runtime, name, inspected.stdout)
             if seen.state not in LIVE or seen.state == "restarting" or _is_here(seen):
                 return seen
-            why = f"its main process {seen.pid}, as {runtime} reports it, is not on this machine"
+            why = f"{runtime} reports {seen.state}, but its main process {seen.pid} has ended"
+            fix = f"Check the log of {runtime} on the host. Repair {runtime}, then run again."
             continue
+        if inspected.is_killed:
+            why = f"`{runtime} container inspect {name}`: {inspected.words}"
+            break
         # The words for "no such container" differ between versions; an empty list does not.
-        listed = _run(runtime, "ps", "--all", "--quiet", "--filter", selection)
+        listed = runtimes.run(runtime, "ps", "--all", "--quiet", "--filter", selection)
         if listed.rc != 0:
             why = f"{runtime} does not answer: {listed.words}"
             break
         if not listed.stdout.strip():
             return _check_absent(runtime, name)
         why = f"{runtime} lists it but cannot inspect it: {inspected.words}"
-    fix = f"Start {runtime} on the host, or repair it, then run again."
-    if "not on this machine" in why:
-        fix = f"Configure {runtime} to run containers on this machine."
-    elif os.geteuid() != 0 and (runtime == "docker" and not os.access(_docker_socket(), os.W_OK)):
-        why, fix = "permission denied: this user may not use Docker", "Run the task as root (`become: true`)."
-    elif runtime == "docker" and not os.path.exists(_docker_socket()):
-        fix = f"Start Docker. If dockerd listens on another socket, link that socket to {_DOCKER_SOCKET}."
     return Container("unknown", name, runtime=runtime, why=why, fix=fix)
 
 
 def _check_absent(runtime: str, name: str) -> Container:
-    """Return the absent container, or ``unknown`` if Podman hides it from this user or its storage has the name."""
-    if runtime == "podman" and os.geteuid() != 0:
-        why, fix = "permission denied: Podman does not show root's containers", "Run the task as root (`become: true`)."
-        return Container("unknown", name, runtime=runtime, why=why, fix=fix)
+    """Return the absent container, or ``unknown`` if Podman's storage has the name."""
     if runtime == "podman" and name == NAME:
         # Filters do not apply to containers of other programs. An old Podman does not know the option.
-        listed = _run("podman", "ps", "--all", "--external", "--format", "{{.Names}} {{.Status}}")
+        listed = runtimes.run("podman", "ps", "--all", "--external", "--format", "{{.Names}} {{.Status}}")
         if listed.rc == 0 and f"{name} Storage" in listed.stdout.splitlines():
             why = "another program, such as buildah, uses its name in Podman's storage"
             return Container("unknown", name, runtime=runtime, why=why, fix="Run `podman rm slb` on the host.")
@@ -571,6 +545,9 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         bindings = (item.get("NetworkSettings") or {}).get("Ports") or {}
         pid, known = state["Pid"] or None, _STATES.get(state["Status"])
         process = processes.look(pid) if known == "running" else None
+        if not os.path.exists(item.get("StaticDir") or "/"):  # only Podman has the key
+            why = f"its folder {item['StaticDir']} is not on this machine"
+            return Container("unknown", name, runtime=runtime, why=why, fix=f"Let {runtime} use this machine.")
         return Container(
             state=known or "unknown",
             name=str(item.get("Name") or name).lstrip("/"),
@@ -606,8 +583,6 @@ def _manager_of_labels(labels: Dict[str, Any]) -> Optional[str]:
 
 def _is_here(seen: Container) -> bool:
     """Return whether the main process exists on this machine and belongs to the container."""
-    if os.geteuid() != 0:  # /proc may hide processes of other users
-        return True
     process = processes.look(seen.pid)
     if process is None or seen.id is None:
         return False
@@ -615,43 +590,8 @@ def _is_here(seen: Container) -> bool:
     return seen.id in processes.read(seen.pid, "cgroup") or seen.id in processes.read(process.parent, "cmdline")
 
 
-def _run(runtime: str, *arguments: str, seconds: float = 0.0) -> commands.Completed:
-    """Run the command of the runtime of this machine, whatever Docker's contexts and configuration say."""
-    limit = _ANSWER_SECONDS + seconds
-    argv = (
-        [runtime, *arguments] if runtime != "docker" else [runtime, "--host", "unix://" + _docker_socket(), *arguments]
-    )
-    try:
-        completed = commands.attempt(argv, limit)
-    except OSError as error:
-        return commands.Completed(argv, 127, "", f"the command cannot be started: {error.strerror}")
-    return completed._replace(stdout="", stderr=f"no answer within {limit:g} s") if completed.is_killed else completed
-
-
-def _docker_socket() -> str:
-    """Return the default socket, or the one that the command line of dockerd names."""
-    if not os.path.exists(_DOCKER_SOCKET):
-        for pid in processes.pids():
-            arguments = processes.read(pid, "cmdline").split("\0")
-            if os.path.basename(arguments[0]) == "dockerd":
-                sockets = [word.partition("unix://")[2] for word in arguments if "unix://" in word]
-                return next(filter(os.path.exists, sockets), _DOCKER_SOCKET)
-    return _DOCKER_SOCKET
-
-
-def _is_podman(path: str) -> bool:
-    """Return whether a ``docker`` command calls Podman. Read from the file, because the command is slow."""
-    if os.path.basename(os.path.realpath(path)).startswith("podman"):
-        return True
-    try:
-        with open(path, "rb") as stream:
-            return _TO_PODMAN.match(stream.read(4096)) is not None
-    except OSError:
-        return False
-
-
 def _podman_version() -> Tuple[int, int]:
-    match = re.search(r"(\d+)\.(\d+)", _run("podman", "--version").stdout)
+    match = re.search(r"(\d+)\.(\d+)", runtimes.run("podman", "--version").stdout)
     return (int(match.group(1)), int(match.group(2))) if match else (0, 0)
 
 

@@ -161,7 +161,7 @@ def _owners() -> Dict[int, int]:
     owners: Dict[int, int] = {}
     for pid in processes.pids():
         with contextlib.suppress(PermissionError):
-            for inode in _socket_inodes(pid):
+            for inode in processes.socket_inodes(pid):
                 owners.setdefault(inode, pid)
     return owners
 
@@ -171,23 +171,7 @@ def _inodes_of(engine: Container) -> Set[int]:
     inodes: Set[int] = set()
     for pid in processes.pids():
         if pid == engine.pid or _belongs(pid, engine):
-            inodes |= _socket_inodes(pid)
-    return inodes
-
-
-def _socket_inodes(pid: int) -> Set[int]:
-    """Return the socket inodes of a process. Raises PermissionError for a process of another user."""
-    folder = f"/proc/{pid}/fd"
-    inodes: Set[int] = set()
-    try:
-        descriptors = os.listdir(folder)
-    except (FileNotFoundError, ProcessLookupError):
-        return inodes
-    for descriptor in descriptors:
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # closed in the meantime
-            match = re.match(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, descriptor)))
-            if match:
-                inodes.add(int(match.group(1)))
+            inodes |= processes.socket_inodes(pid)
     return inodes
 
 

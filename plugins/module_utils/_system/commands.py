@@ -13,6 +13,8 @@ _SEARCH_PATH = os.pathsep.join(
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin", "/snap/bin"]
 )
 
+_OF_RUNTIMES = ("DOCKER_", "CONTAINER", "PODMAN_", "XDG_CONFIG_HOME")
+
 
 class Completed(NamedTuple):
     """A command that ended, or was killed at its time limit (``is_killed``)."""
@@ -60,7 +62,7 @@ def attempt(argv: List[str], timeout: float, given: str = "") -> Completed:
 
 def _environment() -> Dict[str, str]:
     """Return the environment without variables that lead Docker or Podman to another machine."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("DOCKER_", "CONTAINER_"))}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OF_RUNTIMES)}
     return dict(kept, PATH=_path(), LC_ALL="C", LANGUAGE="C")
 
 

@@ -3,12 +3,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Read processes from /proc."""
 
+import contextlib
 import os
 import re
-from typing import List, NamedTuple, Optional
+from typing import List, NamedTuple, Optional, Set
 
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Resolution of the start time of a process, in seconds."""
+UNIX_SOCKETS = "/proc/net/unix"
+_LISTENING = 0x10000
 
 
 class Process(NamedTuple):
@@ -48,6 +51,49 @@ def read(pid: Optional[int], name: str) -> str:
             return stream.read()
     except OSError:
         return ""
+
+
+def owner(pid: int) -> Optional[int]:
+    """Return the user of the process; None if it cannot be seen or is gone."""
+    match = re.search(r"^Uid:\s+(\d+)", read(pid, "status"), re.MULTILINE)
+    return int(match.group(1)) if match else None
+
+
+def is_program_of_root(pid: int) -> bool:
+    """Return whether the file that the process executes belongs to root."""
+    try:
+        return os.stat(f"/proc/{pid}/exe").st_uid == 0
+    except OSError:
+        return False
+
+
+def socket_inodes(pid: int) -> Set[int]:
+    """Return the socket inodes of a process. Raises PermissionError for a process of another user."""
+    folder = f"/proc/{pid}/fd"
+    inodes: Set[int] = set()
+    try:
+        descriptors = os.listdir(folder)
+    except (FileNotFoundError, ProcessLookupError):
+        return inodes
+    for descriptor in descriptors:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # closed in the meantime
+            match = re.match(r"socket:\[(\d+)\]", os.readlink(os.path.join(folder, descriptor)))
+            if match:
+                inodes.add(int(match.group(1)))
+    return inodes
+
+
+def listening_inodes(path: str) -> Set[int]:
+    """Return the inodes of the UNIX sockets that listen on ``path``. Two are sockets of which one is unlinked."""
+    inodes: Set[int] = set()
+    real = os.path.realpath(path)
+    with open(UNIX_SOCKETS, errors="backslashreplace") as stream:
+        lines = stream.read().splitlines()[1:]
+    for line in lines:
+        fields = line.split(None, 7)
+        if len(fields) == 8 and int(fields[3], 16) & _LISTENING and os.path.realpath(fields[7]) == real:
+            inodes.add(int(fields[6]))
+    return inodes
 
 
 def is_in_container(pid: int) -> bool:

@@ -438,6 +438,10 @@ def test_decide_stopped_engine_names_the_command(status, command):
     assert f"docker {command} slb" in decide(host(container(status), record()), Policy()).fix
 
 
+def test_decide_unknown_container_shows_the_fix_of_the_host():
+    assert decide(host(container("unknown", fix="Run `x`.")), Policy()).fix == "Run `x`."
+
+
 @pytest.mark.parametrize("is_root", [True, False])
 def test_decide_unwritable_record_names_the_missing_root(is_root):
     plan = decide(host(container("absent"), Record(unwritable="x"), is_root=is_root), Policy())
@@ -460,6 +464,9 @@ def test_decide_unwritable_record_names_the_missing_root(is_root):
         (host(outcome="rejected", answer="no such"), {"no such"}),
         (host(note=record(engine=OTHER)), {"another engine"}),
         (host(note=record(last_verified=OLD)), {"another container"}),
+        (host(container("absent"), record()), set()),
+        (host(container("unknown"), record()), set()),
+        (host(container("unknown"), record(engine=OTHER)), {"another engine"}),
         (host(note=record()), set()),
         (host(), set()),
     ],

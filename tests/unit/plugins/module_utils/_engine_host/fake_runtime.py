@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, record
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, record, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 
@@ -65,6 +65,9 @@ class FakeRuntime:
         if argv[0] == "docker":
             assert words[:1] == ["--host"]
             words = words[2:]
+        else:
+            assert words[:1] == ["--remote=false"]
+            words = words[1:]
         assert argv[0] == self.program
         self.asked += 1
         try:
@@ -156,12 +159,13 @@ class Host:
         monkeypatch.setattr(record, "PATH", str(self.path))
         monkeypatch.setattr(record, "LOCK", str(folder / "run" / "record.lock"))
         monkeypatch.setattr(record.files, "replace", replace)
-        monkeypatch.setattr(container.commands, "attempt", self._attempt)
-        monkeypatch.setattr(container.commands, "find", lambda name: name if name == self.runtime.program else None)
+        monkeypatch.setattr(commands, "attempt", self._attempt)
+        monkeypatch.setattr(commands, "find", lambda name: name if name == self.runtime.program else None)
         monkeypatch.setattr(container.processes, "pids", list)
         monkeypatch.setattr(container, "_is_here", lambda seen: True)
         monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(self.units),))
-        monkeypatch.setattr(container, "_DOCKER_SOCKET", str(folder / "docker.sock"))
+        monkeypatch.setattr(runtimes, "_DOCKER_SOCKET", str(folder / "docker.sock"))
+        monkeypatch.setattr(runtimes, "find_obstacle", lambda runtime: None)
         monkeypatch.setattr(container, "_WANTS", (str(folder / "wants"),))
         for name in ("_CHECK_SECONDS", "_INTERVAL", "_DOWN_SECONDS"):
             monkeypatch.setattr(container, name, 0.0)
