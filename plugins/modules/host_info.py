@@ -118,6 +118,14 @@ slb_host:
         fix:
           description: What to do about V(unknown).
           type: str
+        health:
+          description:
+            - Result of the container's health check, V(starting), V(healthy) or V(unhealthy); null without one.
+            - V(silent) if the check should have reported and did not.
+          type: str
+        health_output:
+          description: Last line that the health check printed since the start of the container.
+          type: str
     record:
       description: The deployment record that the collection keeps on the host.
       type: dict

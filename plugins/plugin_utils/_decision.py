@@ -128,9 +128,23 @@ def _is_list_incomplete(state: State, policy: Policy) -> bool:
 def _is_healthy(state: State, policy: Policy) -> bool:
     if state.container.state != "running" or not state.is_verified:
         return False
+    if state.container.health in ("starting", "unhealthy"):
+        return False
     if state.has_list or policy.remediates:
         return _is_listed_running(state, policy)
     return state.is_stable(policy) or state.container.restart_count == 0
+
+
+def _is_unhealthy(state: State, policy: Policy) -> bool:
+    """Return whether the engine, not a leftover, fails its health check."""
+    if state.container.state != "running" or state.container.health != "unhealthy":
+        return False
+    if _is_listed_running(state, policy):
+        return True
+    if policy.remediates or state.is_open or _is_not_in_list(state) or state.listed.state == "deploying":
+        return False
+    is_adopted = _is_to_adopt(state, policy) and not state.has_list
+    return state.is_verified or _is_own_over(state, policy) or is_adopted
 
 
 def _must_restore(state: State, policy: Policy) -> bool:
@@ -150,7 +164,7 @@ def _is_own_over(state: State, policy: Policy) -> bool:
 
 def _has_failed(state: State, policy: Policy) -> bool:
     """Return whether the container that came with our request is no engine. A person has paused a paused one."""
-    is_dead = not state.is_stable(policy) or state.listed.state == "failed"
+    is_dead = not state.has_settled(policy) or state.listed.state == "failed"
     return state.is_after_request and is_dead and state.container.state != "paused"
 
 
@@ -281,11 +295,31 @@ RULES: tuple[Rule, ...] = (
         "Remove the engine in the web console, then run again.",
     ),
     Rule(
+        "engine_unhealthy",
+        "health check says unhealthy, and the container is verified, listed as running, to be adopted, or of a request "
+        "whose wait is over",
+        _is_unhealthy,
+        "fail",
+        lambda s, p: f"Health check of container slb failed: {s.container.health_output or 'no output'}.",
+        lambda s, p: (
+            f"Check `{s.container.runtime} logs slb` on the host. Repair the engine there, or remove it in the web "
+            "console and run slb.fleet.remediate."
+        ),
+    ),
+    Rule(
         "healthy",
-        "record verified and everything in it holds, container runs, and the engine list, if configured, says running",
+        "record verified and everything in it holds, container runs, and engine list and health check, if any, say so",
         _is_healthy,
         "none",
         "Engine runs in the recorded container.",
+    ),
+    Rule(
+        "engine_restarting",
+        "engine list says running, container runs, its health check has not decided",
+        lambda s, p: _is_listed_running(s, p) and s.container.health == "starting" and not p.remediates,
+        "wait",
+        "Health check of container slb has not reported yet.",
+        "Wait for the health check, then run again.",
     ),
     Rule(
         "running_in_engine_list",
@@ -349,7 +383,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_restarting",
-        "verified container restarts, or was restarted within slb_settle",
+        "verified container restarts, was restarted within slb_settle, or its health check has not decided",
         lambda s, p: (
             s.is_verified
             and (s.container.state == "restarting" or (s.container.state == "running" and not s.is_stable(p)))
@@ -357,7 +391,11 @@ RULES: tuple[Rule, ...] = (
             and not p.remediates
         ),
         "wait",
-        "Verified container was restarted by its runtime a moment ago, or restarts again and again.",
+        lambda s, p: (
+            "Health check of the verified container has not reported yet."
+            if s.has_settled(p)
+            else "Verified container was restarted within slb_settle, or keeps restarting."
+        ),
         "Check `{runtime} logs slb` on the host. Repair it there, or run slb.fleet.remediate.",
     ),
     Rule(
@@ -446,7 +484,7 @@ RULES: tuple[Rule, ...] = (
         "engine_list_mismatch",
         "own request, wait over, its container is stable, and the engine list says neither running nor failed",
         lambda s, p: (
-            _is_own_over(s, p) and s.is_stable(p) and s.has_list and s.listed.state != "failed" and not p.remediates
+            _is_own_over(s, p) and s.has_settled(p) and s.has_list and s.listed.state != "failed" and not p.remediates
         ),
         "fail",
         "Engine is stable on the host, but not running in the engine list: {listed}.",

@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
 RecordState = Literal["none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"]
+Health = Literal["", "starting", "healthy", "unhealthy", "silent"]
 Outcome = Literal["none", "requested", "exists", "port_in_use", "rejected", "unknown"]
 
 _LEFTOVER = re.compile(r"slb-leftover-[0-9A-Za-z.-]{1,60}")
@@ -53,7 +54,10 @@ class Policy:
 
 @dataclass(frozen=True)
 class Container:
-    """The container ``slb``. ``connections``: inbound; None if they cannot be seen."""
+    """The container ``slb``. ``connections``: inbound; None if they cannot be seen.
+
+    ``health``: of its health check; empty without one; ``silent`` if the check should have reported and did not.
+    """
 
     state: ContainerState = "absent"
     id: str | None = None
@@ -67,6 +71,8 @@ class Container:
     outbound: int = 0
     why: str = ""
     fix: str = ""
+    health: Health = ""
+    health_output: str = ""
 
     @property
     def is_live(self) -> bool:
@@ -225,13 +231,23 @@ class State:
         wait = max(policy.wait_timeout, self.record.wait_timeout)
         return max(0.0, wait - self.record.age) if self.record.state == "requested" else 0.0
 
-    def is_stable(self, policy: Policy) -> bool:
+    def has_settled(self, policy: Policy) -> bool:
+        """Return whether the container runs for at least the settle time."""
         container = self.container
         return container.state == "running" and container.uptime is not None and container.uptime >= policy.settle
 
+    def is_stable(self, policy: Policy) -> bool:
+        """Return whether the container has settled, and its health check, if it reports, says healthy."""
+        return self.has_settled(policy) and self.container.health not in ("starting", "unhealthy")
+
     def is_settling(self, policy: Policy) -> bool:
-        """Return whether the container runs for less than the settle time, and was never restarted."""
-        return self.container.state == "running" and not self.is_stable(policy) and self.container.restart_count == 0
+        """Return whether the container was never restarted and has not settled, or its health check has not decided."""
+        container = self.container
+        if container.state != "running" or container.health == "unhealthy":
+            return False
+        if self.has_settled(policy):
+            return container.health == "starting"
+        return container.restart_count == 0
 
     def in_words(self) -> list[str]:
         """Return the observed state as short phrases."""
@@ -248,6 +264,10 @@ class State:
             count = container.connections
             words += ", connections unknown" if count is None else f", {count} connections"
         yield words + (f" ({container.why})" if container.why else "")
+        words = {"": "", "silent": "health check has never reported, and is ignored"}.get(
+            container.health, f"health check {container.health}"
+        )
+        yield words + (f": {container.health_output}" if container.health == "unhealthy" else "")
         yield f"container slb managed by {container.manager}" if container.manager and container.id else ""
         words = "no deployment record" if record.state == "none" else f"deployment record {record.state}"
         if record.state == "requested":
@@ -304,6 +324,8 @@ def _container(facts: Mapping[str, Any]) -> Container:
         outbound=int(facts["outbound"] or 0),
         why=facts["why"] or "",
         fix=facts["fix"] or "",
+        health=_one_of(facts["health"] or "", Health),
+        health_output=facts["health_output"] or "",
     )
 
 

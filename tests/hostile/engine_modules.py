@@ -16,7 +16,9 @@ _MODULE = re.compile(
 )
 _ARGUMENTS = re.compile(rb"\{\\*[\"']ANSIBLE_MODULE_ARGS")
 _CONTAINER = {
-    **dict.fromkeys(("id", "image", "uptime", "exit_code", "restart_policy", "manager", "why", "fix")),
+    **dict.fromkeys(
+        ("id", "image", "uptime", "exit_code", "restart_policy", "manager", "why", "fix", "health", "health_output")
+    ),
     **{"name": "slb", "runtime": "docker", "restart_count": 0, "auto_remove": False},
     **{"connections": 0, "peers": [], "outbound": 0, "state": "absent"},
 }

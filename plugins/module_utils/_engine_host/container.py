@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The container ``slb`` of this machine, by the command lines of Docker and of root's Podman."""
 
+import calendar
 import glob
 import json
 import os
@@ -67,6 +68,7 @@ class Container(NamedTuple):
 
     ``state``: absent, created, running, restarting, paused, exited or unknown (``why``, and ``fix`` says what to do).
     ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: in removal.
+    ``health``: of its health check: starting, healthy, unhealthy or silent (it should have reported); None without one.
     """
 
     state: str
@@ -82,6 +84,8 @@ class Container(NamedTuple):
     manager: Optional[str] = None
     why: Optional[str] = None
     fix: Optional[str] = None
+    health: Optional[str] = None
+    health_output: Optional[str] = None
     pid: Optional[int] = None
     network_mode: Optional[str] = None
     published_ports: Tuple[int, ...] = ()
@@ -548,13 +552,15 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         if not os.path.exists(item.get("StaticDir") or "/"):  # only Podman has the key
             why = f"its folder {item['StaticDir']} is not on this machine"
             return Container("unknown", name, runtime=runtime, why=why, fix=f"Let {runtime} use this machine.")
+        uptime = max(0.0, clock.uptime() - process.began) if process else None
+        health, output = _parse_health(item, runtime, uptime)
         return Container(
             state=known or "unknown",
             name=str(item.get("Name") or name).lstrip("/"),
             id=str(item["Id"]),
             runtime=runtime,
             image=config["Image"],
-            uptime=max(0.0, clock.uptime() - process.began) if process else None,
+            uptime=uptime,
             exit_code=state["ExitCode"],
             restart_policy=f"{policy}:{retries}" if retries else policy,
             restart_count=item.get("RestartCount") or 0,
@@ -562,6 +568,8 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             manager=_manager_of_labels(config.get("Labels") or {}),
             why=None if known else f"{runtime} reports the state {state['Status']}",
             fix=None if known else f"Check `{runtime} ps --all`; `{runtime} rm --force {name}` removes the container.",
+            health=health,
+            health_output=output,
             pid=pid,
             network_mode=host["NetworkMode"],
             published_ports=tuple(int(port["HostPort"]) for ports in bindings.values() for port in ports or []),
@@ -572,6 +580,35 @@ def _parse(runtime: str, name: str, text: str) -> Container:
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         why = f"the output of `{runtime} container inspect` has an unknown form: {error!r}"
         return Container("unknown", name, runtime=runtime, why=why, fix=f"Check `{runtime} inspect {name}`.")
+
+
+def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:
+    """Return the state of the health check, and the last line that it printed since the start of the container."""
+    seen = item["State"].get("Health") or {}
+    status, check = seen.get("Status"), item["Config"].get("Healthcheck") or {}
+    if uptime is None or status not in ("starting", "healthy", "unhealthy"):  # Podman 4.3 has an empty text for none
+        return None, None
+    # After a restart, the log still has the checks of the run before.
+    began = _parse_time(item["State"]["StartedAt"])
+    log = [str(entry.get("Output")) for entry in seen.get("Log") or [] if _parse_time(entry["Start"]) >= began]
+    lines = log[-1].strip().splitlines() if log else []
+    defaults = {"Interval": 30, "Timeout": 30, "StartPeriod": 0}
+    each = {key: (check.get(key) or 0) / 1e9 or default for key, default in defaults.items()}
+    longest = each["StartPeriod"] + ((check.get("Retries") or 3) + 1) * (each["Interval"] + each["Timeout"])
+    # Without an interval, Podman never runs the check.
+    if status == "starting" and (uptime > longest or (runtime == "podman" and not check.get("Interval"))):
+        status = "silent"
+    return status, lines[-1][:200] if lines else None
+
+
+def _parse_time(text: str) -> float:
+    """Return the seconds of a time such as ``2026-11-20T13:14:00.123456789+01:00``."""
+    parts = re.match(r"(\d+-\d+-\d+T\d+:\d+:\d+)(\.\d+)?(?:Z|([+-])(\d\d):(\d\d))", text)
+    if parts is None:
+        raise ValueError(f"no time: {text:.40}")
+    seconds = calendar.timegm(time.strptime(parts.group(1), "%Y-%m-%dT%H:%M:%S")) + float(parts.group(2) or 0)
+    offset = 60 * (60 * int(parts.group(4) or 0) + int(parts.group(5) or 0))
+    return seconds + (offset if parts.group(3) == "-" else -offset)
 
 
 def _manager_of_labels(labels: Dict[str, Any]) -> Optional[str]:

@@ -67,6 +67,8 @@ PREPARING, RESTORING = (
     record(state, set_aside=SET_ASIDE, age=200, containers_before=(OLD,)) for state in ("preparing", "restoring")
 )
 
+UNHEALTHY, STARTING = container(health="unhealthy"), container(health="starting")
+
 # (state, policy, action, code)
 ROWS = [
     (host(container("unknown")), Policy(), "fail", "container_state_unknown"),
@@ -184,6 +186,26 @@ ROWS = [
     (host(note=record(engine=OTHER)), Policy(unverified_engine="adopt"), "record", "unverified_container"),
     (host(listed="not_listed"), Policy(), "replace", "leftover"),
     (host(listed="failed"), Policy(unverified_engine="adopt"), "fail", "override_contradicts_engine_list"),
+    # Health check
+    (host(UNHEALTHY, record()), Policy(), "fail", "engine_unhealthy"),
+    (host(UNHEALTHY, record(), "running"), Policy(), "fail", "engine_unhealthy"),
+    (host(UNHEALTHY, listed="running"), Policy(remediates=True), "fail", "engine_unhealthy"),
+    (host(UNHEALTHY, OWN), Policy(), "fail", "engine_unhealthy"),
+    (host(UNHEALTHY, YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(UNHEALTHY), Policy(unverified_engine="adopt"), "fail", "engine_unhealthy"),
+    (host(UNHEALTHY), Policy(), "fail", "unverified_container"),
+    (host(UNHEALTHY, record(), "not_listed"), Policy(), "fail", "missing_from_engine_list"),
+    (host(UNHEALTHY, OWN, "not_listed"), Policy(), "fail", "engine_list_mismatch"),
+    (host(UNHEALTHY, record()), Policy(remediates=True), "replace", "replace_requested"),
+    (host(UNHEALTHY, PREPARING), Policy(), "fail", "name_taken"),
+    (host(STARTING, record()), Policy(), "wait", "engine_restarting"),
+    (host(STARTING, record(), "running"), Policy(), "wait", "engine_restarting"),
+    (host(STARTING, YOUNG), Policy(), "wait", "deployment_in_progress"),
+    (host(STARTING, OWN), Policy(), "wait", "deployment_settling"),
+    (host(STARTING), Policy(unverified_engine="adopt"), "wait", "unverified_container"),
+    (host(container(health="silent"), record()), Policy(), "none", "healthy"),
+    (host(container(health="silent"), OWN), Policy(), "record", "deployment_finished"),
+    (host(container(health="healthy"), listed="running"), Policy(), "record", "running_in_engine_list"),
     # Remediation
     (host(note=record()), Policy(remediates=True), "replace", "replace_requested"),
     (host(note=record(), listed="running"), Policy(remediates=True), "none", "healthy"),
@@ -247,6 +269,7 @@ def _records():
 def _all_states():
     boxes = [container(state) for state in get_args(ContainerState)]
     boxes += [container(uptime=1), container(uptime=1, restart_count=2), container(connections=1)]
+    boxes += [UNHEALTHY, STARTING, container(uptime=1, restart_count=2, health="starting")]
     boxes += [container(connections=None), container(auto_remove=True), container(manager="compose project x")]
     for box, note, listed, policy in itertools.product(boxes, _records(), LISTED, POLICIES):
         state = host(box, note, listed)
@@ -275,6 +298,8 @@ def test_decide_is_total_and_safe():
             assert box.state == "absent", context
         if plan.action == "none":
             assert box.state == "running", context
+        if plan.code == "healthy" or plan.action == "record":
+            assert box.health not in ("starting", "unhealthy"), context
         if plan.action == "record" and state.has_list:
             assert state.listed.state == "running", context
         if plan.action == "restore":
@@ -457,6 +482,8 @@ def test_decide_unwritable_record_names_the_missing_root(is_root):
         (host(note=Record(set_aside=replace(SET_ASIDE, exists=None))), set()),
         (host(container(manager="compose project x")), {"compose project x"}),
         (host(container(uptime=77)), {"77 s"}),
+        (host(container(health="unhealthy", health_output="no such")), {"check unhealthy", "no such"}),
+        (host(container(health="silent")), {"is ignored"}),
         (host(container(restart_count=3)), {"3 times"}),
         (host(note=replace(OWN, age=88)), {"88 s"}),
         (host(note=Record("invalid", "damaged")), {"damaged"}),
@@ -473,7 +500,7 @@ def test_decide_unwritable_record_names_the_missing_root(is_root):
 )
 def test_seen_state_has_what_is_special_about_it(state, words):
     special = ("slb-leftover-7", "slb-leftover-1", "compose project x", "77 s", "3 times", "88 s", "damaged", "silent")
-    special += ("no such", "another engine", "another container")
+    special += ("no such", "another engine", "another container", "check unhealthy", "is ignored")
     shown = state.in_words()
     assert all(shown), "no empty line"
     assert {each for each in special if any(each in line for line in shown)} == words

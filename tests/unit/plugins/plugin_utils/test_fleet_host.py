@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 CONTAINER = {
-    **dict.fromkeys(("exit_code", "manager", "why", "fix", "image"), None),
+    **dict.fromkeys(("exit_code", "manager", "why", "fix", "health", "health_output", "image"), None),
     **{"state": "running", "id": "c1", "runtime": "docker", "uptime": 100.0, "restart_count": 0, "auto_remove": False},
     **{"connections": 0, "peers": [], "outbound": 0},
 }

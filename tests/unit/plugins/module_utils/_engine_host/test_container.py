@@ -76,6 +76,58 @@ def test_find_running_container(programs):
         assert "pid" not in seen.summary()
 
 
+CHECK = {"Test": ["CMD", "true"], "Interval": 5 * 10**9, "Timeout": 10**9, "Retries": 2}
+BEFORE, SINCE = (
+    {"Start": f"2026-11-20T{time}.5+01:00", "ExitCode": 1, "Output": "first\nlast line\n"}
+    for time in ("14:13:59", "14:15:00")
+)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "health", "check", "uptime", "state", "output"),
+    [
+        ("docker", None, None, 9, None, None),
+        ("podman", {"Status": ""}, None, 9, None, None),  # Podman 4.3
+        ("docker", {"Status": "healthy", "Log": [SINCE]}, CHECK, 9, "healthy", "last line"),
+        ("docker", {"Status": "unhealthy", "Log": [BEFORE, SINCE]}, CHECK, 9, "unhealthy", "last line"),
+        # The log is of the run before.
+        ("docker", {"Status": "starting", "Log": [BEFORE]}, CHECK, 9, "starting", None),
+        ("docker", {"Status": "starting", "Log": None}, CHECK, 17, "starting", None),
+        ("docker", {"Status": "starting", "Log": None}, CHECK, 19, "silent", None),
+        ("docker", {"Status": "starting"}, {**CHECK, "StartPeriod": 60 * 10**9}, 77, "starting", None),
+        ("docker", {"Status": "starting"}, {"Test": ["CMD", "true"]}, 239, "starting", None),
+        ("docker", {"Status": "starting"}, {"Test": ["CMD", "true"]}, 241, "silent", None),
+        ("podman", {"Status": "starting"}, {"Test": ["CMD", "true"]}, 1, "silent", None),  # --health-interval=disable
+    ],
+)
+def test_find_reads_the_health_check(programs, monkeypatch, runtime, health, check, uptime, state, output):
+    program(
+        programs,
+        runtime,
+        "cat <<'END'\n"
+        + inspected(
+            State={
+                "Status": "running",
+                "Pid": 7,
+                "ExitCode": 0,
+                "StartedAt": "2026-11-20T13:14:00.1Z",
+                "Health": health,
+            },
+            Config={"Image": "slb:1", "Healthcheck": check},
+        )
+        + "\nEND",
+    )
+    monkeypatch.setenv("PATH", f"{programs}:/bin")
+    monkeypatch.setattr(runtimes, "installed", lambda: [runtime])
+    monkeypatch.setattr(container, "_is_here", lambda seen: True)
+    monkeypatch.setattr(container.clock, "uptime", lambda: 1000.0)
+    monkeypatch.setattr(
+        container.processes, "look", lambda pid: container.processes.Process(pid, "S", 1, (1000 - uptime) * 100)
+    )
+    seen = container.find_container()
+    assert (seen.state, seen.health, seen.health_output) == ("running", state, output), seen
+
+
 BUILDAH = '[ $1 = ps ] || exit 125; case "$*" in *--external*) '
 MADE_MEANWHILE = f"case $1 in container) [ -e made ] && {FOUND} || exit 1;; ps) : >made; echo c1;; esac"
 RESTARTING = f"[ -e second ] && echo '{inspected('restarting')}' || {{ : >second; {FOUND}; }}"
