@@ -617,8 +617,9 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
             f"Deployment record shows this container for engine {s.record.engine.name} at "
             f"{s.record.engine.manage_ip} ({s.record.engine.base_url})."
         ),
-        "Correct slb_engine_name, slb_manage_ip or slb_base_url. If the engine was renamed, set "
-        "slb_unverified_engine: adopt for this host.",
+        # The record and the container of a clone are those of the other host.
+        "Correct slb_engine_name, slb_manage_ip or slb_base_url. If the host is a clone, run slb.fleet.remediate, then "
+        "slb.fleet.rollout. If the engine was renamed, set slb_unverified_engine: adopt for this host.",
     ),
     SafetyCheck(
         "record_not_writable",

@@ -146,19 +146,15 @@ class FleetHost:
 
         ``rest``: further fields of the state, such as ``outcome``.
         """
+        is_translated = self.variables["manage_ip_translated"]
+        state = state_from_facts(
+            slb_host, self.engine, self._listed, is_translated=is_translated, requests=requests, **rest
+        )
         if slb_host.get("machine") and not self._conflict:
             others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)
             if others:
                 self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MOST_NAMES])}."
-        self.last_state = state_from_facts(
-            slb_host,
-            self.engine,
-            self._listed,
-            is_translated=self.variables["manage_ip_translated"],
-            conflict=self._conflict,
-            requests=requests,
-            **rest,
-        )
+        self.last_state = replace(state, conflict=self._conflict)
         plan = decide(self.last_state, self.policy)
         if not plan.by_list:
             return plan

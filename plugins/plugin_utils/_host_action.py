@@ -15,8 +15,10 @@ from ansible import constants, context
 from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.plugins.action import ActionBase
 
+from ansible_collections.slb.fleet.plugins.module_utils._causes import find_cause
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, check
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
@@ -31,22 +33,8 @@ else:
 
 _MARGIN_SECONDS = 5
 """For the connection, of the time limit of a task."""
-_ALWAYS = ("changed", "failed", "msg", "code", "fix", "diff", "warnings", "exception")
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
-RETURNED: Mapping[str, tuple[str, ...]] = {
-    "host_info": ("slb_host",),
-    "_engine_step": ("record", "set_aside_as", "restored", "is_replaced", "is_unknown", "before", "after"),
-    "engine_container": ("record", "set_aside_as", "restored", "is_unknown", "before", "after"),
-    "engine_record": ("record",),
-    "motd": ("moved", "backup_file"),
-    "login": ("sessionid", "tls_fingerprint"),
-    "engine": ("outcome", "status_code", "answer"),
-    "engine_info": ("engines", "unmapped"),
-    "interface": ("adopted", "released", "left_alone", "undone", "pending", "token"),
-    "_interface_confirm": ("pending",),
-}
-"""Keys that a host may return, by module. Everything else is dropped, above all ``ansible_facts``."""
 _LONGEST_TEXT = 8192
 _DEEPEST = 8
 _MOST_ITEMS = 20_000
@@ -102,7 +90,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
         """Return the result of ``slb.fleet.<module>`` on the host.
 
         An empty or undecodable answer is a lost connection. The module runs once more then, unless ``attempts`` is 1.
-        Raises AnsibleConnectionFailure, and FleetError ``host_unreachable`` or ``host_not_checked``.
+        Raises AnsibleConnectionFailure, and FleetError ``host_unreachable``, ``host_answer_invalid`` or of a cause.
         """
         answer: dict[str, Any] = {}
         for _attempt in range(attempts):
@@ -110,35 +98,39 @@ class HostAction(ActionBase):  # type: ignore[misc]
                 answer = self._execute_module(
                     module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables
                 )
-            except AnsibleConnectionFailure as error:
-                raise AnsibleConnectionFailure(visible(" ".join(str(error.message).split()))) from None
+            except AnsibleError as error:
+                words = visible(" ".join(str(error.message).split()))
+                is_connection = isinstance(error, AnsibleConnectionFailure)
+                _raise_cause(words, is_reached=not is_connection)
+                if is_connection:
+                    raise AnsibleConnectionFailure(words) from None
+                raise
             if "module_stdout" not in answer:
                 return _declared(module, answer)
             if answer.get("rc", 0) in (1, 127):
                 break
             self.reset_connection()
-        printed = f"{answer.get('module_stdout') or ''}\n{answer.get('module_stderr') or ''}".strip().splitlines()
+        printed = f"{answer.get('module_stdout') or ''}\n{answer.get('module_stderr') or ''}".strip()
+        _raise_cause(printed, is_reached=True)
         if not printed or answer.get("rc", 0) not in (1, 127):
             raise FleetError(
                 "host_unreachable",
                 f"Connection lost: SSH ended with status {answer.get('rc')} and no valid answer.",
                 "Check the network and sshd on the host, then run again.",
             )
-        raise FleetError(
-            "host_not_checked",
-            f"Module not run on the host: {visible(printed[-1]).rstrip('.')[:150]}.",
-            "Check that the host has Python 3.6 or later, and set ansible_python_interpreter.",
-        )
+        last = visible(printed.splitlines()[-1]).rstrip(".")[:150]
+        raise FleetError("host_not_checked", f"Module not run on the host: {last}.", "")
 
     def on_host_again(self, module: str, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """As ``on_host``, after the first contact: a lost connection is a failure, which counts like any other."""
         try:
             return self.on_host(module, arguments, variables)
         except AnsibleConnectionFailure as error:
+            cause = find_cause(str(error))
             raise FleetError(
                 "host_unreachable",
                 f"Connection to the host lost: {visible(str(error))[-150:].strip()}.",
-                "Check the network and sshd on the host, then run again.",
+                cause.fix if cause else "Check the network and sshd on the host, then run again.",
                 is_unknown=True,
             ) from None
 
@@ -146,7 +138,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
 def raise_failure(answer: Mapping[str, Any]) -> None:
     """Raise a module's failure as FleetError."""
     if answer.get("failed"):
-        values = {key: answer[key] for key in answer if key not in (*_ALWAYS, *_UNREADABLE)}
+        values = {key: answer[key] for key in answer if key not in (*ALWAYS, *_UNREADABLE)}
         raise FleetError(
             str(answer.get("code") or "task_failed"),
             str(answer.get("msg") or "Module failed without a message."),
@@ -165,14 +157,25 @@ def _name_host(result: dict[str, Any], name: str) -> None:
                 values[key] = values[key].replace("ansible HOST -b -m slb.fleet.", command)
 
 
+def _raise_cause(words: str, *, is_reached: bool) -> None:
+    """Raise FleetError if the words show why the module did not run. ``is_reached``: SSH itself has succeeded."""
+    cause = find_cause(words)
+    if cause and (is_reached or not cause.is_connection):
+        raise FleetError(cause.code, f"Module not run on the host: {cause.summary}.", cause.fix)
+
+
 def _declared(module: str, answer: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _cleaned(answer[name], _DEEPEST) for name in (*_ALWAYS, *RETURNED[module]) if name in answer}
+    """Return the keys that the module may return. Raises FleetError if a value has a wrong type or size."""
+    schema = {**ALWAYS, **RETURNED[module]}
+    declared = {name: _cleaned(answer[name], _DEEPEST) for name in schema if name in answer}
+    check(declared, schema)
+    return declared
 
 
 def _cleaned(value: Any, depth: int) -> Any:
     """Return data of bounded size, without characters that a terminal would act upon."""
     if value is None or isinstance(value, (bool, int, float)):
-        return value
+        return value  # ``check`` refuses what is too large
     if isinstance(value, str):
         return visible(value[:_LONGEST_TEXT], keep_lines=True)
     if depth and isinstance(value, Mapping):

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import comparable
+from ansible_collections.slb.fleet.plugins.plugin_utils._facts import FACTS, check
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
 
 ContainerState = Literal["absent", "created", "running", "restarting", "paused", "exited", "unknown"]
@@ -289,43 +290,37 @@ class State:
 
 def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed, **rest: Any) -> State:
     """Return the observed state of a host. ``slb_host``: of the module ``host_info``. Raises FleetError."""
-    try:
-        return State(
-            engine=engine,
-            container=_container(slb_host["engine_container"]),
-            record=_record(slb_host["record"]),
-            listed=listed,
-            addresses=tuple(slb_host["addresses"] or ()),
-            is_root=bool(slb_host["root"]),
-            running_leftovers=tuple(slb_host["running_leftovers"] or ())[:5],
-            stopped_leftovers=tuple(filter(_LEFTOVER.fullmatch, slb_host.get("stopped_leftovers") or ())),
-            ports=tuple(slb_host.get("ports") or ()),
-            **rest,
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise FleetError(
-            "host_answer_invalid",
-            f"Facts of this host invalid: {error!r:.80}.",
-            "Check the host before you trust it again: its module returned something else than facts.",
-        ) from None
+    check(slb_host, FACTS)
+    return State(
+        engine=engine,
+        container=_container(slb_host["engine_container"]),
+        record=_record(slb_host["record"]),
+        listed=listed,
+        addresses=tuple(slb_host.get("addresses") or ()),
+        is_root=slb_host["root"],
+        running_leftovers=tuple(slb_host.get("running_leftovers") or ())[:5],
+        stopped_leftovers=tuple(filter(_LEFTOVER.fullmatch, slb_host.get("stopped_leftovers") or ())),
+        ports=tuple(slb_host.get("ports") or ()),
+        **rest,
+    )
 
 
 def _container(facts: Mapping[str, Any]) -> Container:
     return Container(
-        state=_one_of(facts["state"], ContainerState),
-        id=facts["id"],
-        runtime=facts["runtime"] or "docker",
-        uptime=facts["uptime"],
-        restart_count=int(facts["restart_count"] or 0),
-        auto_remove=bool(facts["auto_remove"]),
-        manager=facts["manager"] or "",
-        connections=facts["connections"],
-        peers=tuple(facts["peers"] or ()),
-        outbound=int(facts["outbound"] or 0),
-        why=facts["why"] or "",
-        fix=facts["fix"] or "",
-        health=_one_of(facts["health"] or "", Health),
-        health_output=facts["health_output"] or "",
+        state=facts["state"],
+        id=facts.get("id"),
+        runtime=facts.get("runtime") or "docker",
+        uptime=facts.get("uptime"),
+        restart_count=int(facts.get("restart_count") or 0),
+        auto_remove=facts["auto_remove"],
+        manager=facts.get("manager") or "",
+        connections=facts.get("connections"),
+        peers=tuple(facts.get("peers") or ()),
+        outbound=int(facts.get("outbound") or 0),
+        why=facts.get("why") or "",
+        fix=facts.get("fix") or "",
+        health=facts.get("health") or "",
+        health_output=facts.get("health_output") or "",
     )
 
 
@@ -333,7 +328,7 @@ def _record(facts: Mapping[str, Any]) -> Record:
     aside, earlier = (_aside(facts.get(key)) for key in ("set_aside", "earlier"))
     name = facts.get("verified_name") or ""
     return Record(
-        state=_one_of(facts["state"], RecordState),
+        state=facts["state"],
         why=facts.get("why") or "",
         unwritable=facts.get("unwritable") or "",
         request_id=facts.get("request_id"),
@@ -351,14 +346,7 @@ def _record(facts: Mapping[str, Any]) -> Record:
 
 
 def _aside(facts: Mapping[str, Any] | None) -> SetAside | None:
-    return (
-        SetAside(facts["id"], facts["name"], facts["purpose"], facts["exists"], float(facts.get("stop_timeout") or 0))
-        if facts
-        else None
-    )
-
-
-def _one_of(value: Any, choices: Any) -> Any:
-    if value not in get_args(choices):
-        raise ValueError(value)
-    return value
+    if not facts:
+        return None
+    stop_timeout = float(facts.get("stop_timeout") or 0)
+    return SetAside(facts["id"], facts["name"], facts["purpose"], facts.get("exists"), stop_timeout)

@@ -7,7 +7,7 @@ import pytest
 
 PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
 HERE = "ansible_collections.slb.fleet.plugins."
-CONTROLLER = {"_errors", "_visible", "_module", "_result", "_system", "_management_node"}
+CONTROLLER = {"_causes", "_errors", "_visible", "_module", "_result", "_system", "_management_node"}
 BELOW = {
     "module_utils/_errors": set(),
     "module_utils/_visible": set(),

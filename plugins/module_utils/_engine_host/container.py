@@ -37,6 +37,13 @@ _DOWN_SECONDS = 30.0
 _INTERVAL = 0.5
 _READS = 3  # a container created between `inspect` and `ps` is listed but was not inspected
 
+_SILENCE = (
+    (r"client version \S+ is too old|client is newer|API version", "Update the command {0}: its daemon is newer."),
+    (r"[Nn]o space left", "Free space on the host, then run again."),
+    (r"Cannot connect to the Docker daemon", "Start {0} on the host, or repair it, then run again."),
+    (r"[Pp]ermission denied", "Check the rights of root on the host, such as AppArmor and SELinux, then run again."),
+)
+"""What to do if a runtime answers with these words."""
 _STATES = {
     "created": "created",
     "configured": "created",
@@ -506,7 +513,7 @@ def _read_container(runtime: str, name: str, selection: str) -> Container:
     obstacle = runtimes.find_obstacle(runtime)
     if obstacle:
         return Container("unknown", name, runtime=runtime, why=obstacle.why, fix=obstacle.fix)
-    why, fix = "", f"Start {runtime} on the host, or repair it, then run again."
+    why, fix = "", f"Check `{runtime} ps --all` on the host, then run again."
     for _attempt in range(_READS):
         inspected = runtimes.run(runtime, "container", "inspect", name)
         if inspected.rc == 0:
@@ -523,6 +530,7 @@ def _read_container(runtime: str, name: str, selection: str) -> Container:
         listed = runtimes.run(runtime, "ps", "--all", "--quiet", "--filter", selection)
         if listed.rc != 0:
             why = f"{runtime} does not answer: {listed.words}"
+            fix = next((own.format(runtime) for words, own in _SILENCE if re.search(words, listed.words)), fix)
             break
         if not listed.stdout.strip():
             return _check_absent(runtime, name)

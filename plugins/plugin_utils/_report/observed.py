@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._causes import find_cause
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change
 
@@ -57,8 +58,10 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
     """Return what a report needs. ``module``: its full name. ``on``: the delegated host, if any."""
     # An include that fails gives its reason under another name.
     summary = _text(result.get("msg") or result.get("reason") or "No message.")
+    # Ansible's own failures have no fix, and a lost connection has no code.
+    cause = find_cause(str(result.get("msg"))) if result.get("unreachable") or result.get("failed") else None
     if not module.startswith(PREFIX):
-        return Observed("", summary, "")
+        return Observed(cause.code, summary, cause.fix) if cause else Observed("", summary, "")
     code, fix = _phrase(result.get("code")), _text(result.get("fix") or "")
     if limit := _mapping(result.get("timedout")).get("period"):
         code, summary = "host_timeout", f"Task not finished within {limit} s."
@@ -66,6 +69,8 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
             "Check the host, then run again: the next run continues or restores. "
             "Or raise slb_host_timeout (Ansible's task_timeout)."
         )
+    if cause and not code:
+        code, fix = cause.code, fix or cause.fix
     plan = _plan(result) if module == f"{PREFIX}engine_plan" else None
     changes = tuple(_changes(module.removeprefix(PREFIX), result, on))
     return Observed(code, summary, fix, plan, changes, _text(result.get("afterwards") or ""))

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils import _host_action as host_action
@@ -48,7 +48,7 @@ def test_declared_keys_only():
 
 
 def test_answer_is_bounded_and_visible():
-    taken = Host({"msg": "\x1b[31m" + "x" * 100_000, "record": [[[[[[[[[[["deep"]]]]]]]]]]]}).on_host(
+    taken = Host({"msg": "\x1b[31m" + "x" * 100_000, "record": {"x": [[[[[[[[[["deep"]]]]]]]]]]}}).on_host(
         "engine_record", {}, {}
     )
     assert "\x1b" not in taken["msg"]
@@ -74,6 +74,39 @@ def test_undecodable_answer_has_a_code(answers, code):
     with pytest.raises(FleetError) as caught:
         Host(*answers).on_host("host_info", {}, {})
     assert caught.value.code == code
+
+
+TTY = {**LOST, "module_stderr": "sudo: sorry, you must have a tty to run sudo", "rc": 1}
+FULL = "Failed to create temporary directory: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "fix"),
+    [
+        (TTY, "permission_denied", "requiretty"),
+        (AnsibleError("Missing sudo password"), "permission_denied", "--ask-become-pass"),
+        (AnsibleConnectionFailure(FULL), "host_not_checked", "df"),
+        ({**LOST, "module_stderr": "Segmentation fault", "rc": 1}, "host_not_checked", ""),
+    ],
+)
+def test_failure_of_ansible_has_the_fix_of_its_cause(answer, code, fix):
+    """Words that are not known get no fix: a guess would send the operator to the wrong place."""
+    with pytest.raises(FleetError) as caught:
+        Host(answer).on_host("host_info", {}, {})
+    assert (caught.value.code, fix in caught.value.fix, bool(caught.value.fix)) == (code, True, bool(fix))
+
+
+def test_unreachable_host_stays_unreachable():
+    for error in (AnsibleConnectionFailure("Host key verification failed"), AnsibleError("some words")):
+        with pytest.raises(type(error)):
+            Host(error).on_host("host_info", {}, {})
+
+
+@pytest.mark.parametrize("lie", [{"record": [1]}, {"changed": "no"}, {"msg": {}}, {"record": {"age": float("inf")}}])
+def test_answer_of_wrong_types_is_invalid(lie):
+    with pytest.raises(FleetError) as caught:
+        Host(lie).on_host("_engine_step", {}, {})
+    assert caught.value.code == "host_answer_invalid"
 
 
 def test_lost_connection_after_the_first_contact_is_a_failure():
