@@ -208,6 +208,6 @@ def test_any_text_is_judged_in_linear_time(head, piece):
     find_outcome(answer_of_node, compile_patterns({}), ("edge-1",))
     for request in (client_module.Request("GET", "/"), client_module.Request("POST", client_module.LOGIN_PATH)):
         client_module._is_session_ended(request, answer_of_node)
-        client_module._is_rejection(answer_of_node)
+        client_module.is_rejection(answer_of_node)
     answer_of_node.described(("secret",))
     assert time.process_time() - begin < 0.7

@@ -20,8 +20,8 @@ from fleet import BIN, ROOT, Fleet
 
 pytestmark = pytest.mark.long
 HOST = "trixie"
-# Where an AWX is: tests/awx and tests/hostile run these.
-ABOUT_AWX = ("merge_reports", "awx_content")
+# Where an AWX is: tests/awx and tests/hostile run these. A recording of a browser: tests/page has it.
+ABOUT_AWX = ("merge_reports", "awx_content", "engine_list_proposal")
 PLUGINS = [
     (kind, path.stem)
     for kind, folder, ending in (("module", "modules", "py"), ("filter", "filter", "yml"))

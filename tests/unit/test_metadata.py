@@ -23,7 +23,7 @@ def test_action_group_has_each_module_that_logs_in():
     assert sorted(group) == sorted(file.stem for file in files if "- slb.fleet._management_node" in file.read_text())
 
 
-@pytest.mark.parametrize("name", ["engine_plan", "engine_install", "merge_reports"])
+@pytest.mark.parametrize("name", ["engine_plan", "engine_install", "merge_reports", "engine_list_proposal"])
 def test_documented_options_are_those_of_the_action(name):
     """ansible-test compares the options of the other modules."""
     documented = yaml.safe_load(plugin("modules", name).DOCUMENTATION)["options"]

@@ -231,7 +231,7 @@ def find_texts(value: Any) -> Iterator[str]:
         if isinstance(item, str):
             yield item
         elif isinstance(item, dict):
-            pending += reversed([each for key, each in item.items() if not _SECRET_KEY.search(bare(key))])
+            pending += reversed([each for key, each in item.items() if not names_secret(key)])
         elif isinstance(item, list):
             pending += reversed(item)
 
@@ -273,6 +273,11 @@ def show(text: str, length: int = MESSAGE_LENGTH) -> str:
 def bare(key: str) -> str:
     """Return a key of JSON in lower case, without "_" and "-"."""
     return key.lower().replace("_", "").replace("-", "")
+
+
+def names_secret(key: str) -> bool:
+    """Return whether a key of JSON, or the name of a parameter, is that of a secret."""
+    return bool(_SECRET_KEY.search(bare(key)))
 
 
 def _signs(value: Mapping[str, Any], wanted: frozenset[str] = _FLAGS | _ERRORS | _CODES | _STATES) -> set[bool | None]:

@@ -240,7 +240,7 @@ class Client:
         credentials = {"username": self.connection.username, "password": self.connection.password}
         request, cookies = Request("POST", LOGIN_PATH, credentials), dict[str, str]()
         answer = self._send(request, cookies)
-        if answer.status == 403 and "csrf" in answer.message.lower() and not _is_rejection(answer):
+        if answer.status == 403 and "csrf" in answer.message.lower() and not is_rejection(answer):
             # The credentials were not looked at: the login page gives the token that is missing.
             if "csrftoken" not in cookies:
                 self._send(Request("GET", LOGIN_PATH), cookies)
@@ -250,7 +250,7 @@ class Client:
         if fix:
             summary = f"Login failed: {place} answered {self.describe(answer)}."
             raise FleetError("unexpected_answer", summary, fix, status_code=answer.status)
-        if _is_rejection(answer) or answer.status in (400, 401, 403, 422, 423):
+        if is_rejection(answer) or answer.status in (400, 401, 403, 422, 423):
             raise FleetError(
                 "login_rejected",
                 f"Login of {self.connection.username[:40]!r} rejected: {place} answered {self.describe(answer)}.",
@@ -744,7 +744,7 @@ def _redirect_fix(connection: Connection, answer: Answer, place: str) -> str:
     return ""
 
 
-def _is_rejection(answer: Answer) -> bool:
+def is_rejection(answer: Answer) -> bool:
     """Return whether the answer to a login reports that the credentials are not accepted, at any status."""
     if answer.is_redirect_to_login:
         return True

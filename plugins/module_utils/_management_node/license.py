@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Request
 
@@ -33,15 +34,7 @@ class License(NamedTuple):
 def download_license(client: Client, max_size: int) -> License:
     """Return the license, at most ``max_size`` bytes. Raises FleetError ``license_unusable`` for anything else."""
     answer = client.call(Request("GET", LICENSE_PATH, limit=max_size))
-    is_message = not answer.is_success or answer.is_html or (bool(answer.parsed) and answer.verdict is False)
-    causes = {
-        f"HTTP {answer.status}": answer.status != 200,
-        answer.defect: bool(answer.defect),
-        "the body is empty": not answer.body.strip(),
-        "it is a web page": answer.is_html,
-        "it reports an error": is_message,
-    }
-    cause = next((text for text, is_true in causes.items() if is_true), "")
+    cause, is_message = find_license_problem(answer)
     if not cause:
         return License(answer.body, answer.has_length)
     # A body that is no message may be a part of the license: it is not shown.
@@ -54,3 +47,16 @@ def download_license(client: Client, max_size: int) -> License:
         status_code=answer.status,
         answer=message,
     )
+
+
+def find_license_problem(answer: Answer) -> tuple[str, bool]:
+    """Return why an answer is no license, empty if it is one, and whether it is a message instead."""
+    is_message = not answer.is_success or answer.is_html or (bool(answer.parsed) and answer.verdict is False)
+    causes = {
+        f"HTTP {answer.status}": answer.status != 200,
+        answer.defect: bool(answer.defect),
+        "the body is empty": not answer.body.strip(),
+        "it is a web page": answer.is_html,
+        "it reports an error": is_message,
+    }
+    return next((text for text, is_true in causes.items() if is_true), ""), is_message

@@ -22,14 +22,14 @@ _COLLECTION = Path(__file__).resolve().parents[3]
 _PLAYBOOKS = _COLLECTION / "playbooks"
 _WITHOUT_HOSTS = ("merge_reports", "awx_setup")
 """Playbooks on the controller alone."""
-_WITHOUT_REPORT = "show_engine_list"
-"""It changes and verifies nothing: a report of it would replace one of the fleet."""
+_WITHOUT_REPORT = ("show_engine_list", "propose_engine_list")
+"""They change and verify no host: a report of them would replace one of the fleet."""
 
 
 def own_playbook(play: Any) -> str:
     """Return the full name of the playbook with a report that has the play; empty for others and for parts."""
     path = _path(play)
-    has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem != _WITHOUT_REPORT
+    has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem not in _WITHOUT_REPORT
     return f"slb.fleet.{path.stem}" if has_report else ""
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
     Request,
-    _is_rejection,
     _is_session_ended,
+    is_rejection,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import find_outcome
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
@@ -256,7 +256,7 @@ def test_texts_in_items_change_nothing(structure, items, has_envelope, status):
     def judge(rows):
         body = {**structure, **({"data": {"items": rows}} if has_envelope else {"items": rows})}
         answer = Answer(status, {"Content-Length": "1"}, json.dumps(body).encode())
-        login = _is_rejection(answer), _is_session_ended(Request("GET", "/x"), answer)
+        login = is_rejection(answer), _is_session_ended(Request("GET", "/x"), answer)
         return find_outcome(answer, COMPILED), answer.verdict, login, answer.shown()
 
     assert judge(items) == judge([])
