@@ -15,6 +15,7 @@ from ansible.plugins.action import ActionBase
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     invalid,
+    missing,
     normalize_base_url,
     require_text,
 )
@@ -66,6 +67,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]
     def _propose(self, options: Mapping[str, Any]) -> dict[str, Any]:
         hosts, patterns = _read_hosts(options["hosts"]), compile_patterns(options)
         base_urls = {normalize_base_url(each) for each in options["base_urls"]}
+        if not base_urls:
+            raise missing("base_url")
         addresses = {address for _name, address in hosts.values()}
         recording = read_recording(load_har(options["src"]), base_urls, addresses, options["src"])
         candidates = propose(recording.exchanges, hosts)

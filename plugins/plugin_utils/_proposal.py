@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -77,11 +78,12 @@ _VALUE = re.compile(r"[\w.,:*-]{1,30}")
 _FILTER = re.compile(r"\d{1,6}|[a-z]{1,20}")
 _STATE_WORD = re.compile(r"(?:[^\W\d_]|[ _./-]){1,24}|-?\d{1,3}")
 _LONG_WORD = re.compile(r"[\w-]{16,}")
+_OF_ADDRESSES = frozenset("0123456789abcdefABCDEF:[ ")
 _MILLISECONDS = re.compile(r"1[5-9]\d{8}(?:\d{3})?")
 _HIDDEN = "?"
 
 _MAX_DEPTH, _ROW_DEPTH = 6, 3
-_MAX_COLUMNS, _MAX_WORDS = 100, 12
+_MAX_COLUMNS, _MAX_LISTS, _MAX_WORDS = 100, 500, 12
 _MAX_CANDIDATES = 10
 _NEAR = 15  # points
 
@@ -205,8 +207,9 @@ def find_lists(document: Any) -> Iterator[tuple[str, list[Any]]]:
             rows, place, below = [], keys, [(each, (*keys, key)) for key, each in value.items()]
         else:
             continue
-        if rows:
-            found.setdefault(".".join(map(_shown_key, place)), []).extend(rows)
+        name = ".".join(map(_shown_key, place))
+        if rows and (name in found or len(found) < _MAX_LISTS):
+            found.setdefault(name, []).extend(rows)
         if len(keys) < _MAX_DEPTH:
             pending += [pair for pair in below if isinstance(pair[0], (dict, list))]
     yield from found.items()
@@ -244,8 +247,10 @@ def read_columns(rows: Sequence[Any]) -> dict[str, list[str | None]]:
     columns: dict[str, list[str | None]] = {}
     for number, row in enumerate(rows):
         for key, text in islice(_flatten(row, "", _ROW_DEPTH), _MAX_COLUMNS):
-            if key in columns or len(columns) < _MAX_COLUMNS:
-                columns.setdefault(key, [None] * len(rows))[number] = text
+            if key not in columns and len(columns) < _MAX_COLUMNS:
+                columns[key] = [None] * len(rows)
+            if key in columns:
+                columns[key][number] = text
     return columns
 
 
@@ -253,13 +258,19 @@ def _flatten(value: Any, prefix: str, depth: int) -> Iterator[tuple[str, str]]:
     # Of a list within a row, only the first entry: the others are no part of each row.
     pairs = value.items() if isinstance(value, dict) else enumerate(value if not prefix else value[:1])
     for key, member in pairs:
+        if _is_secret_key(str(key)):
+            continue
         path = f"{prefix}{_shown_key(str(key))}"
-        if isinstance(member, (dict, list)) and depth > 1 and not names_secret(str(key)):
+        if isinstance(member, (dict, list)) and depth > 1:
             yield from _flatten(member, f"{path}.", depth - 1)
-        elif isinstance(member, (str, int, float)) and not names_secret(str(key)):
+        elif isinstance(member, (str, int, float)):
             yield path, member if isinstance(member, str) else json.dumps(member)
 
 
+_is_secret_key = lru_cache(maxsize=4096)(names_secret)
+
+
+@lru_cache(maxsize=4096)
 def _shown_key(key: str) -> str:
     """Return a key that can be configured and shown; a key of another kind may be a token."""
     is_plain = key == "*" or (_KEY.fullmatch(key) and not _is_opaque(key) and not names_secret(key))
@@ -296,7 +307,7 @@ class _Reading:
         """Return the columns of name and address, and the number of hosts that they explain together."""
         named, addressed = dict[str, list[set[str]]](), dict[str, list[set[str]]]()
         for key, texts in self.columns.items():
-            for table, places, read in ((named, known.by_name, str), (addressed, known.by_address, comparable)):
+            for table, places, read in ((named, known.by_name, str), (addressed, known.by_address, _read_address)):
                 hits = [places.get(read(text[:100]), set()) if text else set() for text in texts]
                 # A name in a list within each row: the row is a group of engines.
                 if any(hits) and not (table is named and ".0" in key):
@@ -516,6 +527,11 @@ def _tokens(text: str) -> set[str]:
     """Return the words of a path or key in lower case and in the singular."""
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", text)
     return {word.lower().removesuffix("s") for word in words} | ({"engine"} if "引擎" in text else set())
+
+
+def _read_address(text: str) -> str:
+    """Return an address as the engine list compares it; other texts are many, and are not parsed."""
+    return comparable(text) if text[:1] in _OF_ADDRESSES or "://" in text or "@" in text else text
 
 
 def _rate_name(key: str) -> tuple[bool, bool]:

@@ -20,7 +20,7 @@ from fleet import BIN, ROOT, Fleet
 
 pytestmark = pytest.mark.long
 HOST = "trixie"
-# Where an AWX is: tests/awx and tests/hostile run these. A recording of a browser: tests/page has it.
+# Where an AWX is: tests/awx and tests/hostile run these. Recordings of a browser are in unit tests only.
 ABOUT_AWX = ("merge_reports", "awx_content", "engine_list_proposal")
 PLUGINS = [
     (kind, path.stem)

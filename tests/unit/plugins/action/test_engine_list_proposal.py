@@ -95,6 +95,7 @@ def test_file_that_cannot_be_written_is_an_error(run, tmp_path):
     ("options", "code"),
     [
         ({"src": ""}, "missing_option"),
+        ({"base_urls": []}, "missing_option"),
         ({"base_urls": ["http://console.example"]}, "invalid_option"),
         ({"base_urls": ["https://other.example"]}, "recording_unusable"),
         ({"hosts": {"edge-1": "edge-1"}}, "invalid_option"),
