@@ -83,7 +83,7 @@ _MILLISECONDS = re.compile(r"1[5-9]\d{8}(?:\d{3})?")
 _HIDDEN = "?"
 
 _MAX_DEPTH, _ROW_DEPTH = 6, 3
-_MAX_COLUMNS, _MAX_LISTS, _MAX_WORDS = 100, 500, 12
+_MAX_COLUMNS, _MAX_LISTS, _MAX_WORDS, _MAX_PAIRED = 100, 500, 12, 10
 _MAX_CANDIDATES = 10
 _NEAR = 15  # points
 
@@ -313,6 +313,11 @@ class _Reading:
                 if any(hits) and not (table is named and ".0" in key):
                     table[key] = hits
         best = ("", "", 0)
+        # A pair of columns is compared row by row: of many, only the most frequent ones.
+        named, addressed = (
+            dict(sorted(table.items(), key=lambda pair: -sum(map(bool, pair[1])))[:_MAX_PAIRED])
+            for table in (named, addressed)
+        )
         for name, names in named.items():
             for address, addresses in addressed.items():
                 pairs = zip(names, addresses, strict=True)
