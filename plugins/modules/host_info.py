@@ -102,6 +102,9 @@ slb_host:
             - What starts the container again, such as C(systemd unit x.service) or C(compose project y); null if nothing was found.
             - If the container is the verified one and runs, only its labels are read.
           type: str
+        manager_fix:
+          description: What keeps the manager from starting the container again.
+          type: str
         connections:
           description: Number of inbound TCP connections; null if they cannot be seen.
           type: int

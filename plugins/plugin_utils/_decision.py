@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import safety
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, State
@@ -145,6 +146,10 @@ def _is_unhealthy(state: State, policy: Policy) -> bool:
         return False
     is_adopted = _is_to_adopt(state, policy) and not state.has_list
     return state.is_verified or _is_own_over(state, policy) or is_adopted
+
+
+def _managed(state: State) -> FleetError:
+    return safety.managed(state.container.manager, state.container.manager_fix)
 
 
 def _must_restore(state: State, policy: Policy) -> bool:
@@ -629,42 +634,38 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: f"Deployment record not writable: {s.record.unwritable}.",
         lambda s, p: "Repair that on the host, then run again." if s.is_root else "Set become: true for this host.",
     ),
+    # The step on the host repeats these, with the same words.
     SafetyCheck(
         "managed_by_systemd",
         "a systemd unit would start the container again",
         ("replace",),
-        lambda s, p: (s.container.manager or "").startswith("systemd"),
-        lambda s, p: f"Container slb is managed by {s.container.manager}, which would start it again.",
-        lambda s, p: f"Run `systemctl disable --now {(s.container.manager or '').split()[2]}`, then run again.",
+        lambda s, p: bool(s.container.manager) and _managed(s).code == "managed_by_systemd",
+        lambda s, p: _managed(s).summary,
+        lambda s, p: _managed(s).fix,
     ),
     SafetyCheck(
         "managed_by_other",
-        "compose, swarm or Kubernetes would start the container again",
+        "a supervisor, cron, compose, swarm, Kubernetes, Nomad or ECS would start the container again",
         ("replace",),
         lambda s, p: bool(s.container.manager),
-        lambda s, p: f"Container slb is managed by {s.container.manager}, which would start it again.",
-        "Remove the container there, then run again.",
+        lambda s, p: _managed(s).summary,
+        lambda s, p: _managed(s).fix,
     ),
     SafetyCheck(
         "container_in_use",
         "container has connections, or they cannot be seen",
         ("replace",),
         lambda s, p: s.container.is_live and s.container.connections != 0 and not p.allow_established,
-        lambda s, p: (
-            "Its connections cannot be seen."
-            if s.container.connections is None
-            else f"It has {s.container.connections} connection{'' if s.container.connections == 1 else 's'} "
-            f"(from {', '.join(s.container.peers)})."
-        ),
-        "If it is a leftover anyway, set slb_allow_established: true for this host.",
+        lambda s, p: safety.in_use(s.container.connections, s.container.peers).summary,
+        safety.in_use(None, ()).fix,
     ),
     SafetyCheck(
         "container_would_be_deleted",
         "container deletes itself when it stops (--rm)",
         ("replace",),
         lambda s, p: s.container.is_live and s.container.auto_remove and not p.remove_leftovers,
-        "It deletes itself when it stops (--rm) and could not be restored.",
-        "If it may be lost, set slb_remove_leftovers: true for this host.",
+        safety.would_be_deleted().summary,
+        safety.would_be_deleted().fix,
     ),
     # Of the run, after those of the host.
     SafetyCheck(

@@ -77,6 +77,7 @@ _CONTAINER = {
     "restart_count": Maybe(number),
     "auto_remove": boolean,
     "manager": Maybe(text),
+    "manager_fix": Maybe(text),
     "connections": Maybe(integer),
     "peers": Maybe([text]),
     "outbound": Maybe(number),

@@ -67,6 +67,7 @@ class Container:
     restart_count: int = 0
     auto_remove: bool = False
     manager: str = ""
+    manager_fix: str = ""
     connections: int | None = 0
     peers: tuple[str, ...] = ()
     outbound: int = 0
@@ -314,6 +315,7 @@ def _container(facts: Mapping[str, Any]) -> Container:
         restart_count=int(facts.get("restart_count") or 0),
         auto_remove=facts["auto_remove"],
         manager=facts.get("manager") or "",
+        manager_fix=facts.get("manager_fix") or "",
         connections=facts.get("connections"),
         peers=tuple(facts.get("peers") or ()),
         outbound=int(facts.get("outbound") or 0),

@@ -4,6 +4,7 @@
 """The container ``slb`` of this machine, by the command lines of Docker and of root's Podman."""
 
 import calendar
+import contextlib
 import glob
 import json
 import os
@@ -11,7 +12,7 @@ import re
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import runtimes
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import managers, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, processes
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
@@ -24,12 +25,6 @@ LIVE = ("running", "restarting", "paused")
 TIMEOUT = "container_command_timeout"
 """Code of a command that was killed at its time limit: the runtime may still carry it out."""
 
-_UNIT_FOLDERS = (
-    "/etc/systemd/system",
-    "/run/systemd/system",
-    "/usr/local/lib/systemd/system",
-    "/etc/containers/systemd",
-)
 _WANTS = ("/etc/systemd/system/*.wants", "/usr/lib/systemd/system/*.wants", "/lib/systemd/system/*.wants")
 _END_SECONDS = 4.0  # for the last process of a container that has ended; a conmon runs a command before it ends
 _CHECK_SECONDS = 2.0
@@ -56,18 +51,6 @@ _STATES = {
     "stopped": "exited",
     "dead": "exited",
 }
-_LABELS = (
-    ("PODMAN_SYSTEMD_UNIT", "systemd unit"),
-    ("com.docker.compose.project", "compose project"),
-    ("io.podman.compose.project", "compose project"),
-    ("com.docker.swarm.service.name", "swarm service"),
-    ("io.kubernetes.pod.name", "Kubernetes pod"),
-)
-_WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
-_ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
-_UNIT_LINE = re.compile(
-    rf"^\s*(?:Exec\w+\s*=.*\b(?:docker|podman)\b.*{_WORD}|ContainerName\s*=\s*slb\s*$)", re.MULTILINE
-)
 
 
 class Container(NamedTuple):
@@ -94,6 +77,8 @@ class Container(NamedTuple):
     health: Optional[str] = None
     health_output: Optional[str] = None
     pid: Optional[int] = None
+    image_id: Optional[str] = None
+    labels: Optional[Dict[str, Any]] = None
     network_mode: Optional[str] = None
     published_ports: Tuple[int, ...] = ()
     is_stopping: bool = False
@@ -163,27 +148,16 @@ def unknown_state(seen: Container) -> FleetError:
     return FleetError(code, f"State of container {seen.name} unknown: {seen.why}.", str(seen.fix))
 
 
-def find_manager(seen: Container) -> Optional[str]:
+def find_manager(seen: Container) -> Optional[managers.Manager]:
     """Return what would create or start the container again, such as ``systemd unit x.service``."""
-    if seen.manager:
-        return seen.manager
-    for pid in processes.pids():
-        arguments = processes.read(pid, "cmdline").split("\0")
-        if os.path.basename(arguments[0]) in RUNTIMES and {"run", "start"} & set(arguments):
-            unit = re.search(r"([^/\n]+\.service)$", processes.read(pid, "cgroup"), re.MULTILINE)
-            if unit and {NAME, f"--name={NAME}"} & set(arguments):
-                return f"systemd unit {unit.group(1)}"
-    for path in _unit_files():
-        unit_name = os.path.basename(os.path.dirname(path)[:-2] if path.endswith(".conf") else path)
-        try:
-            with open(path, errors="replace") as stream:
-                text = stream.read(65536).replace("\\\n", " ")
-        except OSError:
-            continue
-        # A unit that ends after its commands does not start the container again.
-        if not _ONESHOT.search(text) and _UNIT_LINE.search(re.sub("%[pN]", os.path.splitext(unit_name)[0], text)):
-            return f"systemd unit {unit_name} ({path})"
-    return None
+    label = managers.find_label(seen.labels or {}, {})
+    if label and seen.runtime:
+        # The image may be a copy of a container, with its labels.
+        inspected = runtimes.run(seen.runtime, "image", "inspect", str(seen.image_id))
+        with contextlib.suppress(ValueError, LookupError, TypeError):
+            of_image = json.loads(inspected.stdout)[0]["Config"].get("Labels") or {}
+            label = managers.find_label(seen.labels or {}, of_image)
+    return managers.find_manager(seen.runtime, label)
 
 
 def plan_set_aside(seen: Container, purpose: str, stop_timeout: int) -> Dict[str, Any]:
@@ -281,11 +255,12 @@ def check_name_free(aside: Dict[str, Any]) -> None:
     if not wait_for(is_taken, _CHECK_SECONDS, _INTERVAL):
         taken[:] = [seen for seen in [inspect(aside["runtime"], aside["id"])] if seen.state in LIVE]
     if taken:
-        by = find_manager(taken[0]) or "another process or user"
+        manager = find_manager(taken[0])
+        by = manager.words if manager else "another process or user"
         raise FleetError(
             "container_recreated",
             f"Container {taken[0].name} ({str(taken[0].id)[:12]}) was started again by {by}.",
-            f"Disable {by}, then run again." if by.startswith("systemd") else "Stop what starts it, then run again.",
+            manager.fix if manager else "Stop what starts it, then run again.",
         )
 
 
@@ -573,12 +548,14 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             restart_policy=f"{policy}:{retries}" if retries else policy,
             restart_count=item.get("RestartCount") or 0,
             auto_remove=host.get("AutoRemove") is True,
-            manager=_manager_of_labels(config.get("Labels") or {}),
+            manager=" ".join(managers.find_label(config.get("Labels") or {}, {}) or ()) or None,
             why=None if known else f"{runtime} reports the state {state['Status']}",
             fix=None if known else f"Check `{runtime} ps --all`; `{runtime} rm --force {name}` removes the container.",
             health=health,
             health_output=output,
             pid=pid,
+            image_id=item.get("Image"),
+            labels=config.get("Labels") or {},
             network_mode=host["NetworkMode"],
             published_ports=tuple(int(port["HostPort"]) for ports in bindings.values() for port in ports or []),
             is_stopping=state["Status"] == "stopping",
@@ -619,13 +596,6 @@ def _parse_time(text: str) -> float:
     return seconds + (offset if parts.group(3) == "-" else -offset)
 
 
-def _manager_of_labels(labels: Dict[str, Any]) -> Optional[str]:
-    for label, kind in _LABELS:
-        if isinstance(labels.get(label), str):
-            return f"{kind} {re.sub(r'[^A-Za-z0-9:_.@-]', '?', labels[label])[:100]}"
-    return None
-
-
 def _is_here(seen: Container) -> bool:
     """Return whether the main process exists on this machine and belongs to the container."""
     process = processes.look(seen.pid)
@@ -638,11 +608,3 @@ def _is_here(seen: Container) -> bool:
 def _podman_version() -> Tuple[int, int]:
     match = re.search(r"(\d+)\.(\d+)", runtimes.run("podman", "--version").stdout)
     return (int(match.group(1)), int(match.group(2))) if match else (0, 0)
-
-
-def _unit_files() -> List[str]:
-    patterns = ("*.service", "*.service.d/*.conf", "*.container", "*.container.d/*.conf", "*.kube")
-    folders = [*_UNIT_FOLDERS, os.path.join(_UNIT_FOLDERS[-1], "*")]  # Quadlets may have folders of their own
-    return sorted(
-        path for folder in folders for pattern in patterns for path in glob.glob(os.path.join(folder, pattern))
-    )

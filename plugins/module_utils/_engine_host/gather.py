@@ -50,8 +50,10 @@ def _gather_container(engine: Container, is_healthy: bool) -> Dict[str, Any]:
     connections = sockets.find_connections(engine)
     inbound = connections.inbound
     facts = engine.summary()
+    facts["manager_fix"] = None
     if not is_healthy:
-        facts["manager"] = container.find_manager(engine)
+        manager = container.find_manager(engine)
+        facts.update(manager=manager.words if manager else None, manager_fix=manager.fix if manager else None)
     return dict(
         facts,
         connections=None if inbound is None else len(inbound),

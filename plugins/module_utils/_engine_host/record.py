@@ -16,7 +16,7 @@ import stat
 import sys
 from typing import Any, Callable, Dict, Iterator, List, Optional
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, safety, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
@@ -326,11 +326,7 @@ def check_may_stop(seen: Container, allow_established: bool, allow_loss: bool) -
     """Raise FleetError if a safety check forbids to stop the container."""
     _check_not_managed(seen)
     if seen.auto_remove and seen.state in container.LIVE and not allow_loss:
-        raise FleetError(
-            "container_would_be_deleted",
-            "Container slb would delete itself when stopped (--rm).",
-            "If the container may be lost, set slb_remove_leftovers: true for this host.",
-        )
+        raise safety.would_be_deleted()
     _check_unused(seen, allow_established)
     container.check_runtime(seen)
 
@@ -339,34 +335,16 @@ def _check_unused(seen: Container, allow_established: bool) -> None:
     """Raise FleetError if the container has connections, or if they cannot be seen."""
     inbound = sockets.find_connections(seen).inbound
     if not allow_established and (inbound is None or inbound):
-        number = "connections that this user cannot see" if inbound is None else _count(len(inbound))
-        peers = f" (from {', '.join((inbound or [])[:5])})" if inbound else ""
-        raise FleetError(
-            "container_in_use",
-            f"Container slb has {number}{peers}.",
-            "If the container is a leftover, run again with -e slb_allow_established=true and --limit to this host.",
-            connections=None if inbound is None else len(inbound),
-        )
+        error = safety.in_use(None if inbound is None else len(inbound), inbound or [])
+        error.values["connections"] = None if inbound is None else len(inbound)
+        raise error
 
 
 def _check_not_managed(seen: Container) -> None:
     """Raise FleetError if something would start the container again, or another one with its name."""
     manager = container.find_manager(seen)
     if manager:
-        is_unit = manager.startswith("systemd")
-        unit = manager.split()[2] if is_unit else ""
-        raise FleetError(
-            "managed_by_systemd" if is_unit else "managed_by_other",
-            f"Container slb is managed by {manager}, which would start it again.",
-            f"Run `systemctl disable --now {unit}`, move the unit file away, then run again."
-            if is_unit
-            else "Remove the container there, then run again.",
-            manager=manager,
-        )
-
-
-def _count(connections: int) -> str:
-    return "1 connection" if connections == 1 else f"{connections} connections"
+        raise safety.managed(manager.words, manager.fix)
 
 
 def write(noted: Record) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, record, runtimes
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, managers, record, runtimes
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands
 
 
@@ -163,7 +163,9 @@ class Host:
         monkeypatch.setattr(commands, "find", lambda name: name if name == self.runtime.program else None)
         monkeypatch.setattr(container.processes, "pids", list)
         monkeypatch.setattr(container, "_is_here", lambda seen: True)
-        monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(self.units),))
+        monkeypatch.setattr(managers, "_UNIT_FOLDERS", (str(self.units),))
+        for name in ("_QUADLET_FOLDERS", "_SUPERVISOR_FILES", "_CRON_FILES"):
+            monkeypatch.setattr(managers, name, ())
         monkeypatch.setattr(runtimes, "_DOCKER_SOCKET", str(folder / "docker.sock"))
         monkeypatch.setattr(runtimes, "find_obstacle", lambda runtime: None)
         monkeypatch.setattr(container, "_WANTS", (str(folder / "wants"),))

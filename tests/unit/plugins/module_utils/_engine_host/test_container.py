@@ -279,58 +279,24 @@ def test_inspect_with_a_missing_command(programs):
     assert container.inspect("docker", "c2").state == "unknown", "Podman does not know Docker's containers"
 
 
-@pytest.mark.parametrize(
-    ("file", "text", "is_found"),
-    [
-        ("engine.service", "ExecStartPre=-/usr/bin/docker rm -f slb", True),
-        ("engine.service", "ExecStart=/usr/bin/podman start slb", True),
-        ("slb.service", "ExecStart=/usr/bin/docker run --name=%N image", True),
-        ("slb.service.d/10.conf", "ExecStart=docker start -a %p", True),
-        ("engine.container", "[Container]\nContainerName = slb\n", True),
-        ("engine.container", "[Container]\nContainerName=slb2\n", False),
-        ("engine.service", "ExecStart=/usr/bin/docker run --name web registry/slb:1", False),
-        ("engine.service", "#ExecStart=docker start slb", False),
-        ("engine.service", "Description=docker slb", False),
-    ],
-)
-def test_find_manager_reads_unit_files(programs, monkeypatch, file, text, is_found):
-    monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(programs / "units"),))
-    path = programs / "units" / file
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
-    manager = container.find_manager(container.Container("exited"))
-    unit = file.split("/", maxsplit=1)[0].replace(".d", "")
-    assert manager == (f"systemd unit {unit} ({path})" if is_found else None)
+IMAGE = '[{"Config": {"Labels": {"com.docker.compose.container-number": "1"}}}]'
 
 
 @pytest.mark.parametrize(
-    ("command", "cgroup", "manager"),
+    ("labels", "image", "manager"),
     [
-        ("/usr/bin/docker run --name slb x", "0::/system.slice/e.service\n", "systemd unit e.service"),
-        ("podman start -a slb", "1:name=systemd:/system.slice/e.service\n", "systemd unit e.service"),
-        ("docker run --name other x", "0::/system.slice/e.service\n", None),
-        ("docker start -a slb", "0::/user.slice/user-0.slice/session-3.scope\n", None),
-        ("vi start slb", "0::/system.slice/e.service\n", None),
+        ({"com.docker.compose.container-number": "1", "com.docker.compose.project": "y"}, "[]", "compose project y"),
+        ({"com.docker.compose.container-number": "2"}, IMAGE, "compose project 2"),
+        # A copy of a container by `docker commit` has its labels, and an image that compose built those of the project.
+        ({"com.docker.compose.container-number": "1"}, IMAGE, None),
+        ({"com.docker.compose.project": "y", "com.docker.compose.service": "x"}, "[]", None),
     ],
 )
-def test_find_manager_sees_a_process_of_a_unit(programs, monkeypatch, command, cgroup, manager):
-    monkeypatch.setattr(container, "_UNIT_FOLDERS", (str(programs),))
-    process_seven(monkeypatch, cmdline=command.replace(" ", "\0") + "\0", cgroup=cgroup)
-    assert container.find_manager(container.Container("running")) == manager
-
-
-@pytest.mark.parametrize(
-    ("label", "manager"),
-    [
-        ("com.docker.compose.project", "compose project y"),
-        ("com.docker.swarm.service.name", "swarm service y"),
-        ("io.kubernetes.pod.name", "Kubernetes pod y"),
-        ("PODMAN_SYSTEMD_UNIT", "systemd unit y"),
-    ],
-)
-def test_find_reads_the_manager_from_labels(programs, label, manager):
-    program(programs, "docker", f"echo '{inspected(Config={'Image': 'slb:1', 'Labels': {label: 'y'}})}'")
-    assert container.find_container().manager == manager
+def test_find_manager_ignores_the_labels_of_the_image(programs, labels, image, manager):
+    item = inspected(Image="sha256:1", Config={"Image": "slb:1", "Labels": labels})
+    program(programs, "docker", f"[ $1 = image ] && echo '{image}' || echo '{item}'")
+    found = container.find_manager(container.find_container())
+    assert (found.words if found else None) == manager
 
 
 UNKNOWN = "exit 1"

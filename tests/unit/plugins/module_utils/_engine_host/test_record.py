@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.managers import Manager
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, waiting
 from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_runtime import FakeRuntime, Host
@@ -108,7 +109,7 @@ def test_prepare_install_records_without_container(host):
 
 
 def test_prepare_install_beside_a_manager_is_refused(host, monkeypatch):
-    monkeypatch.setattr(container, "find_manager", lambda _seen: "systemd unit slb.service (/etc/slb.service)")
+    monkeypatch.setattr(container, "find_manager", lambda _seen: Manager("systemd unit slb.service", "Run `x`."))
     assert code_of(lambda: prepare(host)) == "managed_by_systemd"
     assert record.read()["state"] == "none"
 
@@ -258,7 +259,7 @@ def test_prepare_restored_request_is_not_sent_again(host):
     ],
 )
 def test_safety_check_changes_nothing(host, monkeypatch, case, code):
-    labels = {"compose": {"com.docker.compose.project": "y"}, "podman unit": {"PODMAN_SYSTEMD_UNIT": "x.service"}}
+    labels = {"compose": {"com.docker.compose.config-hash": "y"}, "podman unit": {"PODMAN_SYSTEMD_UNIT": "x.service"}}
     host.runtime.add(labels=labels.get(case), auto_remove=case == "auto_remove")
     given = options(host)
     if case in ("connections", "unseen"):
@@ -943,24 +944,23 @@ def test_stopped_container_keeps_its_number_of_commands(host):
 
 
 @pytest.mark.parametrize(
-    ("manager", "code", "named"),
+    ("manager", "code"),
     [
-        ("systemd unit x.service (/etc/x.service)", "managed_by_systemd", "disable --now x.service"),
-        ("compose project y", "managed_by_other", ""),
+        (Manager("systemd unit x.service", "Run `systemctl disable --now x.service`."), "managed_by_systemd"),
+        (Manager("compose project y", "Remove it."), "managed_by_other"),
     ],
 )
-def test_managed_container_is_refused_with_its_manager(host, monkeypatch, manager, code, named):
+def test_managed_container_is_refused_as_in_its_plan(host, monkeypatch, manager, code):
+    monkeypatch.setattr(container, "find_manager", lambda _seen: manager)
     for status in ("running", None):
         if status:
             host.runtime.add(status=status)
         else:
             host.runtime.containers.clear()
-        monkeypatch.setattr(container, "find_manager", lambda _seen: manager)
         with pytest.raises(FleetError) as raised:
             prepare(host)
-        assert (raised.value.code, raised.value.values["manager"]) == (code, manager)
-        assert named in raised.value.fix
-        assert ("systemctl" in raised.value.fix) is bool(named)
+        assert (raised.value.code, raised.value.fix) == (code, manager.fix)
+        assert manager.words in raised.value.summary
         assert (host.runtime.changes, host.file()) == ([], None)
 
 

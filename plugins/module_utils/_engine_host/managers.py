@@ -1,0 +1,242 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What would create or start the container again: a unit, a timer, a supervisor, cron, or another orchestrator."""
+
+import glob
+import os
+import re
+import shlex
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import runtimes
+from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
+
+_UNIT_FOLDERS = (
+    "/etc/systemd/system",
+    "/etc/systemd/system.control",
+    "/run/systemd/system",
+    "/run/systemd/transient",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+)
+_QUADLET_FOLDERS = ("/etc/containers/systemd", "/run/containers/systemd", "/usr/share/containers/systemd")
+_SUPERVISOR_FILES = (
+    "/etc/supervisor/supervisord.conf",
+    "/etc/supervisor/conf.d/*.conf",
+    "/etc/supervisord.conf",
+    "/etc/supervisord.d/*",
+)
+_CRON_FILES = ("/etc/crontab", "/etc/cron.d/*", "/var/spool/cron/crontabs/root", "/var/spool/cron/root")
+_SYSTEMCTL_SECONDS = 8
+_MAX_BYTES = 65536
+
+_LABELS = (
+    ("PODMAN_SYSTEMD_UNIT", "systemd unit", ""),
+    ("com.docker.compose.config-hash", "compose project", "com.docker.compose.project"),
+    ("com.docker.compose.container-number", "compose project", "com.docker.compose.project"),
+    ("io.podman.compose.config-hash", "compose project", "io.podman.compose.project"),
+    ("com.docker.swarm.task.id", "swarm service", "com.docker.swarm.service.name"),
+    ("io.kubernetes.pod.uid", "Kubernetes pod", "io.kubernetes.pod.name"),
+    ("com.hashicorp.nomad.alloc_id", "Nomad allocation", ""),
+    ("com.amazonaws.ecs.task-arn", "ECS task", ""),
+)
+"""Labels of an instance, and the label that names its manager. Those of a project may come from the image."""
+_FIXES = {
+    "compose project": "Remove its service from the compose project and run `{runtime} rm --force slb`",
+    "swarm service": "Run `docker service rm {name}`",
+    "Kubernetes pod": "Delete the controller of the pod in Kubernetes",
+    "Nomad allocation": "Stop the job of the allocation in Nomad",
+    "ECS task": "Stop the service of the task in ECS",
+}
+_SUPERVISORS = {"supervisord": "supervisorctl stop", "runsv": "sv down", "s6-supervise": "s6-svc -d"}
+"""Programs that start a command again when it ends, each with the command that ends one program of it."""
+
+_WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
+_COMMAND = re.compile(rf"\b(?:docker|podman)\b.*{_WORD}")
+_STARTS = re.compile(rf"^[^#\n]*\b(?:docker|podman)\b.*\b(?:run|start|restart|create)\b.*{_WORD}", re.MULTILINE)
+_ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
+_EXEC = re.compile(r"^\s*Exec\w+\s*=\s*[-@:+!|]*(?P<command>(?P<program>/?\S+).*)$", re.MULTILINE)
+_QUADLET_LINE = re.compile(r"^\s*ContainerName\s*=\s*slb\s*$", re.MULTILINE)
+_PROGRAM = re.compile(r"^\[program:(?P<name>[^\]\n]+)\](?P<body>[^\[]*)", re.MULTILINE)
+_QUOTABLE = re.compile(r"[A-Za-z0-9:_.@/\\-]{1,255}")
+_PROPERTIES = "Id,ActiveState,UnitFileState,FragmentPath,SourcePath,DropInPaths,TriggeredBy"
+
+
+class Manager(NamedTuple):
+    """``words``: such as ``systemd unit x.service (/etc/x.service)``. ``fix``: what keeps it from starting ``slb``."""
+
+    words: str
+    fix: str
+
+
+def find_label(labels: Dict[str, Any], of_image: Dict[str, Any]) -> Optional[Tuple[str, str]]:
+    """Return kind and name of the manager that made this instance. A label with the image's value says nothing."""
+    for key, kind, name in _LABELS:
+        if isinstance(labels.get(key), str) and of_image.get(key) != labels[key]:
+            return kind, re.sub(r"[^A-Za-z0-9:_.@/-]", "?", str(labels.get(name) or labels[key]))[:100]
+    return None
+
+
+def find_manager(runtime: Optional[str], label: Optional[Tuple[str, str]]) -> Optional[Manager]:
+    """Return what would create or start the container ``slb`` again. ``label``: of ``find_label``."""
+    if label:
+        kind, name = label
+        if kind == "systemd unit":
+            return _judge_unit(name, "", False)
+        fix = _FIXES[kind].format(runtime=runtime, name=name if _QUOTABLE.fullmatch(name) else "NAME")
+        return Manager(f"{kind} {name}", f"{fix}, then run again.")
+    for found in (_find_process(), *_find_units(), *_find_files()):
+        if found:
+            return found
+    return None
+
+
+def _find_process() -> Optional[Manager]:
+    """Return the manager whose command runs the container in the foreground."""
+    for pid in processes.pids():
+        arguments = processes.read(pid, "cmdline").split("\0")
+        is_command = os.path.basename(arguments[0]) in runtimes.RUNTIMES and {"run", "start"} & set(arguments)
+        if not is_command or not {runtimes.NAME, f"--name={runtimes.NAME}"} & set(arguments):
+            continue
+        if processes.owner(pid) != 0 or processes.is_in_container(pid):
+            continue
+        supervisor = _find_supervisor(pid)
+        unit = re.search(r"([^/\n]+\.service)$", processes.read(pid, "cgroup"), re.MULTILINE)
+        if supervisor:
+            return supervisor
+        if unit:
+            return _judge_unit(unit.group(1), "", False)
+    return None
+
+
+def _find_supervisor(pid: int) -> Optional[Manager]:
+    process = processes.look(pid)
+    while process is not None and process.parent > 1:
+        comm = processes.read(process.parent, "comm").strip()
+        if comm in _SUPERVISORS:
+            words = processes.read(process.parent, "cmdline").split("\0")
+            names = [name for name, _path in _find_programs()] if comm == "supervisord" else words[1:2]
+            return _manager_of_program(comm, names[0] if names else "", "")
+        process = processes.look(process.parent)
+    return None
+
+
+def _manager_of_program(supervisor: str, name: str, path: str) -> Manager:
+    """Return the program of a supervisor. Stopping the supervisor would end its other programs, too."""
+    shown = re.sub(r"[^A-Za-z0-9:_.@/-]", "?", name)[:100] or "unknown"
+    fix = f"Run `{_SUPERVISORS[supervisor]} {shown}`" if name and "?" not in shown else "Stop that program alone"
+    return Manager(
+        f"program {shown} of {supervisor}" + (f" ({path})" if path else ""),
+        f"{fix}, remove it from the configuration of {supervisor}, then run again.",
+    )
+
+
+def _find_units() -> Iterator[Optional[Manager]]:
+    """Return the units that would start the container, of systemd's whole unit path."""
+    for path in _glob(_UNIT_FOLDERS, ("*.service", "*.service.d/*.conf")):
+        name = os.path.basename(os.path.dirname(path)[:-2] if path.endswith(".conf") else path)
+        text = re.sub("%[pN]", os.path.splitext(name)[0], _read(path).replace("\\\n", " "))
+        if any(_is_start(found.group("command"), found.group("program")) for found in _EXEC.finditer(text)):
+            yield _judge_unit(name, path, is_oneshot=_ONESHOT.search(text) is not None)
+    for path in _glob(_QUADLET_FOLDERS, ("**/*.container", "**/*.container.d/*.conf", "**/*.kube")):
+        file = os.path.dirname(path)[:-2] if path.endswith(".conf") else path
+        if _QUADLET_LINE.search(_read(path)):
+            unit = os.path.splitext(os.path.basename(file))[0] + ".service"
+            yield Manager(f"systemd unit {unit} ({path})", _fix_of_unit(unit, [], file))
+
+
+def _is_start(command: str, program: str) -> bool:
+    """Return whether the command, or the script that it calls, names the container."""
+    if _COMMAND.search(command):
+        return True
+    text = _read(program) if program.startswith("/") else ""
+    return text.startswith("#!") and _STARTS.search(text) is not None
+
+
+def _find_files() -> Iterator[Optional[Manager]]:
+    for name, path in _find_programs():
+        yield _manager_of_program("supervisord", name, path)
+    for pattern in _CRON_FILES:
+        for path in sorted(glob.glob(pattern)):
+            if _STARTS.search(_read(path)):
+                yield Manager(f"cron ({path})", f"Remove the line with slb from {path}, then run again.")
+
+
+def _find_programs() -> Iterator[Tuple[str, str]]:
+    """Return the programs of supervisord that run the container, each with its file."""
+    for path in [path for pattern in _SUPERVISOR_FILES for path in sorted(glob.glob(pattern))]:
+        for found in _PROGRAM.finditer(_read(path)):
+            if re.search(r"^\s*command\s*=.*" + _COMMAND.pattern, found.group("body"), re.MULTILINE):
+                yield found.group("name").strip(), path
+
+
+def _judge_unit(unit: str, path: str, is_oneshot: bool) -> Optional[Manager]:
+    """Return the unit as the manager, if systemd would start it. Without an answer of systemd, it counts."""
+    shown = re.sub(r"[^A-Za-z0-9:_.@\\-]", "?", unit)
+    words = f"systemd unit {shown}" + (f" ({path})" if path else "")
+    states = _show(shown.replace("@.", "@*."))
+    if states is None:
+        return None if is_oneshot else Manager(words, _fix_of_unit(unit, [], ""))
+    for state in states:
+        files = [state.get("FragmentPath", ""), state.get("SourcePath", ""), *state.get("DropInPaths", "").split()]
+        if path and files[0] and os.path.realpath(path) not in map(os.path.realpath, filter(None, files)):
+            continue  # a file of the same name overrides it
+        triggers = [
+            each.get("Id", "")
+            for each in _show(*state.get("TriggeredBy", "").split()) or []
+            if each.get("ActiveState") == "active" or each.get("UnitFileState", "").startswith("enabled")
+        ]
+        is_up = state.get("ActiveState") in ("active", "activating", "reloading", "deactivating")
+        is_started = is_up or state.get("UnitFileState", "").startswith(("enabled", "generated"))
+        # A unit that ends after its commands starts the container again only if something triggers it.
+        if triggers or (is_started and not is_oneshot):
+            source = state.get("SourcePath", "") if state.get("UnitFileState") == "generated" else ""
+            return Manager(words, _fix_of_unit(state.get("Id") or unit, triggers, source))
+    return None
+
+
+def _fix_of_unit(unit: str, triggers: List[str], source: str) -> str:
+    """Return the fix. A generated unit, as of a Quadlet, cannot be disabled: its file has to go."""
+    names = [*triggers, unit]
+    if not all(_QUOTABLE.fullmatch(each) for each in [*names, source] if each):
+        return "Disable and stop that unit on the host, then run again."
+    quoted = " ".join(map(shlex.quote, names))
+    if source:
+        # Stopped first: without its file, systemd kills the processes and Podman does not notice.
+        stop = f"Run `systemctl stop {quoted}`, move {shlex.quote(source)} to another folder"
+        return f"{stop}, run `systemctl daemon-reload`, then run again."
+    return f"Run `systemctl disable --now {quoted}`, then run again."
+
+
+def _show(*units: str) -> Optional[List[Dict[str, str]]]:
+    """Return the properties of the units; None if systemd does not answer."""
+    if commands.find("systemctl") is None or not units:
+        return None
+    argv = ["systemctl", "show", "--property", _PROPERTIES, "--", *units]
+    try:
+        completed = commands.attempt(argv, _SYSTEMCTL_SECONDS)
+    except OSError:
+        return None
+    if completed.rc != 0:
+        return None
+    blocks = completed.stdout.strip().split("\n\n") if completed.stdout.strip() else []
+    return [dict(line.partition("=")[::2] for line in block.splitlines()) for block in blocks]
+
+
+def _glob(folders: Tuple[str, ...], patterns: Tuple[str, ...]) -> List[str]:
+    found = [
+        path for folder in folders for pattern in patterns for path in glob.iglob(f"{folder}/{pattern}", recursive=True)
+    ]
+    return sorted({os.path.realpath(path): path for path in reversed(found)}.values())
+
+
+def _read(path: str) -> str:
+    """Return the text of the file; empty if it cannot be read or is no regular file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            return stream.read(_MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""

@@ -1,0 +1,38 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The safety checks that a plan makes on the controller and a step repeats on the host: code, words and fix of each."""
+
+from typing import Optional, Sequence
+
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+
+
+def managed(manager: str, fix: str) -> FleetError:
+    """Return the failure of a container that ``manager`` would start again."""
+    return FleetError(
+        "managed_by_systemd" if manager.startswith("systemd") else "managed_by_other",
+        f"Container slb is managed by {manager}, which would start it again.",
+        fix or "Remove the container there, then run again.",
+    )
+
+
+def in_use(connections: Optional[int], peers: Sequence[str]) -> FleetError:
+    """Return the failure of a container with connections; None: they cannot be seen."""
+    summary = "Connections of container slb cannot be seen."
+    if connections is not None:
+        count = "1 connection" if connections == 1 else f"{connections} connections"
+        shown = f" (from {', '.join(list(peers)[:5])})" if peers else ""
+        summary = f"Container slb has {count}{shown}."
+    return FleetError(
+        "container_in_use", summary, "If it is a leftover anyway, set slb_allow_established: true for this host."
+    )
+
+
+def would_be_deleted() -> FleetError:
+    """Return the failure of a container that was started with ``--rm``."""
+    return FleetError(
+        "container_would_be_deleted",
+        "Container slb deletes itself when it stops (--rm), and could not be restored.",
+        "If it may be lost, set slb_remove_leftovers: true for this host.",
+    )
