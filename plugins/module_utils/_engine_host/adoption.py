@@ -32,6 +32,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_
 CHANGES = "/run/slb-fleet"
 ADOPTED = "/var/lib/slb-fleet/interfaces.json"
 _DEVICE = "/run/NetworkManager/devices/{}"
+_MASTER = "/sys/class/net/{}/master"
+_UPPER = "/sys/class/net/{}/upper_*"
 _ACCEPT_RA = "/proc/sys/net/ipv6/conf/{}/accept_ra"
 _ACTIVATION_SECONDS = 30
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
@@ -277,7 +279,9 @@ def _restore_commands(name: str, entry: Dict[str, Any]) -> List[str]:
     if entry["was_unmanaged"]:
         found.append(f"timeout -k 1 8 nmcli device set {quoted} managed no")
     if not entry["was_up"]:
-        found.append(f"ip link set dev {quoted} down")
+        # Not what another device has come to use: that could cut the host off.
+        unused = " ".join(f"[ ! -e {shlex.quote(path)} ] &&" for path in (_MASTER.format(name),))
+        found.append(f"{unused} ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1 && ip link set dev {quoted} down")
     if entry["accept_ra"]:
         found.append(f"echo {entry['accept_ra']} >{shlex.quote(_ACCEPT_RA.format(name))}")
     if entry["zone"]:
@@ -390,6 +394,8 @@ def _why_not_released(each: Interface, ours: Dict[str, Any], seen: Look) -> Opti
     changed = sorted({*_keyfile(ours["uuid"], seen.profiles)} ^ {*ours["keyfile"]})
     if changed:
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
+    if each.port_of or each.stacked:
+        return f"is used by {', '.join([*filter(None, [each.port_of]), *each.stacked])}", "Remove it there first."
     if each.lasting_addresses:
         addresses = ", ".join(each.lasting_addresses)
         return f"has addresses that were added ({addresses})", "Remove them in the web console first."

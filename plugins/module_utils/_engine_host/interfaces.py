@@ -21,6 +21,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import commands,
 NMCLI_SECONDS = 8
 _IP_SECONDS = 10
 _LINK_LOCAL = r"fe80:|ff00:|multicast"
+_UPPER = "/sys/class/net/{}/upper_*"
+_IFUPDOWN = "/etc/network/interfaces /etc/network/interfaces.d/*"
+_SOURCE = re.compile(r"^[ \t]*source(-directory)?[ \t]+(\S+)", re.MULTILINE)
 _PRINTED = "NetworkManager --print-config"
 _CONFIGURATION = [
     f"{folder}/NetworkManager/{files}"
@@ -37,7 +40,7 @@ _CLAIMS = (
         "Remove its .network file or its netplan entry, and reboot.",
     ),
     (
-        "/etc/network/interfaces /etc/network/interfaces.d/*",
+        _IFUPDOWN,
         r"\s*(?:iface|auto|allow-\S+)\s(?:.*\s)?{name}(?:\s|$)",
         "ifupdown configures it",
         _REMOVE,
@@ -74,6 +77,7 @@ class Interface(NamedTuple):
     """A network interface. ``state`` and ``connection`` are NetworkManager's; None if it does not know the device.
 
     ``kind``: ``ethernet``, ``loopback``, or the kernel's word, such as ``bridge``. ``carrier``: None while it is down.
+    ``stacked``: devices on top of it, such as a VLAN; one in the namespace of a container has no name here.
     """
 
     name: str
@@ -85,6 +89,7 @@ class Interface(NamedTuple):
     carrier: Optional[bool]
     port_of: Optional[str]
     addresses: List[Dict[str, Any]]
+    stacked: Tuple[str, ...] = ()
     state: Optional[str] = None
     connection: Optional[str] = None
     uuid: Optional[str] = None
@@ -147,7 +152,7 @@ class Look(NamedTuple):
 def look() -> Look:
     """Look at the network once. Raises FleetError if the kernel cannot be asked."""
     links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
-    routes = _ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all")
+    routes = flatten_routes(_ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all"))
     devices: Dict[str, List[str]] = {}
     profiles: List[Profile] = []
     trouble = None
@@ -160,6 +165,16 @@ def look() -> Look:
         trouble = error
     interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
     return Look(interfaces, routes, profiles, _read_files(), trouble, _find_ssh_interface(interfaces))
+
+
+def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """Return one route for each next hop. Flags such as ``dead`` are left out: they change with the carrier."""
+    keys = ("gateway", "via", "dev")
+    return [
+        {**{key: route[key] for key in route if key != "nexthops"}, **{key: hop[key] for key in keys if key in hop}}
+        for route in routes
+        for hop in route.get("nexthops") or [{}]
+    ]
 
 
 def describe() -> List[Dict[str, Any]]:
@@ -274,6 +289,7 @@ def claimed_by(each: Interface, files: Dict[str, str]) -> Optional[Reason]:
     """Return which file gives the interface to another program: a profile would be unused after a boot."""
     for places, line, why, fix in _CLAIMS:
         patterns = places.format(ifindex=each.ifindex).split()
+        patterns += _sourced(files) if places == _IFUPDOWN else []
         claim = re.compile("^" + line.format(name=re.escape(each.name)), re.MULTILINE)
         for path, text in files.items():
             if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns) and claim.search(text):
@@ -285,6 +301,16 @@ def claimed_by(each: Interface, files: Dict[str, str]) -> Optional[Reason]:
     return None
 
 
+def _sourced(files: Dict[str, str]) -> List[str]:
+    """Return the patterns of the files that ifupdown's configuration includes, relative to its folder."""
+    texts = [text for path, text in files.items() if path.startswith("/etc/network/")]
+    lines = [found for text in texts for found in _SOURCE.findall(text)]
+    return [
+        os.path.join("/etc/network", path, "*") if is_folder else os.path.join("/etc/network", path)
+        for is_folder, path in lines
+    ]
+
+
 def _excludes(text: str, each: Interface) -> bool:
     """Return whether a configuration of NetworkManager excludes the interface."""
     parser = configparser.RawConfigParser(strict=False, delimiters=("=",), comment_prefixes=("#",))
@@ -294,9 +320,12 @@ def _excludes(text: str, each: Interface) -> bool:
         return False
     lists = [parser.get("keyfile", key, fallback="") for key in ("unmanaged-devices", "unmanaged-devices+")]
     for section in parser.sections():
-        is_managed = parser.get(section, "managed", fallback="1").strip().lower() not in ("0", "false", "no", "off")
-        if section.startswith("device") and not is_managed:
-            lists.append(parser.get(section, "match-device", fallback="*"))
+        value = parser.get(section, "managed", fallback="").strip().lower()
+        devices = parser.get(section, "match-device", fallback="*")
+        if section.startswith("device") and value and _has(devices, each):
+            # The first section that matches decides.
+            lists += [devices] if value in ("0", "false", "no", "off") else []
+            break
     return any(_has(devices, each) for devices in lists if devices.strip())
 
 
@@ -323,13 +352,28 @@ def _reason_in_use(each: Interface, seen: Look) -> Optional[Reason]:
     own = [_route_in_words(route) for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
     if own:
         return f"has a route that NetworkManager would remove ({own[0]})", "Make a NetworkManager profile by hand."
-    profiles = [profile for profile in seen.profiles if is_for(profile, each) and not profile.path.startswith("/run/")]
+    if each.uuid:
+        return (
+            f"NetworkManager connects it already ({each.connection or each.uuid})",
+            "Wait for it, or run `nmcli device`.",
+        )
+    # netplan and the initrd write theirs below /run: a second profile would win after a reboot.
+    profiles = [profile for profile in seen.profiles if is_for(profile, each) and not _is_generated(profile)]
     if profiles:
         fix = f"Run `nmcli connection up uuid {profiles[0].uuid}` on the host, or delete that profile."
         return f"has the profile {profiles[0].name} already ({profiles[0].path})", fix
     if each.state == "unavailable" or each.carrier is False:
         return "no carrier", "Connect the cable, then run again."
     return None
+
+
+def _is_generated(profile: Profile) -> bool:
+    """Return whether NetworkManager generated the profile, such as "Wired connection 1"; it is in memory only."""
+    try:
+        with open(profile.path, errors="replace") as stream:
+            return re.search(r"^nm-generated=true", stream.read(65536), re.MULTILINE) is not None
+    except OSError:
+        return False
 
 
 def is_for(profile: Profile, each: Interface) -> bool:
@@ -351,15 +395,24 @@ def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
         carrier="LOWER_UP" in flags if "UP" in flags else None,
         port_of=link.get("master"),
         addresses=[each for each in link.get("addr_info", []) if "local" in each],
+        stacked=_stacked(link),
         state=state or None,
         connection=connection or None,
         uuid=uuid or None,
     )
 
 
+def _stacked(link: Dict[str, Any]) -> Tuple[str, ...]:
+    uppers = sorted(glob.glob(_UPPER.format(glob.escape(link["ifname"]))))
+    names = [path.rpartition("/upper_")[2] for path in uppers]
+    # A macvlan that was moved to a container is not listed; it shows in the count.
+    return tuple(names or (["a device of a container, or a capture"] if link.get("promiscuity") else []))
+
+
 def _profiles() -> List[Profile]:
     """Return the Ethernet profiles. One that disappears while they are read is left out."""
-    listed = [split(line) for line in nmcli("-f", "UUID,TYPE,FILENAME,NAME", "connection", "show")]
+    # NetworkManager has answered before: no profile at all is an answer.
+    listed = [split(line) for line in nmcli("--fields", "UUID,TYPE,FILENAME,NAME", "connection", "show")]
     found = []
     for uuid, kind, path, name in listed:
         if kind != "802-3-ethernet":
@@ -405,7 +458,7 @@ def _is_lasting(route: Dict[str, Any]) -> bool:
 
 
 def _route_in_words(route: Dict[str, Any]) -> str:
-    keys = ("dst", "gateway", "via", "dev", "table", "metric", "prefsrc", "nexthops")
+    keys = ("dst", "gateway", "via", "dev", "table", "metric", "prefsrc", "nhid")
     return "route " + " ".join(f"{key} {route[key]}" for key in keys if key in route).replace("dst ", "", 1)
 
 
@@ -431,10 +484,15 @@ def _ip(*arguments: str) -> List[Dict[str, Any]]:
 def _read_files() -> Dict[str, str]:
     """Return the text of each file that may give an interface to another program, by path."""
     patterns = [pattern.format(ifindex="[0-9]*") for places, *_rest in _CLAIMS for pattern in places.split()]
-    found = {}
-    for path in [path for pattern in patterns + _CONFIGURATION for path in sorted(glob.glob(pattern))]:
-        with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
-            found[path] = stream.read(1 << 20)
+    found: Dict[str, str] = {}
+
+    def read(patterns: List[str]) -> None:
+        for path in [path for pattern in patterns for path in sorted(glob.glob(pattern)) if path not in found]:
+            with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as stream:
+                found[path] = stream.read(1 << 20)
+
+    read(patterns + _CONFIGURATION)
+    read(_sourced(found))
     program, option = _PRINTED.split()
     command = commands.find(program)
     printed = commands.attempt([command, option], _IP_SECONDS) if command else None

@@ -103,11 +103,12 @@ def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
 
-def test_profile_on_disk_is_left_alone_and_one_in_memory_is_not(host):
+def test_profile_is_left_alone_unless_networkmanager_generated_it(host):
     nmcli = host / "bin" / "nmcli"
     nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
     assert "one" in interfaces.choose(interfaces.look(), ["ens*"])[1]["ens9"][0]
-    (host / "connections").write_text(CONNECTIONS.replace("/etc/", "/run/"))
+    (host / "generated").write_text("[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n")
+    (host / "connections").write_text(f"{UUID}:802-3-ethernet:{host}/generated:Wired connection 1\n")
     assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"])[0]] == ["ens9"]
 
 
@@ -210,3 +211,62 @@ def test_link_local_change_elsewhere_is_no_change(host, route, is_compared):
     (host / "address").write_text(json.dumps(links))
     (host / "routes6").write_text(json.dumps([{"dst": route, "dev": "ens10", "protocol": "kernel"}]))
     assert (interfaces.look().beside({"ens9"}) != before) == is_compared
+
+
+@pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
+def test_choose_skips_an_interface_with_a_profile_wherever_its_file_is(host, file):
+    nmcli = (host / "bin" / "nmcli").read_text().replace("echo eth0", "echo ens9")
+    (host / "bin" / "nmcli").write_text(nmcli)
+    (host / "connections").write_text(f"{UUID}:802-3-ethernet:{file}:netplan-ens9\n")
+    assert file in interfaces.choose(interfaces.look(), ["*"])[1]["ens9"][0]
+
+
+def test_choose_skips_an_interface_that_connects(host):
+    state = f"connecting (getting IP configuration):netplan-ens9:{UUID}"
+    (host / "devices").write_text(DEVICES.replace("ens9:disconnected::", f"ens9:{state}"))
+    assert "netplan-ens9" in interfaces.choose(interfaces.look(), ["*"])[1]["ens9"][0]
+
+
+def test_look_takes_no_profile_for_an_answer(host):
+    (host / "connections").write_text("")
+    seen = interfaces.look()
+    assert (seen.trouble, seen.profiles) == (None, [])
+    assert [each.name for each in interfaces.choose(seen, ["*"])[0]] == ["ens9"]
+
+
+def test_route_with_several_next_hops_is_a_route_of_each(host):
+    hops = [{"gateway": "10.0.9.1", "dev": "ens9", "weight": 1, "flags": ["linkdown"]}, {"dev": "eth0", "flags": []}]
+    (host / "routes").write_text(json.dumps([{"dst": "10.1.0.0/16", "nexthops": hops, "flags": []}]))
+    seen = interfaces.look()
+    assert "10.1.0.0/16" in interfaces.choose(seen, ["*"])[1]["ens9"][0]
+    assert not [line for line in seen.beside(set()) if "linkdown" in line]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_excluded"),
+    [
+        ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1\n[device-b]\nmanaged=0\n", False),
+        ("[device-b]\nmanaged=0\n[device-a]\nmatch-device=interface-name:ens9\nmanaged=1\n", True),
+        ("[device-a]\nmatch-device=interface-name:eth0\nmanaged=0\n", False),
+    ],
+)
+def test_first_matching_device_section_decides(host, text, is_excluded):
+    each = next(each for each in interfaces.look().interfaces if each.name == "ens9")
+    assert interfaces._excludes(text, each) is is_excluded
+
+
+def test_claim_of_a_sourced_file_is_found(host):
+    each = next(each for each in interfaces.look().interfaces if each.name == "ens9")
+    files = {"/etc/network/interfaces": "source more/*.cfg\n", "/etc/network/more/a.cfg": "iface ens9 inet static\n"}
+    assert "/etc/network/more/a.cfg" in str(claimed_by(each, files))
+    assert claimed_by(each, {**files, "/etc/network/interfaces": "#source more/*.cfg\n"}) is None
+
+
+@pytest.mark.parametrize("more", [{"port_of": "br0"}, {"stacked": ("ens9.7",)}])
+def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
+    seen = interfaces.look()
+    each = next(each for each in seen.interfaces if each.name == "ens9")
+    monkeypatch.setattr(adoption, "_keyfile", lambda uuid, profiles: [])
+    ours = {"uuid": UUID, "keyfile": []}
+    assert adoption._why_not_released(each, ours, seen) is None
+    assert "is used by" in adoption._why_not_released(each._replace(**more), ours, seen)[0]
