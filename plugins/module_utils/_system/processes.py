@@ -90,6 +90,8 @@ def listening_inodes(path: str) -> Set[int]:
     with open(UNIX_SOCKETS, errors="backslashreplace") as stream:
         lines = stream.read().splitlines()[1:]
     for line in lines:
+        if not line.endswith(os.path.basename(real)):  # most lines, without a look at the file system
+            continue
         fields = line.split(None, 7)
         if len(fields) == 8 and int(fields[3], 16) & _LISTENING and os.path.realpath(fields[7]) == real:
             inodes.add(int(fields[6]))
