@@ -299,10 +299,6 @@ slb_host:
     addresses: [192.0.2.11]
     engine_container: {state: absent, name: slb, runtime: docker, auto_remove: false, connections: 0, peers: [], outbound: 0}
     record: {state: none, unwritable: null}
-    stopped_leftovers:
-      description: Names of set-aside containers that do not run. Not checked in the same case.
-      type: list
-      elements: str
     stopped_leftovers: []
     running_leftovers: []
     ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, engine: false}]

@@ -496,7 +496,8 @@ class _Reading:
                 keys += [
                     f"{above}{_shown_key(name)}{'.' * bool(inner)}{_shown_key(inner) if inner else ''}"
                     for inner, count in pairs
-                    if type(count) is int
+                    if isinstance(count, int)
+                    and not isinstance(count, bool)
                     and count == len(rows)
                     and re.search(r"total|count|num|all|amount|records|总", (inner or name).lower())
                 ]
