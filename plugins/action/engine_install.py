@@ -162,6 +162,7 @@ class ActionModule(HostAction):
                 lost = visible(str(error))[-150:].strip()
             except FleetError as error:
                 if error.code != "host_unreachable":
+                    error.values["is_unknown"] = True  # no failure of the module: what it did is not known
                     raise
                 lost = error.summary.rstrip(".")
             else:

@@ -78,8 +78,8 @@ def decide(state: State, policy: Policy) -> Plan:
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
         plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores the last one.".strip())
-    elif plan.action == "fail" and state.stopped_leftovers and not state.container.is_live:
-        # The record may be lost; the name still shows what the container was.
+    elif plan.action == "fail" and state.stopped_leftovers and state.container.state == "absent":
+        # The record may be lost; the name of the leftover still shows what it was, and the name slb is free.
         last, runtime = max(state.stopped_leftovers), state.container.runtime
         restore = f"`{runtime} rename {last} slb` and `{runtime} start slb` on the host restore it"
         plan = replace(plan, fix=f"{plan.fix} Set aside earlier: {last}; {restore}.".strip())

@@ -146,7 +146,7 @@ def check(value: Any, schema: Any) -> None:
         raise FleetError(
             "host_answer_invalid",
             f"Answer of this host invalid: {wrong.lstrip('.') or 'facts'} missing, or of a wrong type or size.",
-            "Check the host before you trust it again: its module returned something else than facts.",
+            "Check the host before you trust it again: its module did not return facts.",
         )
 
 

@@ -125,6 +125,10 @@ class HostAction(ActionBase):  # type: ignore[misc]
         """As ``on_host``, after the first contact: a lost connection is a failure, which counts like any other."""
         try:
             return self.on_host(module, arguments, variables)
+        except FleetError as error:
+            # No failure of the module: whether it ran, and what it did, is not known.
+            error.values["is_unknown"] = True
+            raise
         except AnsibleConnectionFailure as error:
             cause = find_cause(str(error))
             raise FleetError(

@@ -485,7 +485,7 @@ class _Reading:
         return None
 
     def _find_total_key(self) -> str:
-        """Return the only number beside the list that equals its size, if no known member reports the total."""
+        """Return the only number outside the list that equals its size, if no known member reports the total."""
         ((answer, rows), *others), keys = self.source.pages.values(), list[str]()
         value, above = answer.parsed[0], ""
         if others or len(rows) < 2 or self._total() is not None:

@@ -275,7 +275,7 @@ def find_other_holder(aside: Optional[Dict[str, Any]]) -> Optional[Container]:
 
 
 def name_taken(aside: Dict[str, Any], holder: Container) -> FleetError:
-    """Return the error for a container that cannot be restored, because an earlier container has the name ``slb``."""
+    """Return the error for a container that cannot be restored, because another container has the name ``slb``."""
     runtime = holder.runtime
     return FleetError(
         "name_taken",

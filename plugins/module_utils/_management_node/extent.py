@@ -19,7 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
 
 Signs = list[tuple[str, Any]]
 
-# Members beside the list that report its extent; keys as ``_bare`` returns them. None of them is documented.
+# Members outside the list that report its extent; keys as ``_bare`` returns them. None of them is documented.
 # fmt: off
 _TOTALS = frozenset({
     "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrows", "totalsize", "totalhits",
@@ -54,7 +54,7 @@ NO_GAP = Gap()
 
 
 def find_signs(document: Any, items: str, headers: Mapping[str, str]) -> Signs:
-    """Return key and value of the members beside the list, of the objects about pages there, and of such headers."""
+    """Return key and value of the members outside the list, of the objects about pages there, and of such headers."""
     signs = list(_in_headers(headers))
     levels = [document]
     for key in [*(items.split(".") if items else []), ""]:

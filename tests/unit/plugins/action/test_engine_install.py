@@ -333,3 +333,10 @@ def test_result_shows_what_was_set_aside(node):
     answer = {"set_aside_as": "slb-leftover-1", "before": {"state": "exited"}}
     result = Action(lambda given: {**prepared(given), **answer}, marked).act({})
     assert {key: result[key] for key in answer} == answer
+
+
+def test_step_without_a_usable_answer_has_an_unknown_result(node):
+    with pytest.raises(FleetError) as caught:
+        Action(FleetError("host_answer_invalid", "Answer of this host invalid.", "Check the host.")).act({})
+    assert (caught.value.code, caught.value.values["is_unknown"]) == ("host_answer_invalid", True)
+    assert node.requests == []

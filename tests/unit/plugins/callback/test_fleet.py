@@ -72,3 +72,12 @@ def test_a_blocked_host_is_shown_with_code_and_observed_state(live):
     assert all(line.isprintable() for line in shown)
     assert [line.split()[-1] for line in shown] == [RUNNING["summary"].split()[-1], "d", "it."]
     assert "unverified_container" in shown[0]
+
+
+@pytest.mark.parametrize(("args", "is_shown"), [({}, False), ({"phase": "check"}, False), ({"phase": "deploy"}, True)])
+def test_change_is_shown_except_in_the_check_of_a_fleet(live, args, is_shown):
+    callback, shown = live
+    result = failed("edge-1", PLAN, plan=RUNNING, has_recorded=True)
+    result._task.args, result._result["failed"] = args, False
+    callback.v2_runner_on_ok(result)
+    assert any("recorded" in line for line in shown) is is_shown

@@ -512,5 +512,7 @@ def test_failure_names_a_leftover_that_no_record_knows():
         plan = decide(replace(state, stopped_leftovers=leftovers), Policy())
         assert "docker rename slb-leftover-20261120T000000Z slb" in plan.fix
         assert "leftover" not in decide(state, Policy()).fix
+    stopped = host(container("exited"), record())
+    assert "rename" not in decide(replace(stopped, stopped_leftovers=leftovers), Policy()).fix, "the name is taken"
     running = host(note=Record("invalid", "x"), listed="unavailable")
     assert "rename" not in decide(replace(running, stopped_leftovers=leftovers), Policy()).fix

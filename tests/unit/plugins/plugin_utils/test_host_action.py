@@ -150,3 +150,10 @@ def test_command_of_a_fix_can_be_typed(monkeypatch):
     result = {"msg": "x", "plan": plan}
     host_action._name_host(result, "edge 7")
     assert "`ansible 'edge 7' -i /inventory.yml -b -m slb.fleet.engine_container" in plan["fix"]
+
+
+@pytest.mark.parametrize("answer", [{"changed": "yes"}, {"module_stdout": "Traceback", "module_stderr": "x", "rc": 1}])
+def test_step_without_a_usable_answer_has_an_unknown_result(answer):
+    with pytest.raises(FleetError) as caught:
+        Host(answer).on_host_again("_engine_step", {}, {})
+    assert caught.value.values["is_unknown"] is True
