@@ -5,7 +5,7 @@
 
 DOCUMENTATION = r"""
 module: engine_container
-short_description: Set an engine container aside or restore it
+short_description: Set an engine container aside, restore or start it
 version_added: 1.0.0
 description:
   - Sets the container C(slb) of an engine host aside, or restores the container that was set aside last.
@@ -30,11 +30,14 @@ options:
       - V(restored) - restore the container that the record names as set aside, and the record from before. If the record
         names none, nothing is changed. If another container has the name C(slb), the task fails with the code C(name_taken).
         A request whose deployment may be in progress stays in the record, so that no run sends another one meanwhile.
+      - V(started) - start the container C(slb) if the deployment record verifies it by its identifier. A container that runs
+        is not changed. If it cannot be started, or ends within 2 seconds, the task fails with the code
+        C(container_not_started).
     type: str
-    choices: [set_aside, restored]
+    choices: [set_aside, restored, started]
     required: true
   container_id:
-    description: Identifier of the container to set aside. If the container C(slb) has another identifier, the task fails.
+    description: Identifier of the container to set aside or start. If the container C(slb) has another one, the task fails.
     type: str
   container_state:
     description: State of the container to set aside. If the container C(slb) has another state, the task fails.
@@ -88,6 +91,10 @@ EXAMPLES = r"""
   slb.fleet.engine_container:
     state: set_aside
 
+- name: Start the verified engine after a power failure
+  slb.fleet.engine_container:
+    state: started
+
 - name: Restore the container that was set aside
   slb.fleet.engine_container:
     state: restored
@@ -119,6 +126,11 @@ restored:
   returned: O(state=restored), or if the task failed after a change
   type: bool
   sample: true
+started:
+  description: Whether the container was started.
+  returned: O(state=started)
+  type: bool
+  sample: true
 record:
   description: The deployment record after the task, with the keys of RV(slb.fleet.host_info#module:slb_host.record).
   returned: success
@@ -133,7 +145,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._module import run_modul
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 ARGUMENTS = {
-    "state": dict(type="str", choices=["set_aside", "restored"], required=True),
+    "state": dict(type="str", choices=["set_aside", "restored", "started"], required=True),
     "container_id": dict(type="str"),
     "container_state": dict(type="str", choices=["absent", "created", "running", "restarting", "paused", "exited"]),
     "allow_established": dict(type="bool", default=False),
@@ -148,10 +160,12 @@ ARGUMENTS = {
 
 
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
-    """Set the container aside or restore it."""
+    """Set the container aside, restore or start it."""
     if options["state"] == "set_aside":
         expected = {key: options[key] for key in ("container_id", "container_state") if options[key] is not None}
         return record.set_aside(dict(options, expected=expected, request_id=None), check_mode)
+    if options["state"] == "started":
+        return record.start(options, check_mode)
     return record.restore_set_aside(options["lock_timeout"], check_mode)
 
 

@@ -240,7 +240,7 @@ slb_host:
           description: Number of the process; null without root.
           type: int
         engine:
-          description: Whether the port belongs to the container C(slb).
+          description: Whether the port is one of the container C(slb), or one that the container needs to start.
           type: bool
     motd:
       description: The login banner, by the sizes of its files. No command is run.

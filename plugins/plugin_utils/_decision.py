@@ -18,7 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, State
 
-Action = Literal["none", "wait", "record", "restore", "install", "replace", "fail"]
+Action = Literal["none", "wait", "record", "restore", "start", "install", "replace", "fail"]
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
 _NO_LIST = "engine_list_unavailable"
 RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
@@ -148,6 +148,13 @@ def _is_unhealthy(state: State, policy: Policy) -> bool:
     return state.is_verified or _is_own_over(state, policy) or is_adopted
 
 
+def _start_or_fail(state: State, policy: Policy) -> Action:
+    """Only the verified container is started, and only if the engine list does not speak against it."""
+    is_wanted = policy.stopped_engine == "start" and not policy.remediates
+    is_possible = state.is_verified and state.is_down and state.listed.state in ("undescribed", "running", "incomplete")
+    return "start" if is_wanted and is_possible else "fail"
+
+
 def _managed(state: State) -> FleetError:
     return safety.managed(state.container.manager, state.container.manager_fix)
 
@@ -204,6 +211,12 @@ def _stop_running_leftovers(state: State) -> str:
     if not state.running_leftovers:
         return ""
     return f"Run `{state.container.runtime} stop {' '.join(state.running_leftovers)}` on the host. "
+
+
+def _start_by_hand(state: State) -> str:
+    runtime, verb = state.container.runtime, "unpause" if state.container.state == "paused" else "start"
+    by_run = "Set slb_stopped_engine: start, or r" if state.is_verified and state.is_down else "R"
+    return f"{_stop_running_leftovers(state)}{by_run}un `{runtime} {verb} slb` on the host"
 
 
 def _port_holders(state: State, policy: Policy) -> str:
@@ -407,10 +420,12 @@ RULES: tuple[Rule, ...] = (
         "listed_but_not_running",
         "engine list says running, container does not run",
         _is_listed_running,
-        "fail",
+        _start_or_fail,
         "Engine list says running, but container slb is {state}.",
         lambda s, p: (
-            f"{_stop_running_leftovers(s)}Start the container on the host, or remove the engine in the web console."
+            f"{_stop_running_leftovers(s)}Remove the engine in the web console, then run slb.fleet.rollout."
+            if s.container.state == "absent"
+            else f"{_start_by_hand(s)}, or remove the engine in the web console."
         ),
     ),
     Rule(
@@ -459,12 +474,9 @@ RULES: tuple[Rule, ...] = (
         "engine_stopped",
         "verified container does not run",
         lambda s, p: s.is_verified and s.container.state != "running" and not p.remediates,
-        "fail",
+        _start_or_fail,
         "Verified engine stopped: container slb is {state}.",
-        lambda s, p: (
-            f"{_stop_running_leftovers(s)}Run `{s.container.runtime} "
-            f"{'unpause' if s.container.state == 'paused' else 'start'} slb` on the host, or slb.fleet.remediate."
-        ),
+        lambda s, p: f"{_start_by_hand(s)}, or slb.fleet.remediate.",
     ),
     Rule(
         "container_changed",
@@ -636,9 +648,17 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     # The step on the host repeats these, with the same words.
     SafetyCheck(
+        "container_not_started",
+        "stopped container would delete itself, a folder or file that it mounts is missing, or its port is in use",
+        ("start",),
+        lambda s, p: bool(s.container.start_obstacle),
+        lambda s, p: safety.not_started(s.container.start_obstacle).summary,
+        safety.not_started("").fix,
+    ),
+    SafetyCheck(
         "managed_by_systemd",
         "a systemd unit would start the container again",
-        ("replace",),
+        ("start", "replace"),
         lambda s, p: bool(s.container.manager) and _managed(s).code == "managed_by_systemd",
         lambda s, p: _managed(s).summary,
         lambda s, p: _managed(s).fix,
@@ -646,7 +666,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
         "managed_by_other",
         "a supervisor, cron, compose, swarm, Kubernetes, Nomad or ECS would start the container again",
-        ("replace",),
+        ("start", "replace"),
         lambda s, p: bool(s.container.manager),
         lambda s, p: _managed(s).summary,
         lambda s, p: _managed(s).fix,
@@ -692,7 +712,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
         "not_in_approved_plan",
         "slb_approved_plan does not have this work for the host",
-        ("none", "wait", "record", "restore", "install", "replace"),
+        ("none", "wait", "record", "restore", "start", "install", "replace"),
         lambda s, p: bool(s.run.difference),
         lambda s, p: s.run.difference,
         "Make a new plan with slb.fleet.rollout --check (in AWX: launch the workflow again), and have it approved.",

@@ -78,6 +78,7 @@ _CONTAINER = {
     "auto_remove": boolean,
     "manager": Maybe(text),
     "manager_fix": Maybe(text),
+    "start_obstacle": Maybe(text),
     "connections": Maybe(integer),
     "peers": Maybe([text]),
     "outbound": Maybe(number),
@@ -111,7 +112,7 @@ FACTS = {
 _CHANGED_CONTAINER = {
     "record": Maybe({**_RECORD, "state": Maybe(_RECORD["state"])}),
     "set_aside_as": Maybe(text),
-    **dict.fromkeys(("restored", "is_replaced", "is_unknown"), Maybe(boolean)),
+    **dict.fromkeys(("restored", "started", "is_replaced", "is_unknown"), Maybe(boolean)),
     **dict.fromkeys(("before", "after"), Maybe(mapping)),
 }
 ALWAYS = {

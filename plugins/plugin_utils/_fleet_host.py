@@ -87,6 +87,8 @@ class FleetHost:
             engine=Engine(wanted.name, wanted.manage_ip, base_url),
             policy=Policy(
                 unverified_engine=variables["unverified_engine"],
+                # A run starts a container once.
+                stopped_engine=variables["stopped_engine"] if phase in ("check", "compare", "deploy") else "fail",
                 wait_timeout=variables["wait_timeout"],
                 settle=variables["settle"],
                 allow_established=variables["allow_established"],
@@ -220,6 +222,7 @@ class FleetHost:
         steps += {
             "record": ["record the engine"],
             "restore": ["restore the set-aside container"],
+            "start": ["start the container"],
             "replace": ["set slb aside"] if self.policy.remediates else ["set slb aside", "install"],
             "install": [] if self.policy.remediates else ["install"],
             "wait": ["wait for the deployment"],

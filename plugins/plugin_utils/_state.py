@@ -43,6 +43,7 @@ class Policy:
     """The operator's variables that a plan depends on. Times in seconds."""
 
     unverified_engine: Literal["fail", "adopt", "replace"] = "fail"
+    stopped_engine: Literal["fail", "start"] = "fail"
     wait_timeout: float = 180
     settle: float = 5
     allow_established: bool = False
@@ -68,6 +69,7 @@ class Container:
     auto_remove: bool = False
     manager: str = ""
     manager_fix: str = ""
+    start_obstacle: str = ""
     connections: int | None = 0
     peers: tuple[str, ...] = ()
     outbound: int = 0
@@ -316,6 +318,7 @@ def _container(facts: Mapping[str, Any]) -> Container:
         auto_remove=facts["auto_remove"],
         manager=facts.get("manager") or "",
         manager_fix=facts.get("manager_fix") or "",
+        start_obstacle=facts.get("start_obstacle") or "",
         connections=facts.get("connections"),
         peers=tuple(facts.get("peers") or ()),
         outbound=int(facts.get("outbound") or 0),

@@ -31,7 +31,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty", "slb_har", "slb_dest"),
     "Leftovers": (
-        *("slb_unverified_engine", "slb_max_replaced", "slb_allow_established"),
+        *("slb_unverified_engine", "slb_stopped_engine", "slb_max_replaced", "slb_allow_established"),
         *("slb_remove_leftovers", "slb_stop_timeout"),
     ),
     "Deployment and login banner": (
@@ -84,6 +84,8 @@ may add fields; removed or changed fields get another `version`."""
 
 _ACTIONS = {
     "running_in_engine_list": "record; `remediate`: none",
+    "listed_but_not_running": "fail; `slb_stopped_engine: start`, the verified container: start",
+    "engine_stopped": "fail; `slb_stopped_engine: start`, exited or never started: start",
     "container_changed": "`slb_unverified_engine`: fail, or record for `adopt`",
     "deployment_failed": "replace, or install without a container",
     "unverified_container": "`slb_unverified_engine`: fail, record or replace",

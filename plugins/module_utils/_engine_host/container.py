@@ -59,6 +59,7 @@ class Container(NamedTuple):
     ``state``: absent, created, running, restarting, paused, exited or unknown (``why``, and ``fix`` says what to do).
     ``restart_policy`` has the form ``on-failure:3``. ``started`` changes with each start. ``is_dead``: in removal.
     ``health``: of its health check: starting, healthy, unhealthy or silent (it should have reported); None without one.
+    ``binds``: paths of the host that it mounts.
     """
 
     state: str
@@ -81,6 +82,7 @@ class Container(NamedTuple):
     labels: Optional[Dict[str, Any]] = None
     network_mode: Optional[str] = None
     published_ports: Tuple[int, ...] = ()
+    binds: Tuple[str, ...] = ()
     is_stopping: bool = False
     is_dead: bool = False
     started: Optional[str] = None
@@ -305,7 +307,7 @@ def move_back(aside: Dict[str, Any]) -> bool:
         _change(seen, "rename", target=NAME, is_done=lambda now: now.name == NAME)
     if aside["state"] in LIVE and seen.state not in LIVE and not seen.is_dead:
         try:
-            _start(seen, aside)
+            start(seen, is_checked=aside["state"] != "restarting")
         except FleetError as error:
             if not error.values.get("is_unknown"):
                 _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
@@ -352,8 +354,8 @@ def remove_container(seen: Container) -> None:
     _change(seen, "rm", is_done=lambda now: now.state == "absent")
 
 
-def _start(seen: Container, aside: Dict[str, Any]) -> None:
-    """Start the container and check for 2 s that it runs. Raises FleetError."""
+def start(seen: Container, is_checked: bool = True) -> None:
+    """Start the container and check for 2 s that it runs, unless it was in a crash loop. Raises FleetError."""
     _change(seen, "start", is_done=lambda now: now.state in LIVE)
     ended: List[Container] = []
 
@@ -362,8 +364,7 @@ def _start(seen: Container, aside: Dict[str, Any]) -> None:
         ended[:] = [now] if now.state not in (*LIVE, "unknown") else []
         return bool(ended)
 
-    # A container that was in a crash loop may end again.
-    if aside["state"] != "restarting" and wait_for(has_ended, _CHECK_SECONDS, _INTERVAL):
+    if is_checked and wait_for(has_ended, _CHECK_SECONDS, _INTERVAL):
         logs = runtimes.run(str(seen.runtime), "logs", "--tail", "1", str(seen.id))
         words = (logs.stderr.strip() or logs.stdout.strip())[:200]
         raise FleetError(
@@ -529,7 +530,8 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         item = json.loads(text)[0]
         state, host, config = item["State"], item["HostConfig"], item["Config"]
         policy, retries = host["RestartPolicy"]["Name"] or "no", host["RestartPolicy"].get("MaximumRetryCount") or 0
-        bindings = (item.get("NetworkSettings") or {}).get("Ports") or {}
+        # Of a container that is down, only the wish is known.
+        bindings = (item.get("NetworkSettings") or {}).get("Ports") or host.get("PortBindings") or {}
         pid, known = state["Pid"] or None, _STATES.get(state["Status"])
         process = processes.look(pid) if known == "running" else None
         if not os.path.exists(item.get("StaticDir") or "/"):  # only Podman has the key
@@ -557,7 +559,13 @@ def _parse(runtime: str, name: str, text: str) -> Container:
             image_id=item.get("Image"),
             labels=config.get("Labels") or {},
             network_mode=host["NetworkMode"],
-            published_ports=tuple(int(port["HostPort"]) for ports in bindings.values() for port in ports or []),
+            published_ports=tuple(
+                int(port["HostPort"])
+                for name, ports in bindings.items()
+                for port in ports or []
+                if name.endswith("/tcp") and port["HostPort"].isdigit()
+            ),
+            binds=tuple(mount["Source"] for mount in item.get("Mounts") or [] if mount.get("Type") == "bind"),
             is_stopping=state["Status"] == "stopping",
             is_dead=state["Status"] == "dead",
             started=state["StartedAt"],

@@ -50,7 +50,9 @@ def _gather_container(engine: Container, is_healthy: bool) -> Dict[str, Any]:
     connections = sockets.find_connections(engine)
     inbound = connections.inbound
     facts = engine.summary()
-    facts["manager_fix"] = None
+    facts["manager_fix"], facts["start_obstacle"] = None, None
+    if engine.state in ("exited", "created"):
+        facts["start_obstacle"] = record.find_start_obstacle(engine)
     if not is_healthy:
         manager = container.find_manager(engine)
         facts.update(manager=manager.words if manager else None, manager_fix=manager.fix if manager else None)

@@ -274,6 +274,47 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
         return _restore(noted, aside, check_mode, is_asked=True)
 
 
+def start(options: Dict[str, Any], check_mode: bool) -> Result:
+    """Start the container ``container_id`` if the record verifies it. A container that runs is left as it is."""
+    with _locked(options["lock_timeout"], check_mode):
+        noted, seen = read(), _find_known()
+        _compare(noted, seen, {"container_id": options["container_id"] or seen.id})
+        if noted["state"] != "verified" or seen.id is None or noted["last_verified"] != seen.id:
+            summary = f"Container slb ({seen.state}) not started: the deployment record does not verify it."
+            raise FleetError("unverified_container", summary, "Start it by hand, or run slb.fleet.rollout.")
+        if seen.state in ("running", "restarting"):
+            return _result(False, noted, noted, seen, seen, started=False)
+        obstacle = find_start_obstacle(seen)
+        if obstacle:
+            raise safety.not_started(obstacle)
+        _check_not_managed(seen)
+        if check_mode:
+            return _result(True, noted, noted, seen, seen._replace(state="running"), started=True)
+        try:
+            container.start(seen)
+        except FleetError as error:
+            if error.values.get("is_unknown"):
+                raise
+            raise safety.not_started(error.summary.rstrip(".")) from error
+        return _result(True, noted, noted, seen, container.find_container(), started=True)
+
+
+def find_start_obstacle(seen: Container) -> Optional[str]:
+    """Return why the stopped container must not be started; None if nothing is known."""
+    if seen.state == "paused":
+        return "it is paused"
+    if seen.auto_remove:
+        return "it deletes itself if the start fails (--rm)"
+    missing = [path for path in seen.binds if not os.path.exists(path)]
+    if missing:
+        return f"{missing[0]} is missing (a disk that is not mounted?)"
+    taken = {each["port"]: each["process"] for each in sockets.find_listening(seen) if each["engine"]}
+    if taken:
+        port, process = min(taken.items())
+        return f"port {port} is in use by {process or 'another process'}"
+    return None
+
+
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:
     """Record that the engine was verified to run in the container ``container_id``."""
     with _locked(_LOCK_SECONDS, check_mode):

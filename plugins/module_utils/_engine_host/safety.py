@@ -36,3 +36,10 @@ def would_be_deleted() -> FleetError:
         "Container slb deletes itself when it stops (--rm), and could not be restored.",
         "If it may be lost, set slb_remove_leftovers: true for this host.",
     )
+
+
+def not_started(cause: str) -> FleetError:
+    """Return the failure of a stopped container that cannot be started, because of ``cause``."""
+    return FleetError(
+        "container_not_started", f"Container slb not started: {cause}.", "Remove the cause on the host, then run again."
+    )

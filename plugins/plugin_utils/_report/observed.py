@@ -138,6 +138,8 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
         ("container_set_aside", name and f" as {name}")
         if "set_aside_as" in result
         else ("container_restored" if result.get("restored") else "record_restored", "")
+        if not result.get("started")
+        else ("engine_started", "")
     )
     found: dict[str, tuple[str, str]] = {
         "engine_container": of_container,

@@ -182,7 +182,7 @@ class Recorder:
         status, plan = self._host_status(host), host.plan
         code, summary, fix = host.code or status, host.summary, host.fix
         changes = tuple(host.changes)
-        if status == "failed" and plan and plan.action in ("restore", "install", "replace"):
+        if status == "failed" and plan and plan.action in ("restore", "start", "install", "replace"):
             fix = fix or f"Run again: the next step is {plan.action}."
         if status == "interrupted":
             after = f" after: {host.changes[-1].text}" if host.changes else " before the host was done"

@@ -22,11 +22,12 @@ _AUDIT = "slb.fleet.audit"
 _MOST_HOSTS = 6
 _MOST_ALIKE = 3
 """Hosts with one cause that a plan shows one by one, each with what was seen."""
-_SIGNS = {"install": "+", "replace": "~", "restore": "~", "record": "~", "wait": "~", "fail": "!", "none": " "}
+_SIGNS = {"install": "+", "none": " ", **dict.fromkeys(("replace", "restore", "start", "record", "wait"), "~")}
 _PLANNED = {
     "install": "to install",
     "replace": "to replace",
     "restore": "to restore",
+    "start": "to start",
     "record": "to record",
     "wait": "to wait for",
 }

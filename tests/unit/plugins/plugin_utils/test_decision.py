@@ -58,6 +58,7 @@ def host(box=None, note=None, listed="undescribed", **rest):
     return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
 
 
+STARTS = Policy(stopped_engine="start")
 RETIRES = Policy(remediates=True, retires=True)
 REFUSED = FleetError("login_rejected", "Login rejected.", "Check it.")
 OWN = record("requested", age=1000, containers_before=(OLD,))
@@ -99,6 +100,20 @@ ROWS = [
     (host(listed="running"), Policy(), "record", "running_in_engine_list"),
     (host(container("exited"), record()), Policy(), "fail", "engine_stopped"),
     (host(container("paused"), record()), Policy(), "fail", "engine_stopped"),
+    # The verified container is started, if wanted
+    (host(container("exited"), record()), STARTS, "start", "engine_stopped"),
+    (host(container("created"), record(), "running"), STARTS, "start", "listed_but_not_running"),
+    (host(container("exited"), record(), "incomplete"), STARTS, "start", "engine_stopped"),
+    (host(container("paused"), record()), STARTS, "fail", "engine_stopped"),
+    (host(container("exited"), record(), "not_listed"), STARTS, "fail", "missing_from_engine_list"),
+    (host(container("exited"), record(), "failed"), STARTS, "fail", "missing_from_engine_list"),
+    (host(container("exited"), record(), "deploying"), STARTS, "wait", "deploying_in_engine_list"),
+    (host(container("exited"), record(last_verified=OLD)), STARTS, "replace", "container_exited"),
+    (host(container("exited"), listed="running"), STARTS, "fail", "listed_but_not_running"),
+    (host(container("exited"), record()), replace(STARTS, remediates=True), "replace", "container_exited"),
+    (host(container("exited", start_obstacle="x"), record()), STARTS, "fail", "container_not_started"),
+    (host(container("exited", manager="systemd unit slb.service"), record()), STARTS, "fail", "managed_by_systemd"),
+    (host(container("exited"), record(), run=RunState(difference="x")), STARTS, "fail", "not_in_approved_plan"),
     (host(container("restarting"), record()), Policy(), "wait", "engine_restarting"),
     (host(container(uptime=1, restart_count=3), record()), Policy(), "wait", "engine_restarting"),
     (host(container(uptime=1), record()), Policy(), "none", "healthy"),
@@ -252,7 +267,10 @@ def test_decide_all_codes_have_a_row():
     assert codes | {REFUSED.code} == {code for _state, _policy, _action, code in ROWS}
 
 
-POLICIES = [*(Policy(unverified_engine=each) for each in ("fail", "adopt", "replace")), Policy(remediates=True)]
+POLICIES = [
+    *(Policy(unverified_engine=each, stopped_engine="start") for each in ("fail", "adopt", "replace")),
+    *(Policy(), Policy(remediates=True, stopped_engine="start")),
+]
 
 
 def _records():
@@ -296,6 +314,10 @@ def test_decide_is_total_and_safe():
             assert note.state not in OPEN, context
         if plan.action == "install":
             assert box.state == "absent", context
+        if plan.action == "start":
+            assert state.is_verified and box.state in ("exited", "created") and not box.manager, context
+            assert state.listed.state in ("undescribed", "running", "incomplete"), context
+            assert policy.stopped_engine == "start" and not policy.remediates, context
         if plan.action == "none":
             assert box.state == "running", context
         if plan.code == "healthy" or plan.action == "record":

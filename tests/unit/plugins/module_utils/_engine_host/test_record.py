@@ -692,6 +692,85 @@ def test_last_verified_is_kept_for_the_same_engine(host):
     assert record.read()["name"] == "edge-1"
 
 
+def start(check_mode=False, **changes):
+    return record.start({"lock_timeout": 1, "container_id": None, **changes}, check_mode)
+
+
+def verified_and(host, status, **values):
+    host.runtime.add(**values)
+    verify("c1")
+    host.runtime.containers["c1"]["State"]["Status"] = status
+    host.runtime.changes.clear()
+
+
+@pytest.mark.parametrize("status", ["exited", "created"])
+def test_start_verified_container_is_started_once(host, status):
+    verified_and(host, status)
+    assert start(check_mode=True).changed and host.runtime.changes == []
+    result = start(container_id="c1")
+    assert (result.changed, result.values["started"], result.values["after"]["state"]) == (True, True, "running")
+    assert not start().changed and host.runtime.changes == ["start"]
+    assert record.read()["state"] == "verified"
+
+
+@pytest.mark.parametrize(
+    ("case", "code"),
+    [
+        ("another container", "state_changed"),
+        ("unverified", "unverified_container"),
+        ("absent", "unverified_container"),
+        ("paused", "container_not_started"),
+        ("auto_remove", "container_not_started"),
+        ("mount", "container_not_started"),
+        ("port", "container_not_started"),
+        ("manager", "managed_by_systemd"),
+    ],
+)
+def test_start_refused_changes_nothing(host, monkeypatch, case, code):
+    verified_and(host, "paused" if case == "paused" else "exited", auto_remove=case == "auto_remove")
+    item, given = host.runtime.containers["c1"], {}
+    if case == "another container":
+        given = {"container_id": "c2"}
+    elif case == "unverified":
+        record.remove(False)
+    elif case == "absent":
+        host.runtime.containers.clear()
+    elif case == "mount":
+        item["Mounts"] = [{"Type": "volume", "Source": "/none"}, {"Type": "bind", "Source": "/srv/not-mounted"}]
+    elif case == "port":
+        item["HostConfig"]["PortBindings"] = {"443/tcp": [{"HostIp": "", "HostPort": "443"}], "53/udp": None}
+        listening = [
+            {"port": 443, "process": "nginx", "engine": True},
+            {"port": 22, "process": "sshd", "engine": False},
+        ]
+        monkeypatch.setattr(sockets, "find_listening", lambda seen: listening if 443 in seen.published_ports else [])
+    elif case == "manager":
+        monkeypatch.setattr(container, "find_manager", lambda seen: Manager("systemd unit slb.service", "x"))
+    assert code_of(lambda: start(**given)) == code
+    assert host.runtime.changes == []
+
+
+@pytest.mark.parametrize("how", ["refused", "ends", "no answer"])
+def test_start_that_fails_is_reported(host, monkeypatch, how):
+    verified_and(host, "exited")
+    if how == "refused":
+        host.runtime.fails["start"] = "network 12ab not found"
+    elif how == "ends":
+        host.runtime.ends_after_start = True
+    else:
+        monkeypatch.setattr(host.runtime, "before", raise_timeout)
+    with pytest.raises(FleetError) as raised:
+        start()
+    is_unknown = how == "no answer"
+    code = container.TIMEOUT if is_unknown else "container_not_started"
+    assert (raised.value.code, raised.value.values.get("is_unknown", False)) == (code, is_unknown)
+    assert record.read()["state"] == "verified"
+
+
+def raise_timeout(_verb):
+    raise TimeoutError
+
+
 def test_remove_is_idempotent(host):
     host.runtime.add()
     verify("c1")
