@@ -39,6 +39,7 @@ class Setup:
     policy: str = "always"
     is_engine: bool = True
     unverified: str = "replace"
+    stopped: str = "fail"
     has_list: str = "never"
     second: float | None = None
     rest: float = 0.0
@@ -67,7 +68,8 @@ class History:
     def begin(self, name: str, *, is_fair: bool = False, role: str = "engine_deployment") -> Run:
         has_list = self.setup.has_list == "always" or (is_fair and self.setup.has_list == "later")
         variables = {"slb_engine_list": ENGINE_LIST} if has_list else {}
-        run = Run(name, len(self.runs), role, slb_unverified_engine=self.setup.unverified, **variables)
+        variables.update(slb_unverified_engine=self.setup.unverified, slb_stopped_engine=self.setup.stopped)
+        run = Run(name, len(self.runs), role, **variables)
         self.runs.append(run)
         return run
 
@@ -304,6 +306,7 @@ SETUPS = {
     "policy": st.sampled_from(["always", "no", "on-failure:3"]),
     "is_engine": st.booleans(),
     "unverified": st.sampled_from(["replace"] * 8 + ["adopt", "fail"]),
+    "stopped": st.sampled_from(["fail", "start"]),
     "has_list": st.sampled_from(["never", "never", "never", "later", "always"]),
     "second": st.sampled_from([None, None, None, 0.5, 7, 20]),
     "rest": st.sampled_from([0.0, 60.0, 600.0]),
@@ -404,3 +407,20 @@ def test_role_works_when_it_is_called_again_in_the_play():
     history.world.go_on()
     assert next(result.get("code") for _task, result in run.results if result.get("code")) == "install_rejected"
     assert (run.has_failed, run.plan["action"]) == (False, "none")
+
+
+@pytest.mark.parametrize("event", ["answer lost", "run and module killed", "person uses", "docker slow"])
+@pytest.mark.parametrize("point", ["before start", "after start"])
+def test_stopped_engine_is_started_once(event, point):
+    """A verified engine that a person or a power failure has stopped comes back, whatever happens to its start."""
+    events = [Event("call", 0, "person stops"), Event(point, 0, event)]
+    history = History(Setup(first="absent", is_engine=False, stopped="start"), [])
+    history.play()
+    history.events = events
+    history.world.script = history.watch
+    run = history.begin("Run B")
+    history.world.go_on()
+    history.world.judge_report(run)
+    history.settle()
+    assert any("docker start" in line for line in history.world.lines)
+    assert history.world.named("slb").state == "running"

@@ -66,3 +66,24 @@ def test_retired_host_keeps_nothing_of_the_collection(sites):
     assert busy.containers == other.containers == {"slb": "running"}
     again = sites.play("slb.fleet.retire", "--limit", f"{idle.name},{empty.name}")
     assert (again.status, again.changed) == (0, 0), again.output
+
+
+def test_stopped_engines_are_started_by_one_command(sites):
+    *stopped, held = sites
+    sites.prepare({})
+    installed = sites.play("slb.fleet.rollout")
+    assert all(site.is_verified(by="host") for site in sites), installed.output
+    before = {site.name: site.engine for site in sites}
+    for site in sites:
+        site.runtime("stop", "--time", "1", "slb")
+    refused = sites.play("slb.fleet.rollout")
+    assert "engine_stopped" in said(refused, held.name), refused.output
+    held.hold_the_port()
+
+    planned = sites.play("slb.fleet.rollout", "--check", slb_stopped_engine="start")
+    assert all(site.containers == {"slb": "exited"} for site in sites), planned.output
+    started = sites.play("slb.fleet.rollout", slb_stopped_engine="start")
+    assert all(site.is_verified(by="host") for site in stopped), started.output
+    assert "container_not_started" in said(started, held.name), started.output
+    assert {site.name: site.engine for site in sites} == before, "no engine was installed again"
+    assert sum(site.requests["install"] for site in sites) == 4
