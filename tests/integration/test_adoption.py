@@ -149,6 +149,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
     everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_udev_networkd_a_route_and_a_bridge_are_reasons(fleet):
     def scenario(host):
         before = dump(host, *STILL)
@@ -204,9 +205,8 @@ def test_an_automatic_profile_does_not_prevent_an_adoption(fleet):
     everywhere(fleet, scenario)
 
 
-@pytest.mark.parametrize(
-    "trouble", ["none", *(pytest.param(trouble, marks=pytest.mark.long) for trouble in ("stopped", "frozen"))]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
 def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     """Nothing of it comes back when NetworkManager returns."""
     begins, ends = {
@@ -234,6 +234,7 @@ def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     everywhere(fleet, scenario)
 
 
+@pytest.mark.long
 def test_adoption_without_fresh_connection_rolls_back(fleet):
     def scenario(host):
         before = dump(host, SILENT)

@@ -147,6 +147,7 @@ def test_container_of_a_unit_is_not_touched(podman, unit):
         podman.shell(STOP_UNIT.format(unit=unit))
 
 
+@pytest.mark.long
 def test_rootless_container_is_reported_and_not_touched(podman):
     podman.shell(ROOTLESS)
     try:
