@@ -3,6 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The options of every module that talks to the management node."""
 
+import re
+
+
+def _with_environment(text: str) -> str:
+    """Return the documentation of a plugin, whose options name their environment variables."""
+    return re.sub(r"(E\((SLB_\w+)\)\.\n    type: \w+\n)", r"\1    env:\n      - name: \2\n", text)
+
 
 class ModuleDocFragment:
     DOCUMENTATION = r"""
@@ -81,3 +88,5 @@ notes:
   - Proxies are taken from the environment (E(https_proxy), E(all_proxy), E(no_proxy)) only. C(no_proxy) has host names,
     domains, addresses, networks such as V(192.0.2.0/24), or V(*). SOCKS proxies are not supported.
 """
+
+    WITH_ENVIRONMENT = _with_environment(DOCUMENTATION)

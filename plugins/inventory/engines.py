@@ -13,14 +13,14 @@ short_description: Make a host of each engine in the engine list
 description:
   - Reads the engine list of the management node, configured as for M(slb.fleet.engine_info), and adds a host for each
     engine. The host has the name of the engine.
-  - Each host has the variables C(slb_engine_name), C(slb_manage_ip), C(ansible_host) and C(slb_console_state). The
+  - Each host has the variables C(slb_engine_name), C(slb_manage_ip), C(ansible_host) and C(slb_engine_state). The
     state is V(running), V(deploying), V(failed) or V(unmapped).
   - The name of the file must end in C(slb_engines.yml) or C(slb_engines.yaml).
   - An engine that cannot be a host is skipped with a warning. An empty list is an error, unless O(may_be_empty) is set.
   - The connection options, O(engine_list), O(group) and O(may_be_empty) may be templates. A connection option that is
     not in the file is taken from the extra variable C(slb_<option>), then from the environment.
 extends_documentation_fragment:
-  - slb.fleet._management_node
+  - slb.fleet._management_node.with_environment
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
 requirements:
@@ -42,6 +42,14 @@ options:
     description: Whether an empty engine list is accepted.
     type: bool
     default: false
+  filters:
+    description:
+      - Conditions that select engines, tried in this order. Each entry has one key, C(include) or C(exclude), with a
+        Jinja expression over the variables of the host, or V(true).
+      - The first condition that is true decides. An engine for which none is true is included.
+    type: list
+    elements: dict
+    default: []
   keyed_groups:
     description: Each entry needs a C(prefix), so that an engine cannot join a group of another meaning.
 seealso:
@@ -63,17 +71,19 @@ engine_list:
   deploying: [deploying]
   failed: [failed]
 
-# Groups by state and network, and a variable of your own.
+# Without engines of the laboratory; groups by state and network, and a variable of your own.
+filters:
+  - exclude: slb_engine_name is match('lab-')
 strict: true
 compose:
-  slb_user_credential_id: 2 if slb_engine_name is match('lab-') else 1
+  slb_user_credential_id: 2 if slb_engine_name is match('north-') else 1
 keyed_groups:
   - prefix: console
-    key: slb_console_state
+    key: slb_engine_state
   - prefix: net
     key: slb_manage_ip.rpartition('.')[0]
 groups:
-  to_check: slb_console_state != 'running'
+  to_check: slb_engine_state != 'running'
 cache: true
 cache_plugin: ansible.builtin.jsonfile
 cache_connection: /var/lib/slb/inventory
@@ -88,6 +98,7 @@ from typing import Any
 
 from ansible import constants
 from ansible.errors import AnsibleError, AnsibleParserError
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.inventory import BaseInventoryPlugin, Cacheable, Constructable, to_safe_group_name
 
 try:
@@ -194,22 +205,43 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         self._warn("unmapped: add them to running, deploying or failed", _unmapped(engines), "Engine list states")
         self.inventory.add_group(group)
         strict = self.get_option("strict")
+        added = []
         for name, engine in hosts.items():
-            self.inventory.add_host(name, group=group)
             address, state = engine["address"], engine["state"]
-            for variable, value in {
+            values = {
                 "slb_engine_name": name,
                 "slb_manage_ip": address,
                 "ansible_host": address,
-                "slb_console_state": state,
-            }.items():
-                # No value can be a template. AWX accepts no address that is not trusted.
-                self.inventory.set_variable(name, variable, trust_as_template(value))
-        for name in hosts:
+                "slb_engine_state": state,
+            }
+            # No value can be a template. AWX accepts no address that is not trusted.
+            values = {variable: trust_as_template(value) for variable, value in values.items()}
+            if not self._is_wanted({**values, "inventory_hostname": values["slb_engine_name"]}):
+                continue
+            added.append(name)
+            self.inventory.add_host(name, group=group)
+            for variable, value in values.items():
+                self.inventory.set_variable(name, variable, value)
+        for name in added:
             variables = self.inventory.hosts[name].get_vars()
             self._set_composite_vars(self.get_option("compose"), variables, name, strict)
             self._add_host_to_composed_groups(self.get_option("groups"), {}, name, strict)
             self._add_host_to_keyed_groups(self.get_option("keyed_groups"), {}, name, strict)
+
+    def _is_wanted(self, variables: Mapping[str, str]) -> bool:
+        """Return what the first filter decides whose condition is true."""
+        for entry in self.get_option("filters"):
+            if not isinstance(entry, Mapping) or len(entry) != 1 or not {*entry} <= {"include", "exclude"}:
+                raise invalid("filters", f"{entry!r:.80} is no filter", "Use one of include and exclude in each entry.")
+            ((kind, condition),) = entry.items()
+            try:
+                is_met = condition if isinstance(condition, bool) else boolean(self._compose(condition, variables))
+            except (AnsibleError, TypeError) as error:
+                cause = f"{condition!r:.80} not evaluated: {show(str(error), 80)}"
+                raise invalid("filters", cause, "Correct the expression.") from None
+            if is_met:
+                return bool(kind == "include")
+        return True
 
     def _usable(self, engines: list[dict[str, str]], group: str) -> dict[str, list[dict[str, str]]]:
         """Return the engines that can be hosts, by name; warn of the others."""
@@ -265,7 +297,3 @@ def _is_usable(address: str) -> bool:
 
 def _unmapped(engines: list[dict[str, str]]) -> list[str]:
     return sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
-
-
-def _places(entries: list[dict[str, str]]) -> set[tuple[str, str]]:
-    return {(each["address"], each["state"]) for each in entries}

@@ -95,7 +95,7 @@ BEFORE_HOSTS = ("serial", "max_fail_percentage", "batch_pause", "approved_plan")
 """A play reads them before it knows its hosts, so they have no effect in an inventory."""
 
 _OF_INVENTORY = {"engine_name": "inventory_hostname", "manage_ip": "ansible_host"}
-_OWN = frozenset({"slb_plan", "slb_work", "slb_ready", "slb_wants_license", "slb_console_state", "slb_license"})
+_OWN = frozenset({"slb_plan", "slb_work", "slb_ready", "slb_wants_license", "slb_engine_state", "slb_license"})
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_|slb_license_|slb_list_")
 
 

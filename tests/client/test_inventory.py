@@ -62,9 +62,9 @@ def test_engines_are_hosts(read):
         "slb_engine_name": "edge-1",
         "slb_manage_ip": "192.0.2.1",
         "ansible_host": "192.0.2.1",
-        "slb_console_state": "running",
+        "slb_engine_state": "running",
     }
-    assert variables(found, "edge-2")["slb_console_state"] == "unmapped"
+    assert variables(found, "edge-2")["slb_engine_state"] == "unmapped"
     assert node.seen == {LOGIN: 1, LIST: 1}
 
 
@@ -90,8 +90,8 @@ def test_groups_and_variables_can_be_composed(read):
     found, _, _ = read(
         [item("edge-1"), item("edge-2", state="odd")],
         compose={"slb_user_credential_id": "7"},
-        groups={"to_check": "slb_console_state != 'running'"},
-        keyed_groups=[{"prefix": "console", "key": "slb_console_state"}, {"prefix": "ip", "key": "slb_manage_ip"}],
+        groups={"to_check": "slb_engine_state != 'running'"},
+        keyed_groups=[{"prefix": "console", "key": "slb_engine_state"}, {"prefix": "ip", "key": "slb_manage_ip"}],
         strict=True,
     )
     assert members(found, "to_check") == ["edge-2"]
@@ -120,6 +120,33 @@ def test_unusable_option_is_an_error(read, option, value, cause):
     assert cause in said
     assert "342391" not in said
     assert node.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("filters", "hosts"),
+    [
+        ([{"exclude": "slb_engine_state == 'failed'"}], ["edge-1", "lab-1"]),
+        ([{"include": "inventory_hostname is match('edge-')"}, {"exclude": True}], ["edge-1", "edge-2"]),
+        (
+            [{"exclude": "slb_manage_ip == '192.0.2.1'"}, {"include": "ansible_host == '192.0.2.1'"}],
+            ["edge-2", "lab-1"],
+        ),
+        ([{"include": False}], ["edge-1", "edge-2", "lab-1"]),
+    ],
+)
+def test_filters_select_engines_in_order(read, filters, hosts):
+    items = [item("edge-1"), item("edge-2", "192.0.2.2", "down"), item("lab-1", "192.0.2.3")]
+    found, said, _ = read(items, filters=filters, engine_list={**ENGINE_LIST, "failed": ["down"]})
+    assert (members(found, "engines"), said) == (hosts, "")
+
+
+@pytest.mark.parametrize(
+    "filters", [[{"exclude": "no_such_name"}], [{"without": "x"}], [{"include": "1", "exclude": "1"}]]
+)
+def test_filter_that_is_unusable_is_an_error(read, filters):
+    found, said, _ = read([item("edge-1")], filters=filters)
+    assert "Option filters invalid" in said
+    assert not found.hosts
 
 
 def test_empty_list_is_an_error(read):

@@ -157,7 +157,7 @@ def test_the_example_of_the_inventory_runs(listed_fleet, tmp_path):
     for group in ("engines", "console_running", network):
         assert shown[group]["hosts"] == [HOST], shown
     assert "to_check" not in shown
-    assert variables["slb_console_state"] == "running"
+    assert variables["slb_engine_state"] == "running"
     assert str(variables["slb_user_credential_id"]) == "1"
     assert list((tmp_path / "inventory").iterdir())  # its cache
 
