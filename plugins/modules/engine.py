@@ -8,8 +8,8 @@ module: engine
 short_description: Request the installation of a forwarding engine
 version_added: 1.0.0
 description:
-  - Requests the installation of one engine on one host. The management node installs the engine after the answer; this
-    task does not wait for the end of the installation.
+  - Requests the installation of one engine on one host. The management node installs the engine after the answer. The
+    task waits for the end of the installation only with O(wait).
   - The API documents neither status codes nor bodies. The module evaluates the answer and returns RV(outcome). If the
     answer does not suffice, RV(outcome) is V(unknown).
   - The request is sent at most once. After the answer 401, or a redirect to the login page, it is sent a second time in
@@ -69,13 +69,27 @@ options:
       - 'address\s+already\s+in\s+use'
       - '端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)'
       - '(?<!未)(?<!没有)占用[^\n;。]{0,10}端口'
+  wait:
+    description:
+      - Whether to wait until O(engine_list) shows the engine as running.
+      - The API documents no other way to see the end of an installation, so O(engine_list) is required then.
+    type: bool
+    default: false
+  wait_timeout:
+    description: Number of seconds to wait (1 to 86400).
+    type: int
+    default: 300
+  engine_list:
+    description: Configuration of the engine list, as for the option O(slb.fleet.engine_info#module:engine_list).
+    type: dict
 seealso:
+  - module: slb.fleet.engine_info
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_container
 """
 
 EXAMPLES = r"""
-- name: Ask for an engine on each host
+- name: Request the installation of an engine on each host
   slb.fleet.engine:
     base_url: https://console.example
     username: admin
@@ -85,7 +99,14 @@ EXAMPLES = r"""
     manage_ip: "{{ ansible_host }}"
   register: install
 
-- name: Ask, and decide about occupied ports later
+- name: Request an installation, and wait until the engine runs
+  slb.fleet.engine:
+    name: edge-9
+    manage_ip: 192.0.2.9
+    wait: true
+    engine_list: "{{ slb_engine_list }}"
+
+- name: Request an installation, and decide about occupied ports later
   slb.fleet.engine:
     name: edge-7
     manage_ip: 2001:db8::7
@@ -94,7 +115,7 @@ EXAMPLES = r"""
   register: install
   failed_when: install.failed and install.outcome | default('') != 'port_in_use'
 
-- name: Teach the module the words of another console
+- name: Set the patterns of another management node
   slb.fleet.engine:
     name: edge-8
     manage_ip: 192.0.2.8
@@ -113,6 +134,11 @@ outcome:
   returned: always, except in check mode and for invalid options
   type: str
   sample: requested
+state:
+  description: State of the engine in O(engine_list), V(running).
+  returned: with O(wait)
+  type: str
+  sample: running
 status_code:
   description: The HTTP status of the answer.
   returned: if there was an answer
@@ -130,32 +156,76 @@ code:
   sample: install_rejected
 """
 
+import time
 from typing import Any, Dict
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import install
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid, read_number
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
     Client,
     run_client_module,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
-    ARGUMENTS,
-    EXISTS,
-    Engine,
-    request_install,
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
+    EngineList,
+    comparable,
+    fetch_engines,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import EXISTS, Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+
+ARGUMENTS = {
+    **install.ARGUMENTS,
+    "wait": {"type": "bool", "default": False},
+    "wait_timeout": {"type": "int", "default": 300},
+    "engine_list": {"type": "dict"},
+}
+_POLL_SECONDS = 5
 
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
     """Request the installation; in check mode, log in only."""
     engine = Engine.from_options(options)
+    seconds = read_number("wait_timeout", options["wait_timeout"], 1, 86400)
+    if options["wait"] and not options["engine_list"]:
+        raise invalid("wait", "without engine_list, the end of an installation cannot be seen", "Set engine_list.")
+    engine_list = EngineList.from_option(options["engine_list"]) if options["wait"] else None
     if check_mode:
         client.log_in()
         return Result(True, {"msg": "Would request the installation of %s on %s." % (engine.name, engine.manage_ip)})
-    install = request_install(client, engine, options)
-    state = "already installed" if install.outcome == EXISTS else "requested"
-    values = dict(outcome=install.outcome, status_code=install.status_code, answer=install.answer)
-    msg = "Installation of %s on %s %s." % (engine.name, engine.manage_ip, state)
-    return Result(install.outcome != EXISTS, dict(values, msg=msg))
+    done = request_install(client, engine, options)
+    values: Dict[str, Any] = dict(outcome=done.outcome, status_code=done.status_code, answer=done.answer)
+    words = "already installed" if done.outcome == EXISTS else "requested"
+    if engine_list:
+        _wait_until_running(client, engine, engine_list, seconds, done.outcome)
+        values["state"], words = "running", "finished"
+    msg = "Installation of %s on %s %s." % (engine.name, engine.manage_ip, words)
+    return Result(done.outcome != EXISTS, dict(values, msg=msg))
+
+
+def _wait_until_running(client: Client, engine: Engine, engine_list: EngineList, seconds: float, outcome: str) -> None:
+    """Return when the engine list shows the engine as running. Raises FleetError with the value ``outcome``."""
+    deadline = time.monotonic() + seconds
+    wanted = (engine.name, comparable(engine.manage_ip))
+    while True:
+        try:
+            listed = fetch_engines(client, engine_list).engines
+        except FleetError as error:
+            error.values["outcome"] = outcome
+            raise
+        states = sorted({each["state"] for each in listed if (each["name"], each["address"]) == wanted})
+        if states == ["running"]:
+            return
+        if states == ["failed"]:
+            summary = "Installation of %s on %s failed: engine list shows failed." % wanted
+            fix = "Look up the deployment in the web console."
+            raise FleetError("deployment_failed", summary, fix, outcome=outcome)
+        if time.monotonic() + _POLL_SECONDS > deadline:
+            shown = " and ".join(states) or "does not list it"
+            summary = "Installation of %s on %s not finished within %g s: engine list: %s." % (*wanted, seconds, shown)
+            fix = "Look up the deployment in the web console, or raise wait_timeout."
+            raise FleetError("deployment_in_progress", summary, fix, outcome=outcome)
+        time.sleep(_POLL_SECONDS)
 
 
 def main() -> None:
