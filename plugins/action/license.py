@@ -39,8 +39,17 @@ class ActionModule(ManagementNodeAction):
         options = with_defaults(ARGUMENTS, given)
         connection = Connection.from_options(options)
         most = read_number("max_size", options["max_size"], 1, 2**31 - 1)
-        license = download_license(Client(connection, RunCache(connection)), most)
         is_local = not self._task.delegate_to or self._connection.transport == "local"
+        if is_local:
+            # Of the folder of the command: Ansible would take the one of the playbook.
+            options["dest"] = str(Path(options["dest"]).expanduser().absolute()) + "/" * options["dest"].endswith("/")
+        if options["dest"].endswith("/") or (is_local and Path(options["dest"]).is_dir()):
+            raise FleetError(
+                "license_not_written",
+                f"License not written to {options['dest'][:80]}: it is a folder.",
+                f"Name the file, such as {options['dest'].rstrip('/')[:80]}/license.",
+            )
+        license = download_license(Client(connection, RunCache(connection)), most)
         warnings = []
         if not license.has_length:
             warnings.append("License without length: the management node does not report its size. Check the file.")
@@ -49,10 +58,11 @@ class ActionModule(ManagementNodeAction):
                 f"License {options['dest']} temporary: it is in the job's container. Set slb_license_host, or mount a "
                 "folder into the container."
             )
-        with tempfile.NamedTemporaryFile(dir=constants.DEFAULT_LOCAL_TMP) as file:
-            file.write(license.content)
-            file.flush()
-            copied = self._copy(file.name, options, variables, is_local=is_local)
+        with tempfile.TemporaryDirectory(dir=constants.DEFAULT_LOCAL_TMP) as folder:
+            # A remote folder gets a file of this name.
+            source = Path(folder) / "license"
+            source.write_bytes(license.content)
+            copied = self._copy(str(source), options, variables, is_local=is_local)
         if copied.get("failed"):
             raise FleetError(
                 "license_not_written",
@@ -61,7 +71,7 @@ class ActionModule(ManagementNodeAction):
             )
         return {
             **{key: copied[key] for key in _RETURNED if key in copied},
-            "dest": str(Path(options["dest"]).expanduser()) if is_local else options["dest"],
+            "dest": copied.get("dest") or options["dest"],
             "checksum": hashlib.sha256(license.content).hexdigest(),
             "size": len(license.content),
             **({"warnings": warnings} if warnings else {}),

@@ -29,7 +29,9 @@ attributes:
     details: The license is not shown.
 options:
   dest:
-    description: Path of the file. Its folder must exist.
+    description:
+      - Path of the file. Its folder must exist.
+      - On the controller, a relative path is relative to the folder of the command. On another host, use an absolute path.
     type: path
     required: true
   owner:

@@ -155,10 +155,19 @@ def test_license_without_length_is_a_warning(start, run, tmp_path):
     assert "License without length" in done.words
 
 
-def test_playbook_downloads_once_per_management_node(start, controller, tmp_path):
-    node, dest = start(), tmp_path / "license"
+def test_license_is_not_written_to_a_folder(start, run, tmp_path):
+    node = start()
+    for dest in (tmp_path, f"{tmp_path}/none/"):
+        done = run([download(dest)], of(node, PASSWORD))
+        assert '"code": "license_not_written"' in done.output
+    assert not node.seen.get(LICENSE)
+
+
+def test_playbook_downloads_once_per_management_node(start, controller):
+    """A relative path is one of the folder of the command."""
+    node, dest = start(), controller.folder / "license"
     playbook = {"ansible.builtin.import_playbook": "slb.fleet.download_license"}
-    inventory = fleet(20, **of(node, PASSWORD, slb_license_dest=str(dest)))
+    inventory = fleet(20, **of(node, PASSWORD, slb_license_dest="license"))
     controller.run([playbook], inventory, "-e", "slb_hosts=all").assert_ok()
     assert node.seen == {LOGIN: 1, LICENSE: 1}
     assert dest.read_bytes() == LICENSE_TEXT
