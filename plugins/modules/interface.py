@@ -149,6 +149,9 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
             summary = f"Option {option} invalid: {options[option]}."
             raise FleetError("invalid_option", summary, f"Give {least} to {_MOST_SECONDS} seconds.")
     if options["state"] == "absent":
+        if not options["interfaces"]:
+            summary = "Option interfaces missing: state=absent requires it."
+            raise FleetError("missing_option", summary, "Name the interfaces (slb_interfaces), or set '*'.")
         return adoption.release(options["interfaces"], check_mode)
     wanted = adoption.Wanted(
         options["interfaces"], options["dhcp_timeout"], options["confirm_timeout"], uuid.uuid4().hex
@@ -157,11 +160,7 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
 
 
 def main() -> None:
-    run_module(
-        ARGUMENTS,
-        operation,
-        required_if=[("state", "absent", ("interfaces",))],
-    )
+    run_module(ARGUMENTS, operation)
 
 
 if __name__ == "__main__":
