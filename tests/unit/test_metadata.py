@@ -34,6 +34,13 @@ def test_documented_options_are_those_of_the_action(name):
     }
 
 
+def test_plays_override_no_log_of_ansible_cfg():
+    """Else the report gets no results. The results of awx_setup may contain what is typed into AWX."""
+    files = [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "playbooks").glob("parts/*.yml")]
+    plays = [play for file in files for play in yaml.safe_load(file.read_text()) if "hosts" in play]
+    assert [play["name"] for play in plays if play.get("no_log") is not False] == ["Manage the content of AWX"]
+
+
 def test_links_of_a_release_lead_to_its_files_and_pictures():
     text = "[a](docs/a.md#b) ![picture](docs/a.png) [a [b]](../x/R.md) [web](https://other.example) [here](#b)"
     assert absolute(text, "roles/r", BASE, RAW) == (
