@@ -15,6 +15,7 @@ description:
   - At the end of a run, shows the result with the hosts that need attention by code, the changes, and the next command.
   - In check mode and for C(slb.fleet.diagnose), shows the plan of each host instead. With C(-v), adds one line for each
     host.
+  - With a stdout callback that is not text, such as JSON, the end of the run goes to stderr.
   - During the run, P(slb.fleet.fleet#callback) shows the progress.
   - Writes a report for people and for machines to a folder. A killed run leaves its last C(report.json).
   - Runs of other playbooks get no report, nor of C(slb.fleet.show_engine_list),
@@ -67,6 +68,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     host_of,
     identity,
+    is_stdout_text,
     module_of,
     own_playbook,
     run_of,
@@ -201,12 +203,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         with contextlib.suppress(OSError):
             self._show(["", *lines(document, report=page)])
             if self.get_option("each_host") or self._display.verbosity:
-                self._display.banner("EACH HOST")
-                self._show(host_lines(document))
+                self._show(["", f"EACH HOST {'*' * 69}", *host_lines(document)])
 
     def _show(self, text: Iterable[str]) -> None:
+        is_stderr = not is_stdout_text()
         for line in text:
-            self._display.display(line, color=_color(line))
+            self._display.display(line, color=_color(line), stderr=is_stderr)
 
     def _keep_files(self) -> None:
         next_writing = 0.0

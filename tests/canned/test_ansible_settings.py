@@ -1,10 +1,24 @@
 """Settings of Ansible change neither the report nor the outcome of a run."""
 
+import json
+import subprocess
+
 import pytest
 
 from ansible_collections.slb.fleet.tests.canned.canned import Canned
 
 pytestmark = pytest.mark.long
+
+JSON_CALLBACK = """
+import json
+from ansible.plugins.callback import CallbackBase
+
+class CallbackModule(CallbackBase):
+    CALLBACK_VERSION, CALLBACK_TYPE, CALLBACK_NAME = 2.0, "stdout", "as_data"
+
+    def v2_playbook_on_stats(self, stats):
+        self._display.display(json.dumps({host: stats.summarize(host) for host in stats.processed}))
+"""
 
 
 def test_report_with_no_log_shows_each_host(tmp_path):
@@ -23,3 +37,23 @@ def test_report_with_no_log_shows_each_host(tmp_path):
     assert fleet.hosts["edge-3"]["code"] == "unverified_container"
     assert "no space left" in fleet.hosts["edge-5"]["summary"]
     assert fleet.hosts["edge-2"]["changes"]
+
+
+@pytest.mark.parametrize(("name", "is_json"), [("as_data", True), ("minimal", False), ("default", False)])
+def test_summary_with_json_callback_goes_to_stderr(tmp_path, name, is_json):
+    fleet = Canned(tmp_path, edge_1="healthy")
+    (tmp_path / "as_data.py").write_text(JSON_CALLBACK)
+    settings = {"ANSIBLE_CALLBACK_PLUGINS": str(tmp_path), "ANSIBLE_STDOUT_CALLBACK": name}
+    ended = subprocess.run(
+        fleet.command("slb.fleet.rollout"),
+        cwd=tmp_path,
+        env={**fleet.environment(), **settings, "SLB_REPORT_EACH_HOST": "true"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    summary = ended.stderr if is_json else ended.stdout
+    assert "Result:  OK   1/1 healthy" in summary, ended
+    assert "EACH HOST" in summary
+    if is_json:
+        assert json.loads(ended.stdout)["edge-1"]["failures"] == 0

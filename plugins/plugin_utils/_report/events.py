@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 from ansible import constants, context
+from ansible.plugins.callback.default import CallbackModule as DefaultCallback
+from ansible.plugins.loader import callback_loader
 from ansible.release import __version__ as core_version
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
@@ -31,6 +33,13 @@ def own_playbook(play: Any) -> str:
     path = _path(play)
     has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem not in _WITHOUT_REPORT
     return f"slb.fleet.{path.stem}" if has_report else ""
+
+
+def is_stdout_text() -> bool:
+    """Return whether the stdout callback prints text for people; others, such as JSON callbacks, own stdout alone."""
+    name = str(constants.DEFAULT_STDOUT_CALLBACK).removeprefix("ansible.builtin.")
+    callback = callback_loader.get(name, class_only=True)
+    return name in ("minimal", "oneline") or (isinstance(callback, type) and issubclass(callback, DefaultCallback))
 
 
 def is_own(play: Any) -> bool:
