@@ -146,10 +146,17 @@ class RunCache:
 
     @contextlib.contextmanager
     def _locked(self, file: Path) -> Iterator[None]:
-        """Hold the lock of ``file``. Raises OSError, or TimeoutError after the time of one call."""
+        """Hold the lock of ``file``. Raises OSError, or TimeoutError after the time of one call.
+
+        On a file system without locks, workers that begin at the same time do the same work, and then share it.
+        """
         descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            if not is_got(descriptor, self._connection.call_seconds, _POLL_SECONDS):
+            try:
+                is_locked = is_got(descriptor, self._connection.call_seconds, _POLL_SECONDS)
+            except OSError:
+                is_locked = True
+            if not is_locked:
                 raise TimeoutError
             yield
         finally:

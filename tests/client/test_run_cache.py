@@ -1,6 +1,9 @@
 """One login and one fetch per run: worker processes that share a session, an engine list, and failures."""
 
+import errno
+import fcntl
 import multiprocessing
+import os
 import random
 import stat
 import threading
@@ -197,6 +200,23 @@ def test_lock_that_is_held_too_long_means_no_sharing(start, tmp_path):
     for _call in range(2):
         assert run("engine", options, caches[0])["outcome"] == "requested"
     assert node.seen == {LOGIN: 2, INSTALL: 3}, "the session of a worker that did not get the lock is its own"
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS])
+def test_file_system_without_locks_still_shares(start, tmp_path, monkeypatch, number):
+    def refuse(_descriptor, _operation):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    node = start({LIST: [GOOD_LIST]})
+    options = options_of(node)
+    caches = [RunCache(Connection.from_options(options), tmp_path) for _number in range(2)]
+    assert [run("engine", options, cache)["outcome"] for cache in caches] == ["requested"] * 2
+    assert [len(cache.engines(EngineList.from_option(ENGINE_LIST)).engines) for cache in caches] == [1, 1]
+    assert node.seen == {LOGIN: 1, INSTALL: 2, LIST: 1}
+    node.sessions.clear()
+    assert [run("engine", options, cache)["outcome"] for cache in caches] == ["requested"] * 2
+    assert node.seen[LOGIN] == 2
 
 
 @pytest.mark.parametrize(
