@@ -171,3 +171,10 @@ def test_playbook_downloads_once_per_management_node(start, controller):
     controller.run([playbook], inventory, "-e", "slb_hosts=all").assert_ok()
     assert node.seen == {LOGIN: 1, LICENSE: 1}
     assert dest.read_bytes() == LICENSE_TEXT
+
+
+def test_key_log_of_tls_is_ignored(start, run, tmp_path):
+    """A file that cannot be written would end the run at its start; requests 2.32.3 makes a context when imported."""
+    for path in ("/nonexistent/keys", tmp_path / "keys"):
+        run([engine_task()], of(start(), PASSWORD), SSLKEYLOGFILE=str(path)).assert_ok()
+    assert not (tmp_path / "keys").exists()

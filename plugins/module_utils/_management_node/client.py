@@ -27,16 +27,19 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 from urllib.parse import urljoin, urlsplit
 
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.key_log import without_key_log
+
 try:
-    import requests
-    from requests.adapters import HTTPAdapter
-    from urllib3.connection import HTTPSConnection
-    from urllib3.connectionpool import HTTPSConnectionPool
-    from urllib3.exceptions import HTTPError
-    from urllib3.response import HTTPResponse
-    from urllib3.util import Retry
-    from urllib3.util import connection as urllib3_connection
-    from urllib3.util.ssl_ import create_urllib3_context
+    with without_key_log():  # requests makes an SSL context
+        import requests
+        from requests.adapters import HTTPAdapter
+        from urllib3.connection import HTTPSConnection
+        from urllib3.connectionpool import HTTPSConnectionPool
+        from urllib3.exceptions import HTTPError
+        from urllib3.response import HTTPResponse
+        from urllib3.util import Retry
+        from urllib3.util import connection as urllib3_connection
+        from urllib3.util.ssl_ import create_urllib3_context
 except ImportError as error:
     _IMPORT_ERROR = str(error)
     HTTPAdapter = HTTPSConnection = HTTPSConnectionPool = object  # type: ignore[assignment, misc]
@@ -618,7 +621,8 @@ class _Adapter(HTTPAdapter):
 @functools.lru_cache(maxsize=8)
 def _context(*, is_verified: bool, ca_path: str, client_cert: str = "", client_key: str = "") -> ssl.SSLContext:
     """Return the SSL context for one way of verification, made once per process."""
-    context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if is_verified else ssl.CERT_NONE)
+    with without_key_log():
+        context = create_urllib3_context(cert_reqs=ssl.CERT_REQUIRED if is_verified else ssl.CERT_NONE)
     try:
         if not is_verified:
             pass
