@@ -14,6 +14,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    expand_home,
     invalid,
     missing,
     normalize_base_url,
@@ -85,7 +86,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         }
         lines = [*show_proposal(recording, candidates, len(hosts)), *show_answers(answers)]
         if options["dest"]:
-            lines.append(self._write(Path(options["dest"]).expanduser().absolute(), best, result))
+            lines.append(self._write(expand_home("dest", options["dest"]).absolute(), best, result))
         return {**result, "report": lines}
 
     def _write(self, dest: Path, best: Candidate | None, result: dict[str, Any]) -> str:

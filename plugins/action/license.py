@@ -17,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     Connection,
     Options,
+    expand_home,
     read_number,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
@@ -42,7 +43,8 @@ class ActionModule(ManagementNodeAction):
         is_local = not self._task.delegate_to or self._connection.transport == "local"
         if is_local:
             # Of the folder of the command: Ansible would take the one of the playbook.
-            options["dest"] = str(Path(options["dest"]).expanduser().absolute()) + "/" * options["dest"].endswith("/")
+            path = expand_home("dest", options["dest"]).absolute()
+            options["dest"] = f"{path}/" if options["dest"].endswith("/") else str(path)
         if options["dest"].endswith("/") or (is_local and Path(options["dest"]).is_dir()):
             raise FleetError(
                 "license_not_written",

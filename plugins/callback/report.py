@@ -61,6 +61,8 @@ from typing import Any
 from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import expand_home
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import read_approved_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
@@ -108,7 +110,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
         folder = self.get_option("report_dir")
-        self._folder = Path(folder).expanduser().absolute() if folder else None
+        try:
+            self._folder = expand_home("report_dir", folder).absolute() if folder else None
+        except FleetError as error:
+            self._display.warning(f"Reports not written: {error}")
         # Also a run without hosts has a report: else that of an earlier run would be taken for it.
         for play in playbook.get_plays()[:1]:
             if name := own_playbook(play):

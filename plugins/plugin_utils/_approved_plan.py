@@ -88,7 +88,7 @@ def _hosts_of(approved: Any) -> dict[str, str]:
             raise ValueError("its digest does not match")
     except (AttributeError, LookupError, TypeError):
         raise _invalid(source, "it contains no plan") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except (OSError, ValueError, RuntimeError) as error:
         raise _invalid(source, str(error)) from None
     return hosts
 

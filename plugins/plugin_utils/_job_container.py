@@ -20,7 +20,7 @@ def lost_with_job(path: str, environment: Mapping[str, str] | None = None, root:
     known = os.environ if environment is None else environment
     if not any(known.get(name) for name in _OF_A_JOB) or not any((root / mark).exists() for mark in _OF_A_CONTAINER):
         return False
-    folder = Path(path).expanduser().absolute().parent
+    folder = Path(path).absolute().parent
     # The runner's own folder is mounted, and taken away with the job.
     private = [root / _OF_THE_RUNNER, *(Path(known[name]) for name in _OF_A_JOB[2:] if known.get(name))]
     if any(each == folder or each in folder.parents for each in private):

@@ -17,13 +17,15 @@ import stat
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import normalize_base_url
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    expand_home,
+    normalize_base_url,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import LOGIN_PATH
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import LIST_LIMIT
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
@@ -62,7 +64,7 @@ class Recording(NamedTuple):
 def load_har(path: str) -> Any:
     """Return the JSON value of a file. Raises FleetError."""
     try:
-        descriptor = os.open(Path(path).expanduser(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(expand_home("src", path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise _unusable(path, "it is not a regular file")

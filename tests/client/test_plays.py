@@ -178,3 +178,13 @@ def test_key_log_of_tls_is_ignored(start, run, tmp_path):
     for path in ("/nonexistent/keys", tmp_path / "keys"):
         run([engine_task()], of(start(), PASSWORD), SSLKEYLOGFILE=str(path)).assert_ok()
     assert not (tmp_path / "keys").exists()
+
+
+@pytest.mark.parametrize("variable", ["slb_ca_path", "slb_license_dest"])
+def test_path_in_an_unknown_home_is_invalid(start, run, variable):
+    path, node = "~no-such-user/file", start()
+    variables = {**of(node, PASSWORD), variable: path}
+    done = run([download("{{ slb_license_dest | default('license') }}")], variables)
+    assert f"{path} has no home folder" in done.words
+    assert "Set HOME, or use an absolute path" in done.words
+    assert node.seen[LICENSE] == 0

@@ -282,6 +282,14 @@ def normalize_base_url(value: str) -> str:
     return urlunsplit(("https", authority, parts.path.rstrip("/"), "", ""))
 
 
+def expand_home(option: str, path: str) -> Path:
+    """Return the path with the home folder in place of ``~``. Raises OptionError if that folder is not known."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        raise invalid(option, f"{path[:80]} has no home folder", "Set HOME, or use an absolute path.") from None
+
+
 def normalize_fingerprint(value: str) -> str:
     """Return 64 lower-case hexadecimal digits. Raises FleetError for any other text, also for an empty one."""
     digits = re.sub(r"[\s:]", "", value).lower()
@@ -298,7 +306,7 @@ def _optional_text(given: Mapping[str, Any], option: str) -> str:
     if option not in given:
         return ""
     text = require_text(option, given[option], is_secret=option in SECRET_OPTIONS)
-    return str(Path(text).expanduser()) if text and CONNECTION_ARGUMENTS[option]["type"] == "path" else text
+    return str(expand_home(option, text)) if text and CONNECTION_ARGUMENTS[option]["type"] == "path" else text
 
 
 def _read_headers(value: Any) -> dict[str, str]:

@@ -84,7 +84,7 @@ def test_host_without_work_needs_no_approval(tmp_path):
 def test_invalid_approved_plan_is_an_error(tmp_path, text):
     report = tmp_path / "report.json"
     report.write_text(text)
-    for path in (str(report), str(tmp_path / "missing.json")):
+    for path in (str(report), str(tmp_path / "missing.json"), "~no-such-user/x"):
         with pytest.raises(FleetError) as caught:
             checked(tmp_path, path)
         assert caught.value.code == "approved_plan_invalid"

@@ -123,7 +123,7 @@ def test_file_that_cannot_be_read_is_an_error(tmp_path, monkeypatch):
     large.write_text("[]" * 10)
     monkeypatch.setattr(_recording, "MAX_FILE_SIZE", 10)
     monkeypatch.setattr(_recording, "MAX_ENTRIES", 1)
-    for path in (tmp_path, tmp_path / "fifo", tmp_path / "missing", "\0", large):
+    for path in (tmp_path, tmp_path / "fifo", tmp_path / "missing", "\0", "~no-such-user/har", large):
         with pytest.raises(FleetError):
             load_har(str(path))
     with pytest.raises(FleetError, match="more than 1 requests"):

@@ -66,7 +66,7 @@ def test_option_that_is_no_text_is_invalid(read, option):
         (connect, "timeout", [0, True, "1e1", "1.5", 3601]),
         (connect, "retries", [-1, 21, 1.5]),
         (connect, "validate_certs", ["perhaps"]),
-        (connect, "ca_path", ["/nonexistent.pem"]),
+        (connect, "ca_path", ["/nonexistent.pem", "~no-such-user/ca.pem"]),
         (engine, "user_credential_id", [0, 2**31, -1, True, 1.5, "x", "1_0", "٣"]),
         (engine, "name", [None, "", " edge", "edge\x1b", "x" * 256, "edge\u202e"]),
         (engine, "manage_ip", [None, *ADDRESSES]),
