@@ -45,6 +45,7 @@ _raw:
   type: str
 """
 
+import multiprocessing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -65,6 +66,13 @@ _DEFAULT = "engines"
 class LookupModule(LookupBase):  # type: ignore[misc]
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
         self.set_options(var_options=variables, direct=options)
+        try:
+            return self._hosts(terms, variables)
+        except AnsibleError as error:
+            _end_run(error)
+            raise
+
+    def _hosts(self, terms: list[Any], variables: Mapping[str, Any] | None) -> list[str]:
         parts = [part for term in terms for part in (term if isinstance(term, list) else [term])]
         given = [str(part).strip() for part in parts if not is_empty(part)]
         pattern, known = ",".join(given) or _DEFAULT, variables or {}
@@ -109,6 +117,16 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
         left = set(limited.get("ansible_play_hosts_all", found))
         return any(host in left for host in found)
+
+
+def _end_run(error: AnsibleError) -> None:
+    """End ansible-playbook with the message alone: each ansible-core would add the keyword and the plugin to it.
+
+    Not in a worker, whose task fails as usual, nor in a program that uses Ansible as a library.
+    """
+    if context.CLIARGS and multiprocessing.parent_process() is None:
+        Display().error(str(error.message), wrap_text=False)
+        raise SystemExit(1)
 
 
 def _check_run_variables(known: Mapping[str, Any]) -> None:
