@@ -34,6 +34,7 @@ from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import HostPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     host_of,
     is_own,
@@ -43,7 +44,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
     values_of,
     warnings_of,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, HostPlan, observe
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import progress_line
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import failure
 

@@ -16,9 +16,9 @@ from typing import Literal, NamedTuple
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import safety
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Action
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, State
 
-Action = Literal["none", "wait", "record", "restore", "start", "install", "replace", "fail"]
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
 _NO_LIST = "engine_list_unavailable"
 RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"

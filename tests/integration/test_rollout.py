@@ -73,7 +73,7 @@ def test_check_mode_plans_and_changes_nothing(rollout):
     planned = rollout.playbook("slb.fleet.rollout", "--check")
     planned.assert_ok()
     assert rollout.statuses == dict.fromkeys(rollout.hosts, "planned"), planned.output
-    actions = {host["name"]: host["action"] for host in rollout.report["hosts"]}
+    actions = {host["name"]: host["plan"]["action"] for host in rollout.report["hosts"]}
     assert actions == {"bullseye": "install", "bookworm": "replace", "trixie": "install", "podman": "replace"}
     assert rollout.snapshot() == before
 

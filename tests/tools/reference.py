@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import collections.abc
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, SafetyCheck
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    FORMAT,
+    STATUSES,
+    VERSION,
+    Document,
+    Group,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import BEFORE_HOSTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,45 +152,75 @@ def variables_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def report_schema() -> dict[str, Any]:
+    """Return the JSON Schema of report.json, from the dataclasses of the report."""
+    parts = _schema_of(Document)["properties"]
+    counts = {"hosts": "All hosts of the run.", "changed": "Hosts that the run changed."}
+    properties = {
+        "format": {"description": f"Always `{FORMAT}`.", "const": FORMAT},
+        "version": {"description": f"Always {VERSION}.", "const": VERSION},
+        "run": parts["run"],
+        "counts": {
+            "description": "Number of hosts, in total and by status.",
+            **_object(
+                {name: {"description": text, **_schema_of(int)} for name, text in counts.items()}
+                | {status: _schema_of(int) for status in STATUSES}
+            ),
+        },
+        "groups": {
+            "description": "Hosts that need attention, by status and code, the largest group first.",
+            **_schema_of(tuple[Group, ...]),
+        },
+        **{name: parts[name] for name in ("plan", "unknown_engines", "hosts")},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"{FORMAT}, version {VERSION}",
+        "description": "The report of a run. A later version may add fields; changed fields get another number.",
+        **_object(properties),
+    }
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
+def _schema_of(hint: Any) -> dict[str, Any]:
+    """Return the schema of a type: texts in ``Annotated`` are its description, patterns limit its values."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        keys = {str: "description", re.Pattern: "pattern"}
+        found = {keys[type(each)]: getattr(each, "pattern", each) for each in hint.__metadata__}
+        return {**found, **_schema_of(hint.__origin__)}
+    if origin in (Union, UnionType):
+        return {"anyOf": [_schema_of(part) for part in parts]}
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if origin is tuple:
+        return {"type": "array", "items": _schema_of(parts[0])}
+    if origin is collections.abc.Mapping:
+        return {"type": "object", "additionalProperties": _schema_of(parts[1])}
+    if is_dataclass(hint):
+        return _object({name: _schema_of(part) for name, part in get_type_hints(hint, include_extras=True).items()})
+    simple = {str: "string", bool: "boolean", int: "integer", float: "number", NoneType: "null"}[hint]
+    return {"type": simple, **({"minimum": 0} if hint in (int, float) else {})}
+
+
 def schema_page() -> str:
     """Return the page about the fields of report.json."""
-    schema = json.loads((ROOT / "docs" / "report.schema.json").read_text())
+    schema = report_schema()
     lines = ["# Report schema", "", _SCHEMA, "", "```sh", "jq '.counts' reports/report.json", "```", ""]
-    return "\n".join([*lines, *_fields(schema, schema, 0)]) + "\n"
+    return "\n".join([*lines, *_fields(schema, 0)]) + "\n"
 
 
-def _fields(schema: Mapping[str, Any], node: Mapping[str, Any], depth: int) -> Iterator[str]:
+def _fields(node: Mapping[str, Any], depth: int) -> Iterator[str]:
     for name, raw in node.get("properties", {}).items():
-        field = _resolve(schema, raw)
-        inner = _resolve(schema, field.get("items", field))
-        extra = inner.get("additionalProperties")
-        if isinstance(extra, dict):
-            inner = _resolve(schema, extra)
-        description = raw.get("description") or field.get("description") or inner.get("description") or ""
-        choices = _choices(schema, field)
-        parts = [description, f"One of: {', '.join(f'`{each}`' for each in choices)}." if choices else ""]
-        words = " ".join(part for part in parts if part)
-        yield f"{'  ' * depth}- `{name}` ({_type(field)}){': ' + words if words else ''}"
-        yield from _fields(schema, inner, depth + 1)
-
-
-def _resolve(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
-    while "$ref" in node:
-        node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
-    for each in node.get("anyOf", node.get("oneOf", ())):
-        if each.get("type") != "null":
-            return _resolve(schema, each)
-    return node
-
-
-def _choices(schema: Mapping[str, Any], field: Mapping[str, Any]) -> list[str]:
-    found = field if "enum" in field else _resolve(schema, field.get("items", {}))
-    return [str(each) for each in found.get("enum", ()) if each not in (None, "")]
-
-
-def _type(field: Mapping[str, Any]) -> str:
-    kind = field.get("type") or ("constant" if "const" in field else "string")
-    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+        field = raw.get("anyOf", [raw])[0]
+        kind = field.get("type") or ("constant" if "const" in field else "string")
+        choices = ", ".join(f"`{each}`" for each in field.get("enum", ()))
+        words = " ".join(filter(None, (raw.get("description"), choices and f"One of: {choices}.")))
+        yield f"{'  ' * depth}- `{name}` ({kind}){': ' + words if words else ''}"
+        yield from _fields(field.get("items", field), depth + 1)
 
 
 def decision_table() -> str:
@@ -225,6 +265,7 @@ def pages() -> dict[Path, str]:
     made = {
         reference / "variables.md": variables_page(),
         reference / "report-schema.md": schema_page(),
+        ROOT / "docs" / "report.schema.json": json.dumps(report_schema(), indent=1) + "\n",
         ROOT / "docs" / "dev" / "decision-table.md": decision_table(),
     }
     written = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

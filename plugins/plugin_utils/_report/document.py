@@ -1,21 +1,26 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of a run as one document, from which everything else is rendered. docs/report.schema.json describes it."""
+"""The report of a run as one document, from which everything else is rendered.
+
+docs/report.schema.json is generated from the dataclasses and the descriptions of their fields.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from dataclasses import dataclass, field, is_dataclass
+from typing import Annotated, Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 FORMAT, VERSION = "slb.fleet.report", 1
 
+Action = Literal["none", "wait", "record", "restore", "start", "install", "replace", "fail"]
 RunStatus = Literal["running", "finished", "interrupted"]
 HostStatus = Literal["healthy", "done", "planned", "failed", "unreachable", "interrupted", "not_started"]
 STATUSES: dict[str, str] = {
@@ -51,74 +56,108 @@ CHANGES: dict[str, tuple[str, str]] = {
 """What a run may have done, by code: of one host, and after a number, where the plural has an s."""
 
 
+# The schema is made of these annotations: a text is the description of a field, a pattern limits its value.
+Moment = Annotated[str, re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+Digest = Annotated[str, re.compile("^sha256:[0-9a-f]{64}$")]
+
+
 @dataclass(frozen=True)
 class Change:
     """One thing that was done on or for a host; in check mode, that would be done."""
 
-    code: str
-    text: str
+    code: Annotated[str, "Code of the change."]
+    text: Annotated[str, "The change in words."]
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """The plan of a host, as ``engine_plan`` returns it."""
+
+    action: Annotated[Action, "What is to be done."]
+    code: Annotated[str, "Code of the plan, see [codes](messages.md)."] = ""
+    summary: Annotated[str, "One sentence."] = ""
+    fix: Annotated[str, "Next step for the operator, if the action is `fail` or `wait`."] = ""
+    steps: Annotated[tuple[str, ...], "Steps, in order."] = ()
+    seen: Annotated[tuple[str, ...], "Observed state."] = ()
+    verified_by: Annotated[
+        Literal["engine_list", "host"] | None, "Source of the verification; null if the engine is not verified."
+    ] = None
 
 
 @dataclass(frozen=True)
 class HostEntry:
-    """One host. ``code``: the same for all hosts with the same trouble. ``seen``: the observed state. ``steps``: what a
-    rollout would do, in order. ``seconds``: of its tasks. ``batch``: index of its last one in the run's batches.
-    """
+    """One host. ``code``, ``summary`` and ``fix`` are those of its plan, unless a task failed or the run ended."""
 
-    name: str
-    status: HostStatus
-    action: str = ""
-    code: str = ""
-    summary: str = ""
-    fix: str = ""
-    seen: tuple[str, ...] = ()
-    verified_by: str | None = None
-    steps: tuple[str, ...] = ()
-    changes: tuple[Change, ...] = ()
-    seconds: float = 0
-    batch: int | None = None
+    name: Annotated[str, "Name in the inventory."]
+    status: Annotated[
+        HostStatus,
+        "Status. `done`: playbooks that verify nothing. `planned`: check mode and `diagnose`. `failed`: also a blocked "
+        "host. `interrupted`: the run ended during a task of the host.",
+    ]
+    code: Annotated[str, "Code of the result, see [codes](messages.md): of the failure, else of the plan."] = ""
+    summary: Annotated[str, "One sentence."] = ""
+    fix: Annotated[str, "Next step for the operator."] = ""
+    plan: Annotated[HostPlan | None, "Last plan of the host; null if there is none."] = None
+    changes: Annotated[tuple[Change, ...], "Changes that were made; in check mode, that would be made."] = ()
+    afterwards: Annotated[str, "State of the host after a failed step; `unknown` after a cut step."] = ""
+    seconds: Annotated[float, "Seconds of the host's tasks."] = 0
+    batch: Annotated[int | None, "Number of the batch in `run.batches`."] = None
+
+    @property
+    def action(self) -> str:
+        return self.plan.action if self.plan else ""
+
+    @property
+    def verified_by(self) -> str | None:
+        return self.plan.verified_by if self.plan and self.status == "healthy" else None
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Return the observed state. After a step that was cut, the state before is not that of the host any more."""
+        afterwards = (f"afterwards: {self.afterwards}",) if self.afterwards else ()
+        return (self.plan.seen if self.plan else ()) + afterwards
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Hosts that a play takes together. ``ended``: None while it runs, or if the run ended in it."""
+    """Hosts that a play takes together."""
 
-    play: str
-    hosts: int
-    began: str
-    ended: str | None
-    failed: int
+    play: Annotated[str, "Name of the play."]
+    hosts: Annotated[int, "Number of hosts."]
+    began: Annotated[Moment, "Time of the start."]
+    ended: Annotated[Moment | None, "Time of the end; null until then."]
+    failed: Annotated[int, "Number of failed or unreachable hosts."]
 
 
 @dataclass(frozen=True)
 class Group:
-    """Hosts with the same status and code. ``summary`` and ``fix`` are empty if they differ between the hosts."""
+    """Hosts with the same status and code."""
 
-    code: str
-    status: HostStatus
-    summary: str
-    fix: str
-    hosts: tuple[str, ...]
+    code: Annotated[str, "Code of the hosts."]
+    status: Annotated[HostStatus, "Status of the hosts."]
+    summary: Annotated[str, "Summary, if all hosts have the same."]
+    fix: Annotated[str, "Fix, if all hosts have the same."]
+    hosts: Annotated[tuple[str, ...], "Names of the hosts."]
 
 
 @dataclass(frozen=True)
 class Run:
-    """``began``, ``updated``, ``ended``: in UTC. ``inventory``: the options of the command that name it."""
-
-    playbook: str
-    check: bool
-    status: RunStatus = "running"
-    began: str = ""
-    updated: str = ""
-    ended: str | None = None
-    seconds: float = 0
-    inventory: tuple[str, ...] = ()
-    limit: str | None = None
-    awx_job_id: int | None = None
-    versions: Mapping[str, str] = field(default_factory=dict)
-    management_nodes: tuple[str, ...] = ()
-    batches: tuple[Batch, ...] = ()
-    next: str = ""
+    playbook: Annotated[str, "Name of the playbook."]
+    check: Annotated[bool, "Whether the run was in check mode."]
+    status: Annotated[RunStatus, "Status of the run. A killed run stays `running`."] = "running"
+    began: Annotated[Moment, "Time of the start."] = ""
+    updated: Annotated[Moment, "Time of the last update of the report."] = ""
+    ended: Annotated[Moment | None, "Time of the end; null until then."] = None
+    seconds: Annotated[float, "Duration in seconds."] = 0
+    inventory: Annotated[tuple[str, ...], "Options of the command that name the inventory."] = ()
+    limit: Annotated[str | None, "Value of `--limit`."] = None
+    awx_job_id: Annotated[int | None, "Number of the AWX job; null outside of AWX."] = None
+    versions: Annotated[Mapping[str, str], "Versions of collection, ansible-core and Python."] = field(
+        default_factory=dict
+    )
+    management_nodes: Annotated[tuple[str, ...], "Addresses of the management nodes."] = ()
+    batches: Annotated[tuple[Batch, ...], "Batches of the plays, in their order."] = ()
+    next: Annotated[str, "Command to run next; empty for none."] = ""
 
     @property
     def is_plan(self) -> bool:
@@ -128,10 +167,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Plan:
-    """The work of each host that needs some. ``digest`` is the same for the same work, in any order of hosts."""
+    """The work of each host that needs some. The order of the hosts does not matter."""
 
-    digest: str
-    hosts: Mapping[str, str]
+    digest: Annotated[
+        str, re.compile("^sha256:[0-9a-f]{64}$"), "Digest of the plan. The same plan has the same digest."
+    ]
+    hosts: Annotated[
+        Mapping[str, str],
+        "Work of each host: action, engine, address, management node, container, credential, options that are not the "
+        "default.",
+    ]
 
     @classmethod
     def of(cls, work: Mapping[str, str]) -> Plan:
@@ -149,16 +194,22 @@ class Plan:
 class UnknownEngine:
     """An engine of the engine list that no host of the run stands for."""
 
-    engine: str
-    management_node: str
+    engine: Annotated[str, "Name and address."]
+    management_node: Annotated[str, "Address of the management node that lists it."]
 
 
 @dataclass(frozen=True)
 class Document:
-    run: Run
-    hosts: tuple[HostEntry, ...]
-    plan: Plan | None = None
-    unknown_engines: tuple[UnknownEngine, ...] = ()
+    run: Annotated[Run, "The run."]
+    hosts: Annotated[tuple[HostEntry, ...], "The hosts."]
+    plan: Annotated[
+        Plan | None,
+        "Work of a rollout, before anything was done; null if there is none. With `slb_approved_plan`, the approved "
+        "plan.",
+    ] = None
+    unknown_engines: Annotated[
+        tuple[UnknownEngine, ...], "Engines in the engine list that no host of the inventory has."
+    ] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -189,12 +240,12 @@ class Document:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "run": {**_plain(self.run), "batches": [_plain(batch) for batch in self.run.batches]},
+            "run": _plain(self.run),
             "counts": self.counts,
-            "groups": [_plain(group) for group in self.groups()],
-            "plan": _plain(self.plan) if self.plan else None,
-            "unknown_engines": [_plain(each) for each in self.unknown_engines],
-            "hosts": [{**_plain(host), "changes": [_plain(change) for change in host.changes]} for host in self.hosts],
+            "groups": _plain(tuple(self.groups())),
+            "plan": _plain(self.plan),
+            "unknown_engines": _plain(self.unknown_engines),
+            "hosts": _plain(self.hosts),
         }
 
 
@@ -218,7 +269,8 @@ def _common(texts: Iterable[str]) -> str:
     return different.pop() if len(different) == 1 else ""
 
 
-def _plain(entry: Any) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
     # dataclasses.asdict copies in depth, which takes ten times as long.
-    values = {each.name: getattr(entry, each.name) for each in fields(entry)}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return {name: _plain(each) for name, each in vars(value).items()} if is_dataclass(value) else value

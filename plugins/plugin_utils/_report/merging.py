@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass, replace
 from datetime import datetime
+from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
@@ -18,8 +20,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     FORMAT,
     STATUSES,
     VERSION,
-    Batch,
-    Change,
     Document,
     HostEntry,
     Plan,
@@ -28,8 +28,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command
 
-_TYPES: dict[str, tuple[type, ...]] = {"str": (str,), "bool": (bool,), "int": (int,), "float": (int, float)}
-Part = TypeVar("Part")
+_types_of = cache(get_type_hints)
 
 
 def read_document(path: Path) -> Document:
@@ -51,17 +50,14 @@ def document_from(text: str) -> Document:
     values = json.loads(text)
     if (values["format"], values["version"]) != (FORMAT, VERSION):
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
-    run = _build(Run, {**values["run"], "batches": [_build(Batch, each) for each in values["run"]["batches"]]})
+    run: Run = _build(Run, values["run"])
     for moment in filter(None, (run.began, run.updated, run.ended)):
         datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
-    hosts = tuple(
-        _build(HostEntry, {**each, "changes": [_build(Change, change) for change in each["changes"]]})
-        for each in values["hosts"]
-    )
+    hosts: tuple[HostEntry, ...] = _build(tuple[HostEntry, ...], values["hosts"])
     if any(host.status not in STATUSES for host in hosts):
         raise ValueError("a host has an unknown status")
     plan = Plan.of(values["plan"]["hosts"]) if values["plan"] else None
-    return Document(run, hosts, plan, tuple(_build(UnknownEngine, each) for each in values["unknown_engines"]))
+    return Document(run, hosts, plan, _build(tuple[UnknownEngine, ...], values["unknown_engines"]))
 
 
 def merge_documents(documents: Sequence[Document], folder: str) -> Document:
@@ -123,14 +119,15 @@ def _merge_unknown(documents: Sequence[Document]) -> tuple[UnknownEngine, ...]:
     )
 
 
-def _build(kind: type[Part], values: dict[str, Any]) -> Part:
-    """Return a dataclass of the values; fields of a later version are dropped."""
-    found = {}
-    for each in fields(kind):  # type: ignore[arg-type]
-        value, name = values[each.name], str(each.type)
-        types = _TYPES.get(name.removesuffix(" | None"))
-        is_none = value is None and name.endswith("None")
-        if types and not is_none and (not isinstance(value, types) or (types != (bool,) and isinstance(value, bool))):
-            raise TypeError(f"{each.name} is not {name}")
-        found[each.name] = tuple(value) if isinstance(value, list) else value
-    return kind(**found)
+def _build(hint: Any, value: Any, name: str = "report") -> Any:
+    """Return the value as the type that a field has; fields and words of a later version are no error."""
+    origin, parts, is_part = get_origin(hint), get_args(hint), is_dataclass(hint)
+    if origin in (Union, UnionType):
+        return None if value is None else _build(parts[0], value, name)
+    kind = {Literal: str, tuple: list, Mapping: dict}.get(origin, dict if is_part else hint)
+    is_number = kind is float and isinstance(value, int)
+    if not (isinstance(value, kind) or is_number) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"{name} is not {kind.__name__}")
+    if is_part:
+        return hint(**{each: _build(inner, value[each], each) for each, inner in _types_of(hint).items()})
+    return tuple(_build(parts[0], each, name) for each in value) if origin is tuple else value

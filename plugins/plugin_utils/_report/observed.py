@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._causes import find_cause
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change, HostPlan
 
 PREFIX = "slb.fleet."
 _LONGEST_TEXT, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
@@ -22,36 +22,23 @@ STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container", f"{PREFIX}_engi
 
 
 @dataclass(frozen=True)
-class HostPlan:
-    """The plan of a host, from a result of ``engine_plan``. ``work``: what an approved plan is compared with."""
-
-    action: str
-    code: str
-    summary: str
-    fix: str
-    steps: tuple[str, ...]
-    seen: tuple[str, ...]
-    verified_by: str | None
-    work: str
-    is_first: bool
-    """No request was sent before it."""
-    management_node: str
-    unknown_engines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Observed:
     """``code``: empty if the result has none, as those of Ansible's own modules.
 
-    ``afterwards``: what the host was read to be after a failure.
+    ``afterwards``: what the host was read to be after a failure. With a plan: ``work``, which an approved plan is
+    compared with; ``is_first``, if no request was sent before.
     """
 
     code: str
     summary: str
     fix: str
-    plan: HostPlan | None = None
     changes: tuple[Change, ...] = ()
     afterwards: str = ""
+    plan: HostPlan | None = None
+    work: str = ""
+    is_first: bool = False
+    management_node: str = ""
+    unknown_engines: tuple[str, ...] = ()
 
 
 def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
@@ -71,28 +58,28 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
         )
     if cause and not code:
         code, fix = cause.code, fix or cause.fix
-    plan = _plan(result) if module == f"{PREFIX}engine_plan" else None
     changes = tuple(_changes(module.removeprefix(PREFIX), result, on))
-    return Observed(code, summary, fix, plan, changes, _text(result.get("afterwards") or ""))
-
-
-def _plan(result: Mapping[str, Any]) -> HostPlan | None:
-    plan, requests = _mapping(result.get("plan")), result.get("requests")
-    if not plan:
-        return None
-    return HostPlan(
-        action=_phrase(plan.get("action")),
-        code=_phrase(plan.get("code") or plan.get("action")),
-        summary=_text(plan.get("summary") or ""),
-        fix=_text(plan.get("fix") or ""),
-        steps=_phrases(plan.get("steps"), _MOST_PHRASES),
-        seen=_phrases(plan.get("seen"), _MOST_PHRASES),
-        verified_by=_phrase(plan["verified_by"]) if plan.get("verified_by") else None,
+    observed = Observed(code, summary, fix, changes, _text(result.get("afterwards") or ""))
+    values = _mapping(result.get("plan"))
+    if module != f"{PREFIX}engine_plan" or not values:
+        return observed
+    return replace(
+        observed,
+        plan=_plan(values),
         work=_text(result.get("work") or ""),
-        is_first=not (isinstance(requests, int) and requests),
+        is_first=not result.get("requests"),
         management_node=_phrase(_mapping(result.get("engine")).get("base_url")),
         unknown_engines=_phrases(result.get("unknown_engines")),
     )
+
+
+def _plan(values: Mapping[str, Any]) -> HostPlan:
+    given = {each.name: (values[each.name], each.default) for each in fields(HostPlan) if values.get(each.name)}
+    found: dict[str, Any] = {
+        name: _phrases(value, _MOST_PHRASES) if default == () else _text(value)
+        for name, (value, default) in given.items()
+    }
+    return HostPlan(**{"action": "fail", **found})
 
 
 def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:

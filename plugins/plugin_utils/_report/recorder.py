@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Change,
     Document,
     HostEntry,
+    HostPlan,
     HostStatus,
     Plan,
     Run,
@@ -23,7 +24,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     UnknownEngine,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.next_command import next_command
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import STEP_UNKNOWN, HostPlan, Observed
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import STEP_UNKNOWN, Observed
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally
 
 Ending = Literal["ok", "failed", "unreachable"]
@@ -124,13 +125,13 @@ class Recorder:
         if seen is None:
             return
         if plan := seen.plan:
-            if plan.is_first and not host.changes:
-                host.work = plan.work
+            if seen.is_first and not host.changes:
+                host.work = seen.work
             host.plan = plan
             host.code, host.summary, host.fix = plan.code, plan.summary, plan.fix
-            if plan.management_node:
-                self._nodes.setdefault(plan.management_node)
-            self._unknown.update({UnknownEngine(each, plan.management_node): None for each in plan.unknown_engines})
+            if seen.management_node:
+                self._nodes.setdefault(seen.management_node)
+            self._unknown.update({UnknownEngine(each, seen.management_node): None for each in seen.unknown_engines})
         host.changes += seen.changes
         host.afterwards = seen.afterwards or host.afterwards
         if ending != "ok":
@@ -192,19 +193,15 @@ class Recorder:
                 changes = (*changes, STEP_UNKNOWN)
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
-        # What was seen before a step that was cut is not the state of the host any more.
-        afterwards = host.afterwards or ("unknown" if STEP_UNKNOWN in changes else "")
         return HostEntry(
-            name=name,
-            status=status,
-            action=plan.action if plan else "",
-            code=code,
-            summary=summary,
-            fix=fix,
-            seen=(*(plan.seen if plan else ()), *([f"afterwards: {afterwards}"] if afterwards else [])),
-            verified_by=plan.verified_by if plan and status == "healthy" else None,
-            steps=plan.steps if plan else (),
-            changes=changes,
+            name,
+            status,
+            code,
+            summary,
+            fix,
+            plan,
+            changes,
+            afterwards=host.afterwards or ("unknown" if STEP_UNKNOWN in changes else ""),
             seconds=round(host.seconds, 1),
             batch=host.batch,
         )

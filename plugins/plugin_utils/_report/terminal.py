@@ -73,13 +73,13 @@ def _plan(document: Document) -> Iterator[str]:
 def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
     indent = " " * (width + 6)
     sign, name = _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
-    if host.status not in BAD and not host.action:
+    if host.status not in BAD and not host.plan:
         yield f"  ~ {name}  {', '.join(change.text for change in host.changes)}"
         return
-    if host.status == "planned":
+    if host.status == "planned" and host.plan:
         yield f"  {sign} {name}  {host.action:9} {host.summary}"
-        if host.steps:
-            yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.steps, start=1))
+        if host.plan.steps:
+            yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.plan.steps, start=1))
         return
     yield f"  ! {name}  {STATUSES[host.status]}  {host.code}: {host.summary}"
     yield from (f"{indent}{line}" for line in _seen_and_fix(host.seen, host.fix))

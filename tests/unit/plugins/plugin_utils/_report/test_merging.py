@@ -16,6 +16,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     Change,
     Document,
     HostEntry,
+    HostPlan,
     Plan,
     Run,
     UnknownEngine,
@@ -40,14 +41,20 @@ BEGAN, UPDATED, ENDED = (f"2026-11-20T12:00:0{second}Z" for second in range(3))
 FULL_HOST = HostEntry(
     name="edge-1",
     status="failed",
-    action="install",
-    code="not_installed",
-    summary="No engine.",
+    code="install_rejected",
+    summary="Rejected.",
     fix="Run it.",
-    seen=("container slb running",),
-    verified_by="engine_list",
-    steps=("install",),
+    plan=HostPlan(
+        action="install",
+        code="not_installed",
+        summary="No engine.",
+        fix="Wait.",
+        steps=("install",),
+        seen=("container slb running",),
+        verified_by="engine_list",
+    ),
     changes=(Change("install_requested", "installation requested"),),
+    afterwards="unknown",
     seconds=1.5,
     batch=1,
 )
@@ -82,7 +89,7 @@ def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **fa
 
 
 def test_document_that_is_read_again_is_the_same():
-    for part in (FULL, FULL_RUN, FULL_HOST):
+    for part in (FULL, FULL_RUN, FULL_HOST, FULL_HOST.plan):
         unset = [
             each.name
             for each in fields(part)
@@ -151,6 +158,8 @@ VALUES = [
     *(("run", "began", moment) for moment in ("yesterday", "2026-99-99T00:00:00Z", "2026-11-22T00:00:00+05:00", 5)),
     ("run", "awx_job_id", 1.5),
     ("run", "batches", 3),
+    *(("hosts", "plan", plan) for plan in (7, [], {}, {"action": "install"})),
+    ("hosts", "changes", [{"code": 1, "text": ""}]),
 ]
 
 
@@ -165,3 +174,12 @@ def test_file_that_is_no_report_is_refused(tmp_path):
         with pytest.raises(FleetError) as caught:
             read_document(tmp_path)
         assert caught.value.code == "report_invalid"
+
+
+def test_report_of_a_later_version_is_read():
+    values = FULL.as_json()
+    for part in (values, values["run"], values["hosts"][0], values["hosts"][0]["plan"]):
+        part["later"] = {"any": 1}
+    values["hosts"][0]["plan"]["action"] = "later"
+    read = document_from(json.dumps(values))
+    assert (read.run, read.hosts[0].plan.code, read.hosts[0].action) == (FULL_RUN, "not_installed", "later")

@@ -142,7 +142,7 @@ def test_check_mode_plans_and_counts_no_change():
     run.plan("edge-3", HEALTHY)
     document = run.ended()
     assert statuses(document) == ["planned", "failed", "healthy"]
-    assert (of(document).steps, document.counts["changed"]) == (("install",), 0)
+    assert (of(document).plan.steps, document.counts["changed"]) == (("install",), 0)
 
 
 def test_host_that_no_batch_reached_is_not_started():
