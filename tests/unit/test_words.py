@@ -46,3 +46,10 @@ def test_text_has_no_replaced_word(path):
     prose = [CODE.sub(" ", text) for text in texts(path) if not re.fullmatch(r"\w+", text)]
     found = {" ".join(word.lower().split()) for text in prose for word in WORDS.findall(text)}
     assert not found, f"use the terms of the other pages instead of {sorted(found)}"
+
+
+def test_name_of_each_test_has_at_most_60_characters():
+    names = {
+        name for path in files("tests/**/*.py") for name in re.findall(r"^ *def (test_\w+)", path.read_text(), re.M)
+    }
+    assert not [name for name in names if len(name) > 60]

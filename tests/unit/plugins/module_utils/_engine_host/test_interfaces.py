@@ -103,7 +103,7 @@ def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
 
-def test_profile_is_left_alone_unless_networkmanager_generated_it(host):
+def test_profile_is_skipped_unless_networkmanager_made_it(host):
     nmcli = host / "bin" / "nmcli"
     nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
     assert "one" in interfaces.choose(interfaces.look(), ["ens*"])[1]["ens9"][0]
@@ -214,7 +214,7 @@ def test_link_local_change_elsewhere_is_no_change(host, route, is_compared):
 
 
 @pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
-def test_choose_skips_an_interface_with_a_profile_wherever_its_file_is(host, file):
+def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
     nmcli = (host / "bin" / "nmcli").read_text().replace("echo eth0", "echo ens9")
     (host / "bin" / "nmcli").write_text(nmcli)
     (host / "connections").write_text(f"{UUID}:802-3-ethernet:{file}:netplan-ens9\n")
