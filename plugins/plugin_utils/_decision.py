@@ -41,7 +41,11 @@ class Plan:
 
 
 class Rule(NamedTuple):
-    """One row of the table. ``when``: the condition for the documentation; ``applies`` is the same as code."""
+    """One row of the table. ``when``: ``applies`` in words.
+
+    The pages decision-table.md and messages.md show ``when``, the action or the docstring of its function, and a fixed
+    ``fix``.
+    """
 
     code: str
     when: str
@@ -149,7 +153,7 @@ def _is_unhealthy(state: State, policy: Policy) -> bool:
 
 
 def _start_or_fail(state: State, policy: Policy) -> Action:
-    """Only the verified container is started, and only if the engine list does not speak against it."""
+    """Return fail; with slb_stopped_engine: start, and nothing in the engine list against it, start."""
     is_wanted = policy.stopped_engine == "start" and not policy.remediates
     is_possible = state.is_verified and state.is_down and state.listed.state in ("undescribed", "running", "incomplete")
     return "start" if is_wanted and is_possible else "fail"
@@ -195,7 +199,18 @@ def _is_to_adopt(state: State, policy: Policy) -> bool:
     return policy.unverified_engine == "adopt" and state.container.state == "running" and not policy.remediates
 
 
+def _record(state: State, policy: Policy) -> Action:
+    """Return record; none for slb.fleet.remediate."""
+    return "none" if policy.remediates else "record"
+
+
+def _install_or_replace(state: State, policy: Policy) -> Action:
+    """Return install without a container, else replace."""
+    return "install" if state.container.state == "absent" else "replace"
+
+
 def _adopt_or_fail(state: State, policy: Policy) -> Action:
+    """Return fail; record if slb_unverified_engine is adopt."""
     if not _is_to_adopt(state, policy):
         return "fail"
     if state.is_stable(policy):
@@ -204,6 +219,7 @@ def _adopt_or_fail(state: State, policy: Policy) -> Action:
 
 
 def _unverified_action(state: State, policy: Policy) -> Action:
+    """Return fail, record or replace, by slb_unverified_engine."""
     return "replace" if policy.unverified_engine == "replace" else _adopt_or_fail(state, policy)
 
 
@@ -257,7 +273,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "permission_denied",
-        "container's state unknown, and the facts were not gathered as root",
+        "the container's state is unknown, and the facts were not gathered as root",
         lambda s, p: s.container.state == "unknown" and not s.is_root,
         "fail",
         "Container slb unknown: {why}.",
@@ -265,7 +281,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "container_state_unknown",
-        "container's state unknown, and no request on the host is younger than slb_wait_timeout",
+        "the container's state is unknown, and no request on the host is younger than slb_wait_timeout",
         lambda s, p: s.container.state == "unknown" and s.remaining(p) == 0,
         "fail",
         "Container slb unknown: {why}.",
@@ -290,7 +306,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_unavailable",
-        "engine list configured and unavailable; with the code of the failure, such as `login_rejected`",
+        "the engine list cannot be fetched; the code is that of the failure, such as `login_rejected`",
         lambda s, p: s.listed.state == "unavailable",
         "fail",
         "{listed}",
@@ -298,7 +314,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_mismatch",
-        "engine list has another name at this address, or this name at another address",
+        "the engine list has another name at this address, or this name at another address",
         lambda s, p: s.listed.state == "other_name" or (s.listed.state == "elsewhere" and not p.remediates),
         "fail",
         "Engine list contradicts the inventory: {listed}.",
@@ -306,7 +322,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "still_listed",
-        "slb.fleet.retire, and the engine list says running or deploying",
+        "the playbook is slb.fleet.retire, and the engine list shows the engine as running or deploying",
         lambda s, p: p.retires and s.listed.state in ("running", "deploying"),
         "fail",
         lambda s, p: f"Engine {s.engine.name} is {s.listed.state} in the engine list.",
@@ -314,8 +330,8 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_unhealthy",
-        "health check says unhealthy, and the container is verified, listed as running, to be adopted, or of a request "
-        "whose wait is over",
+        "the health check reports unhealthy, and the container is verified, listed as running, to be adopted, or of a "
+        "request whose wait is over",
         _is_unhealthy,
         "fail",
         lambda s, p: f"Health check of container slb failed: {s.container.health_output or 'no output'}.",
@@ -326,14 +342,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "healthy",
-        "record verified and everything in it holds, container runs, and engine list and health check, if any, say so",
+        "the recorded container runs, the record holds, and engine list and health check, if any, confirm it",
         _is_healthy,
         "none",
         "Engine runs in the recorded container.",
     ),
     Rule(
         "engine_restarting",
-        "engine list says running, container runs, its health check has not decided",
+        "the engine list shows running, the container runs, and its health check has not reported yet",
         lambda s, p: _is_listed_running(s, p) and s.container.health == "starting" and not p.remediates,
         "wait",
         "Health check of container slb has not reported yet.",
@@ -341,14 +357,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "running_in_engine_list",
-        "engine list says running, container runs",
+        "the engine list shows running, and the container runs",
         lambda s, p: _is_listed_running(s, p) and s.container.state == "running",
-        lambda s, p: "none" if p.remediates else "record",
+        _record,
         "Engine runs, and the engine list says running.",
     ),
     Rule(
         "deploying_in_engine_list",
-        "engine list says deploying",
+        "the engine list shows deploying",
         lambda s, p: s.listed.state == "deploying",
         "wait",
         "Engine list says deploying; container slb is {state}.",
@@ -356,7 +372,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "replacement_in_progress",
-        "a run sets the container aside or restores it (record preparing, prepared or restoring), for less than 120 s",
+        "a run began to set the container aside or to restore it less than 120 s + slb_stop_timeout ago",
         lambda s, p: _must_restore(s, p) and s.open_seconds_left > 0,
         "wait",
         "A run began to set the container aside or to restore it {age} s ago.",
@@ -364,14 +380,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "replacement_interrupted",
-        "the same, for 120 s or more",
+        "a run began to set the container aside or to restore it, and was interrupted",
         lambda s, p: _must_restore(s, p) and not _is_name_taken(s),
         "restore",
         "A run was interrupted while it set the container aside or restored it.",
     ),
     Rule(
         "name_taken",
-        "the same, but a container that came with no request has the name slb and runs",
+        "a replacement was interrupted, and a container that came with no request has the name slb and runs",
         _must_restore,
         "fail",
         "Interrupted replacement not restored: another container slb is {state}.",
@@ -379,14 +395,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "deployment_finished",
-        "own request; a container that was not there before it, stable, no manager; no engine list",
+        "a new container is stable after the request, no manager starts it, and no engine list is configured",
         _is_deployed,
         "record",
         "Engine came up after our request and is stable.",
     ),
     Rule(
         "deployment_in_progress",
-        "a request on the host is younger than slb_wait_timeout",
+        "an install request on the host is younger than slb_wait_timeout",
         lambda s, p: s.remaining(p) > 0,
         "wait",
         "Deployment in progress: install requested {age} s ago.",
@@ -394,14 +410,14 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "deployment_missing",
-        "request of the record, wait over; the container that it set aside is still the last one",
+        "the wait for a deployment is over, and no container replaces the one that was set aside",
         lambda s, p: s.record.state == "requested" and s.has_undo and not p.remediates,
         "restore",
         "Deployment missing: {age} s after the request, container slb is {state}.",
     ),
     Rule(
         "engine_restarting",
-        "verified container restarts, was restarted within slb_settle, or its health check has not decided",
+        "the verified container restarts, was restarted within slb_settle, or its health check has not reported yet",
         lambda s, p: (
             s.is_verified
             and (s.container.state == "restarting" or (s.container.state == "running" and not s.is_stable(p)))
@@ -418,7 +434,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "listed_but_not_running",
-        "engine list says running, container does not run",
+        "the engine list shows running, and the container does not run",
         _is_listed_running,
         _start_or_fail,
         "Engine list says running, but container slb is {state}.",
@@ -440,7 +456,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "missing_from_engine_list",
-        "verified before, and the engine list does not list it or lists it as failed",
+        "a verified engine is not in the engine list, or failed there",
         lambda s, p: s.is_verified and _is_not_in_list(s) and not p.remediates,
         "fail",
         "Verified engine {engine} missing from the engine list or failed there; container slb is {state}.",
@@ -448,7 +464,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_empty",
-        "engine list shows no engine at all, and a container runs",
+        "the engine list has no engine at all, and a container runs",
         lambda s, p: s.listed.state == "empty" and s.container.is_live and not p.remediates,
         "fail",
         "Engine list empty, but container slb is {state}.",
@@ -456,7 +472,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_unreliable",
-        "engine list does not decide (unmapped state, several entries, addresses that cannot be compared)",
+        "the engine list does not decide: unmapped state, several entries, or addresses that cannot be compared",
         _list_is_unclear,
         "fail",
         "Engine list not clear about this engine: {listed}.",
@@ -464,7 +480,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_incomplete",
-        "container runs; engine not in the engine list, which is a part, a copy of a cache, or of unknown size",
+        "a container runs, its engine is not listed, and the engine list is a part, a cached copy, or of unknown size",
         _is_list_incomplete,
         "fail",
         "Engine {engine} not in the engine list, which may be incomplete: {listed}.",
@@ -472,7 +488,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_stopped",
-        "verified container does not run",
+        "the verified container does not run",
         lambda s, p: s.is_verified and s.container.state != "running" and not p.remediates,
         _start_or_fail,
         "Verified engine stopped: container slb is {state}.",
@@ -480,7 +496,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "container_changed",
-        "record verified, another container runs, no engine list",
+        "the recorded container was replaced by another one, and no engine list is configured",
         lambda s, p: (
             s.was_verified and s.container.is_live and not s.is_verified and not s.has_list and not p.remediates
         ),
@@ -491,7 +507,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "deployment_settling",
-        "own request, wait over, its container runs for less than slb_settle",
+        "the wait for a deployment is over, and its container runs for less than slb_settle",
         lambda s, p: _is_own_over(s, p) and s.is_settling(p) and not p.remediates,
         "wait",
         "Container came up a moment ago.",
@@ -499,7 +515,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "engine_list_mismatch",
-        "own request, wait over, its container is stable, and the engine list says neither running nor failed",
+        "the wait for a deployment is over, its container is stable, and the engine list does not show it as running",
         lambda s, p: (
             _is_own_over(s, p) and s.has_settled(p) and s.has_list and s.listed.state != "failed" and not p.remediates
         ),
@@ -509,49 +525,50 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "deployment_failed",
-        "own request, wait over; no container, or a new one that is not stable or failed in the engine list",
+        "the wait for a deployment is over, and its container is missing, not stable, or failed in the engine list",
         lambda s, p: (
             s.record.state == "requested"
             and s.record_is_current
             and (s.container.state == "absent" or (_has_failed(s, p)))
             and not p.remediates
         ),
-        lambda s, p: "install" if s.container.state == "absent" else "replace",
+        _install_or_replace,
         lambda s, p: (
             f"Deployment failed: {s.record.age:.0f} s after the request, container slb is {s.container.state}."
         ),
     ),
     Rule(
         "container_gone",
-        "the verified container is gone",
+        "the verified container was removed",
         lambda s, p: s.container.state == "absent" and s.was_verified,
         "install",
         "Recorded container is gone, and the host has no container slb.",
     ),
     Rule(
         "not_installed",
-        "container absent",
+        "the host has no container slb",
         lambda s, p: s.container.state == "absent",
         "install",
         "No engine on the host.",
     ),
     Rule(
         "container_exited",
-        "container exited or never started, and nothing verifies it",
+        "the container exited or never started, and nothing verifies it",
         lambda s, p: s.container.state in ("exited", "created"),
         "replace",
         "Container slb is {state}: leftover of an earlier deployment.",
     ),
     Rule(
         "replace_requested",
-        "slb.fleet.remediate for this host, container running, restarting or paused",
+        "the playbook is slb.fleet.remediate, and the container is running, restarting or paused",
         lambda s, p: p.remediates,
         "replace",
         "Container slb is {state}; the operator states that the engine list does not list its engine.",
+        "None needed: slb.fleet.remediate sets the container aside. Then run slb.fleet.rollout.",
     ),
     Rule(
         "unverified_container",
-        "container running, restarting or paused; nothing verifies it; no engine list",
+        "a container is running, restarting or paused, nothing verifies it, and no engine list is configured",
         lambda s, p: not s.has_list,
         _unverified_action,
         lambda s, p: (
@@ -563,7 +580,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "override_contradicts_engine_list",
-        "the same, engine list does not list it, but slb_unverified_engine is adopt",
+        "the variable slb_unverified_engine is adopt, and the engine list does not list the engine as running",
         lambda s, p: p.unverified_engine == "adopt",
         "fail",
         "Engine list does not list {engine} as running, but slb_unverified_engine=adopt.",
@@ -571,7 +588,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "leftover",
-        "the same, engine list does not list it or lists it as failed",
+        "a container is running, restarting or paused, and the engine list does not list its engine as running",
         lambda s, p: True,
         "replace",
         "Container slb is {state}, and the engine list does not list {engine} at {address} as running.",
@@ -604,7 +621,7 @@ def _session(state: State) -> FleetError:
 SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     SafetyCheck(
         "no_further_request",
-        "this run has requested the installation twice",
+        "this run has sent two install requests",
         ("install", "replace"),
         lambda s, p: s.requests > 1,
         "No further request is sent in this run.",
@@ -612,7 +629,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "record_invalid",
-        "deployment record cannot be read",
+        "the deployment record cannot be read",
         ("install", "replace", "restore"),
         lambda s, p: s.record.state == "invalid",
         lambda s, p: f"Deployment record invalid: {s.record.why}.",
@@ -620,7 +637,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "record_of_other_engine",
-        "the record verifies this very container for another engine, or this live container came with its request",
+        "the record verifies this container for another engine, or it is live and came with the request of another one",
         ("record", "replace"),
         lambda s, p: (
             (
@@ -640,7 +657,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "record_not_writable",
-        "deployment record cannot be written",
+        "the deployment record cannot be written",
         _WRITES,
         lambda s, p: bool(s.record.unwritable),
         lambda s, p: f"Deployment record not writable: {s.record.unwritable}.",
@@ -657,7 +674,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "managed_by_systemd",
-        "a systemd unit would start the container again",
+        "a systemd unit or Quadlet would start the container again",
         ("start", "replace"),
         lambda s, p: bool(s.container.manager) and _managed(s).code == "managed_by_systemd",
         lambda s, p: _managed(s).summary,
@@ -673,7 +690,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "container_in_use",
-        "container has connections, or they cannot be seen",
+        "the container has connections, or they cannot be seen",
         ("replace",),
         lambda s, p: s.container.is_live and s.container.connections != 0 and not p.allow_established,
         lambda s, p: safety.in_use(s.container.connections, s.container.peers).summary,
@@ -681,7 +698,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "container_would_be_deleted",
-        "container deletes itself when it stops (--rm)",
+        "the container deletes itself when it stops (`--rm`)",
         ("replace",),
         lambda s, p: s.container.is_live and s.container.auto_remove and not p.remove_leftovers,
         safety.would_be_deleted().summary,
@@ -711,7 +728,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "not_in_approved_plan",
-        "slb_approved_plan does not have this work for the host",
+        "the approved plan (slb_approved_plan) does not have this work for the host",
         ("none", "wait", "record", "restore", "start", "install", "replace"),
         lambda s, p: bool(s.run.difference),
         lambda s, p: s.run.difference,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections.abc
 import json
 import re
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import is_dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, SafetyCheck
+from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, Rule, SafetyCheck
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
     STATUSES,
@@ -92,14 +93,19 @@ Lists the fields of `report.json`, from [report.schema.json](../report.schema.js
 may add fields; removed or changed fields get another `version`."""
 
 
-_ACTIONS = {
-    "running_in_engine_list": "record; `remediate`: none",
-    "listed_but_not_running": "fail; `slb_stopped_engine: start`, the verified container: start",
-    "engine_stopped": "fail; `slb_stopped_engine: start`, exited or never started: start",
-    "container_changed": "`slb_unverified_engine`: fail, or record for `adopt`",
-    "deployment_failed": "replace, or install without a container",
-    "unverified_container": "`slb_unverified_engine`: fail, record or replace",
+_DONE_BY_ROLLOUT = {
+    "none": "None needed.",
+    "record": "None needed: `rollout` records the engine.",
+    "restore": "None needed: `rollout` restores the container.",
+    "start": "None needed: `rollout` starts the container.",
+    "install": "None needed: `rollout` installs the engine.",
+    "replace": "None needed: `rollout` replaces the container.",
 }
+_NAMES = re.compile(
+    r"`[^`]*`|(?:-e )?\bslb_\w+(?:(?:: |=)(?:true|adopt|replace|fail)\b)?|\bslb\.fleet\.\w+(?: --check)?"
+    r"|/etc/\S+\.fact|\bbecome: true\b|\bansible_\w+"
+)
+_LABELS = ("When", "Plan", "Check", "Fix", "Note")
 
 
 def read_options() -> dict[str, dict[str, Any]]:
@@ -235,19 +241,69 @@ def decision_table() -> str:
         *("| # | observed | action | code |", "|---|---|---|---|"),
     ]
     for number, rule in enumerate(RULES, 1):
-        action = rule.action if isinstance(rule.action, str) else _ACTIONS[rule.code]
-        lines.append(f"| {number} | {rule.when} | {action} | `{rule.code}` |")
+        lines.append(f"| {number} | {_marked(rule.when)} | {_action_of(rule)} | `{rule.code}` |")
     lines += [
         *("", "## Safety checks", ""),
         *("If one applies to the action of the rule, the plan is to fail, with the code of the check.", ""),
         *("| condition | before | code |", "|---|---|---|"),
-        *(f"| {check.when} | {', '.join(check.actions)} | {_code(check)} |" for check in SAFETY_CHECKS),
+        *(f"| {_marked(check.when)} | {', '.join(check.actions)} | {_code(check)} |" for check in SAFETY_CHECKS),
     ]
     return "\n".join(lines) + "\n"
 
 
 def _code(check: SafetyCheck) -> str:
     return f"`{check.code}`" if isinstance(check.code, str) else "its own"
+
+
+def _marked(text: str) -> str:
+    """Return the text with names of variables and playbooks as code."""
+    return _NAMES.sub(lambda found: f"`{found[0].strip('`')}`", text.replace("{runtime}", "docker"))
+
+
+def _action_of(rule: Rule) -> str:
+    if isinstance(rule.action, str):
+        return rule.action
+    return _marked(str(rule.action.__doc__).removeprefix("Return ").rstrip("."))
+
+
+def messages_page(text: str) -> str:
+    """Return the page about the codes.
+
+    For codes of the rules, the lines When and Plan, and Fix if it is a fixed text, come from the rules. All other lines
+    are written by hand.
+    """
+    intro, *parts = re.split("^## ", text, flags=re.MULTILINE)
+    sections = {code: body.strip() for code, _newline, body in (part.partition("\n") for part in parts)}
+    rows: dict[str, list[Rule | SafetyCheck]] = {}
+    for row in (*RULES, *SAFETY_CHECKS):
+        if isinstance(row.code, str):
+            rows.setdefault(row.code, []).append(row)
+    for code, alike in rows.items():
+        sections[code] = _section(alike, sections.get(code, ""))
+    return intro + "\n".join(f"## {code}\n\n{body}\n" for code, body in sorted(sections.items()))
+
+
+def _section(rows: list[Rule | SafetyCheck], written: str) -> str:
+    found: dict[str, list[str]] = {"When": [], "Plan": [], "Fix": []}
+    for row in rows:
+        if isinstance(row, Rule):
+            action, fix = _action_of(row), row.fix or _DONE_BY_ROLLOUT.get(str(row.action), "")
+        else:
+            action, fix = f"fail (instead of {', '.join(row.actions)})", row.fix
+        found["When"].append(f"{row.when[:1].upper()}{row.when[1:]}.")
+        found["Plan"].append(action)
+        found["Fix"] += [fix] if fix and isinstance(fix, str) else []
+    made = {label: list(dict.fromkeys(texts)) for label, texts in found.items() if texts}
+    lines = [
+        (label, textwrap.fill(f"- {label}: {_marked(text)}", 132, subsequent_indent="  ", break_on_hyphens=False))
+        for label, texts in made.items()
+        for text in texts
+    ]
+    by_hand = re.findall(r"^(- (\w+): .*(?:\n  .*)*)", written, re.MULTILINE)
+    lines += [(label, line) for line, label in by_hand if label not in made]
+    if not any(label == "Fix" for label, _line in lines):
+        lines.append(("Fix", "- Fix: As shown in the message."))
+    return "\n".join(line for _label, line in sorted(lines, key=lambda pair: _LABELS.index(pair[0])))
 
 
 def with_examples(text: str) -> str:
@@ -264,6 +320,7 @@ def pages() -> dict[Path, str]:
     reference = ROOT / "docs" / "reference"
     made = {
         reference / "variables.md": variables_page(),
+        reference / "messages.md": messages_page((reference / "messages.md").read_text()),
         reference / "report-schema.md": schema_page(),
         ROOT / "docs" / "report.schema.json": json.dumps(report_schema(), indent=1) + "\n",
         ROOT / "docs" / "dev" / "decision-table.md": decision_table(),
