@@ -34,9 +34,9 @@ class ActionModule(HostAction):
         if result.get("pending") and not result.get("failed"):
             self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), variables)
             result["pending"] = []
-        if result.get("undone"):
-            names = ", ".join(map(str, result["undone"]))
-            result["warnings"] = [f"Unconfirmed adoption of an earlier run undone: {names}."]
+        if result.get("rolled_back"):
+            names = ", ".join(map(str, result["rolled_back"]))
+            result["warnings"] = [f"Unconfirmed adoption of an earlier run rolled back: {names}."]
         return result
 
     def _confirm(self, token: str, seconds: int, variables: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ version_added: 1.0.0
 description:
   - The web console offers only interfaces that NetworkManager has connected. This module connects Ethernet interfaces
     that have no address, as the vendor's procedure does with C(nmcli device connect).
-  - Nothing else is touched. An interface that has an address, a profile or another program of its own is left alone,
+  - Nothing else is touched. An interface that has an address, a profile or another program of its own is skipped,
     and RV(left_alone) says why and what to do.
   - The change is confirmed over a fresh SSH connection. Without the confirmation, and after a reboot, the host rolls it
     back. Only the connection plugin P(ansible.builtin.ssh#connection) can be used.
@@ -38,7 +38,7 @@ options:
     description:
       - V(present) - adopt the interfaces.
       - V(absent) - delete the profiles that this module made. A profile that was changed since, and an interface to which
-        an address was added, are left alone.
+        an address was added, are skipped.
     type: str
     choices: [present, absent]
     default: present
@@ -110,8 +110,8 @@ left_alone:
   type: list
   elements: dict
   sample: [{name: ens10, reason: no carrier, fix: "Connect the cable, then run again."}]
-undone:
-  description: Interfaces of an earlier change that was neither confirmed nor rolled back, and was undone now.
+rolled_back:
+  description: Interfaces of an earlier change that was not confirmed; this run rolled it back.
   returned: O(state=present)
   type: list
   elements: str
@@ -132,7 +132,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
-_MOST_SECONDS = 86400
+_MAX_SECONDS = 86400
 
 ARGUMENTS = {
     "interfaces": dict(type="list", elements="str", default=[]),
@@ -145,9 +145,9 @@ ARGUMENTS = {
 def operation(options: Dict[str, Any], check_mode: bool) -> Result:
     """Adopt or release. Raises FleetError."""
     for option, least in (("dhcp_timeout", 1), ("confirm_timeout", 5)):
-        if not least <= options[option] <= _MOST_SECONDS:
+        if not least <= options[option] <= _MAX_SECONDS:
             summary = f"Option {option} invalid: {options[option]}."
-            raise FleetError("invalid_option", summary, f"Give {least} to {_MOST_SECONDS} seconds.")
+            raise FleetError("invalid_option", summary, f"Give {least} to {_MAX_SECONDS} seconds.")
     if options["state"] == "absent":
         if not options["interfaces"]:
             summary = "Option interfaces missing: state=absent requires it."

@@ -12,7 +12,7 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
-_LONGEST_TEXT = 100_000  # characters that are not visible were replaced by longer words
+_MAX_TEXT = 100_000  # characters that are not visible were replaced by longer words
 _LARGEST = 1e15
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,254}")
 
@@ -26,7 +26,7 @@ class Maybe:
 
 def text(value: Any) -> bool:
     """Return whether the value is a text."""
-    return isinstance(value, str) and len(value) <= _LONGEST_TEXT
+    return isinstance(value, str) and len(value) <= _MAX_TEXT
 
 
 def name(value: Any) -> bool:
@@ -132,7 +132,7 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
     "engine_info": {"engines": Maybe([mapping]), "unmapped": Maybe([text])},
     "interface": {
         **dict.fromkeys(("adopted", "released", "left_alone"), Maybe([mapping])),
-        **dict.fromkeys(("undone", "pending"), Maybe([text])),
+        **dict.fromkeys(("rolled_back", "pending"), Maybe([text])),
         "token": Maybe(text),
     },
     "_interface_confirm": {"pending": Maybe([text])},

@@ -112,7 +112,7 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(commands, "find", lambda name: f"/usr/bin/{name}" if name == HERE.world.program else None)
     patch.setattr(commands, "attempt", _attempt)
     patch.setattr(processes, "pids", lambda: sorted(pid for pid in _processes()))
-    patch.setattr(processes, "look", _look)
+    patch.setattr(processes, "find", _find)
     patch.setattr(processes, "read", lambda pid, name: _processes().get(pid, {}).get(name, ""))
     patch.setattr(processes, "is_in_container", lambda pid: _processes().get(pid, {}).get("inside", False))
     patch.setattr(processes, "listening_inodes", lambda path: {_SOCKET} if HERE.world.program == "docker" else set())
@@ -194,7 +194,7 @@ def _processes() -> dict[int, dict[str, Any]]:
     return found
 
 
-def _look(pid: int | None) -> processes.Process | None:
+def _find(pid: int | None) -> processes.Process | None:
     process = _processes().get(pid or 0)
     if process is None:
         return None

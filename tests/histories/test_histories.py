@@ -387,9 +387,9 @@ def test_container_alive_between_comparison_and_stop(first):
 
 @pytest.mark.parametrize("event", ["docker stop killed", "docker stop late"])
 def test_stop_is_carried_out_after_its_command_is_killed(event):
-    """The runtime stops the container, although the step was undone."""
+    """The runtime stops the container, although the step was reversed."""
     History(Setup(rest=600.0), [Event("at once", 0, event)]).play()
-    events = [Event("at once", 0, event), Event("look", 6, "run and module killed")]
+    events = [Event("at once", 0, event), Event("check", 6, "run and module killed")]
     History(Setup(is_engine=False), events).play()
 
 

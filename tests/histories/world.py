@@ -288,7 +288,7 @@ class World:
         verb, actor = words[0], self.actor
         previous, actor.command_began = actor.command_began, self.steps
         seconds = 9.0 if self.now < self.slow_until else 0.1
-        self.pause(f"before {verb}" if verb in CHANGES else "look", min(seconds, timeout))
+        self.pause(f"before {verb}" if verb in CHANGES else "check", min(seconds, timeout))
         if self.now < self.down_until:
             return 1, "", f"Cannot connect to the {self.program} daemon.", False
         if verb == "stop" and self.hangs in LATE:
@@ -486,7 +486,7 @@ class World:
     # --- the promises
 
     def _judge_stop(self, box: Box, actor: Actor, previous: int) -> None:
-        """P3. What happened after the module's last look at the runtime began cannot be known to it."""
+        """P3. What happened after the module's last check of the runtime began cannot be known to it."""
         is_known = box.altered >= previous
         if box.connections and not is_known:
             raise LiveStopped(f"{actor.name} stops {box.id}, which has a connection.")

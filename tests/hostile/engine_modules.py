@@ -132,7 +132,7 @@ class Engine:
             "changed": True,
             "adopted": [_INTERFACE],
             "left_alone": left_alone,
-            "undone": [],
+            "rolled_back": [],
             "pending": pending,
             "token": "0" * 32,
         }

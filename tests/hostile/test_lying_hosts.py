@@ -1,4 +1,4 @@
-"""Engine hosts that lie in what their modules return, beside two that do not: they gain nothing, and no host loses."""
+"""Engine hosts that lie in what their modules return, with two that do not: they gain nothing, and no host loses."""
 
 import json
 import unicodedata

@@ -4,8 +4,8 @@
 """Adopt interfaces into NetworkManager and release them. An adoption that is not confirmed is rolled back by a timer.
 
 ``/run/slb-fleet/<token>/`` has the state of a change. The file ``armed`` in it is renamed to ``confirmed`` or to
-``rolled_back``, which decides between the controller and the timer. A reboot empties /run, and with it unsaved
-profiles, timer and script.
+``rolled_back``: the rename is atomic, so only one of the controller and the timer succeeds. A reboot empties /run, and
+with it unsaved profiles, timer and script.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import (
     Interface,
-    Look,
+    NetworkState,
     nmcli,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -79,18 +79,20 @@ class Wanted(NamedTuple):
 def adopt(wanted: Wanted, check_mode: bool) -> Result:
     """Adopt interfaces. Unless it is check mode, the change waits for ``confirm``. Raises FleetError."""
     with _locked(check_mode):
-        undone = [] if check_mode else _undo_stale()
-        seen = _look()
+        rolled_back = [] if check_mode else _roll_back_stale()
+        seen = _gather_network()
         chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces)
         if failed:
             raise _not_adopted(failed, reasons)
         left_alone = [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in reasons.items()]
-        has_way_out = bool(seen.default_routes)
-        settings = {each.name: make_profile(_zone(each.name), wanted.dhcp_timeout, has_way_out) for each in chosen}
+        has_default_route = bool(seen.default_routes)
+        settings = {
+            each.name: make_profile(_zone(each.name), wanted.dhcp_timeout, has_default_route) for each in chosen
+        }
         values: Dict[str, Any] = {
             "adopted": [{"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen],
             "left_alone": left_alone,
-            "undone": undone,
+            "rolled_back": rolled_back,
             "pending": [],
         }
         diff = {
@@ -100,10 +102,10 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         if chosen and not check_mode:
             values["adopted"] = _change(wanted, seen, chosen, settings)
             values.update(pending=[each.name for each in chosen], token=wanted.token)
-        return Result(bool(chosen or undone), values, diff)
+        return Result(bool(chosen or rolled_back), values, diff)
 
 
-def make_profile(zone: str, dhcp_timeout: int, has_way_out: bool) -> Dict[str, str]:
+def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool) -> Dict[str, str]:
     """Return the settings of the profile of an interface.
 
     On a host that has a default route, a lease brings nothing but the address and its subnet.
@@ -111,7 +113,7 @@ def make_profile(zone: str, dhcp_timeout: int, has_way_out: bool) -> Dict[str, s
     settings = {"ipv4.dhcp-timeout": str(dhcp_timeout + 15)}
     if zone:
         settings["connection.zone"] = zone
-    if has_way_out:
+    if has_default_route:
         for family in ("ipv4", "ipv6"):
             for setting in ("never-default", "ignore-auto-dns", "ignore-auto-routes"):
                 settings[f"{family}.{setting}"] = "yes"
@@ -131,12 +133,12 @@ def confirm(token: str) -> Result:
             raise FleetError("rolled_back", f"Change {token} unknown on this host.", "Run again.") from None
         if not os.path.exists(os.path.join(folder, "armed")):
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.")
-        _check_beside(folder, change["beside"], change["default_routes"], set(change["interfaces"]))
+        _check_others(folder, change["others"], change["default_routes"], set(change["interfaces"]))
         adopted = _read_adopted()
         try:
             for each in change["interfaces"].values():
                 nmcli("connection", "modify", "uuid", each["uuid"], "connection.autoconnect", "yes")
-            profiles = interfaces.look().profiles
+            profiles = interfaces.gather_network().profiles
             for name, each in change["interfaces"].items():
                 adopted[name] = {**each, "keyfile": _keyfile(each["uuid"], profiles)}
             _write_adopted(adopted)
@@ -154,7 +156,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
     with _locked(check_mode):
         adopted = _read_adopted()
         try:
-            seen = _look()
+            seen = _gather_network()
         except FleetError:
             if adopted or not all("*" in item for item in wanted):
                 raise
@@ -188,7 +190,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
 
 
 def _change(
-    wanted: Wanted, seen: Look, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
+    wanted: Wanted, seen: NetworkState, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
 ) -> List[Dict[str, Any]]:
     """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host."""
     if not os.path.isdir("/run/systemd/system"):
@@ -211,7 +213,7 @@ def _change(
                 }
                 for each in chosen
             },
-            "beside": sorted(seen.beside(names)),
+            "others": sorted(seen.others(names)),
             "default_routes": sorted(seen.default_routes),
         }
         _arm(folder, change, chosen, wanted)
@@ -227,7 +229,7 @@ def _change(
     if troubles:
         name, why = next(iter(troubles.items()))
         raise _roll_back(folder, f"{name} did not come up: {why}")
-    after = _check_beside(folder, change["beside"], change["default_routes"], names)
+    after = _check_others(folder, change["others"], change["default_routes"], names)
     now = {each.name: each.global_addresses for each in after.interfaces}
     return [
         {
@@ -257,7 +259,7 @@ def _arm(folder: str, change: Dict[str, Any], chosen: List[Interface], wanted: W
 
 
 def make_script(folder: str, changed: Dict[str, Dict[str, Any]], chosen: List[Interface]) -> str:
-    """Return the shell script that undoes the change, also if NetworkManager is stopped or frozen."""
+    """Return the shell script that rolls the change back, also if NetworkManager is stopped or frozen."""
     flush, restore = [], []
     for each in chosen:
         name = shlex.quote(each.name)
@@ -309,7 +311,7 @@ def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> Any:
         return False, error.summary
     if waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
         return True, ""
-    return False, "NetworkManager does not call it connected"
+    return False, "NetworkManager does not report the interface as connected"
 
 
 def _is_connected(name: str, uuid: str) -> bool:
@@ -317,10 +319,10 @@ def _is_connected(name: str, uuid: str) -> bool:
     return len(answer) == 2 and answer[0].startswith("100") and answer[1] == uuid
 
 
-def _check_beside(folder: str, beside: List[str], default_routes: List[str], names: Any) -> Look:
-    """Return a new look. Raises FleetError ``network_changed``, after a rollback, if anything else has changed."""
-    after = interfaces.look()
-    lost = sorted(set(beside) - after.beside(names))
+def _check_others(folder: str, others: List[str], default_routes: List[str], names: Any) -> NetworkState:
+    """Return the new state. Raises FleetError ``network_changed``, after a rollback, if anything else has changed."""
+    after = interfaces.gather_network()
+    lost = sorted(set(others) - after.others(names))
     new = sorted(after.default_routes - set(default_routes)) if default_routes else []
     if lost or new:
         raise _roll_back(folder, f"{lost[0]} is gone" if lost else f"{new[0]} is new")
@@ -328,15 +330,15 @@ def _check_beside(folder: str, beside: List[str], default_routes: List[str], nam
 
 
 def _roll_back(folder: str, why: str) -> FleetError:
-    """Undo the change now, and return the error to raise."""
+    """Roll the change back now, and return the error to raise."""
     commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
     _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")
     return FleetError("network_changed", f"Adoption rolled back: {why}.", "Adopt this host's interfaces by hand.")
 
 
-def _undo_stale() -> List[str]:
-    """Undo changes whose timer is gone, and return their interfaces. Raises FleetError if a timer still runs."""
-    undone = []
+def _roll_back_stale() -> List[str]:
+    """Roll back changes whose timer is gone, and return their interfaces. Raises FleetError if a timer still runs."""
+    rolled_back = []
     for folder in sorted(glob.glob(os.path.join(CHANGES, "*", ""))):
         token = os.path.basename(folder.rstrip("/"))
         if os.path.exists(os.path.join(folder, "armed")):
@@ -345,9 +347,9 @@ def _undo_stale() -> List[str]:
                 raise FleetError("change_in_progress", "Another change of interfaces is in progress.", fix)
             commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
             with open(os.path.join(folder, "change.json")) as stream:
-                undone += sorted(json.load(stream)["interfaces"])
+                rolled_back += sorted(json.load(stream)["interfaces"])
         shutil.rmtree(folder, ignore_errors=True)
-    return undone
+    return rolled_back
 
 
 def _add_profile(name: str, settings: Dict[str, str]) -> str:
@@ -360,11 +362,11 @@ def _add_profile(name: str, settings: Dict[str, str]) -> str:
     return found.group()
 
 
-def _look() -> Look:
-    """Return a look at the network. Raises FleetError if nothing can be changed."""
+def _gather_network() -> NetworkState:
+    """Return the state of the network. Raises FleetError if nothing can be changed."""
     if os.geteuid() != 0:
         raise FleetError("permission_denied", "Interfaces not changed: not root.", "Set become: true for this host.")
-    seen = interfaces.look()
+    seen = interfaces.gather_network()
     if seen.trouble is not None:
         raise seen.trouble
     if nmcli("networking") != ["enabled"]:
@@ -390,7 +392,7 @@ def _zone(name: str) -> str:
     return done.stdout.strip() if done.rc == 0 else ""
 
 
-def _why_not_released(each: Interface, ours: Dict[str, Any], seen: Look) -> Optional[interfaces.Reason]:
+def _why_not_released(each: Interface, ours: Dict[str, Any], seen: NetworkState) -> Optional[interfaces.Reason]:
     changed = sorted({*_keyfile(ours["uuid"], seen.profiles)} ^ {*ours["keyfile"]})
     if changed:
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."

@@ -533,7 +533,7 @@ def _parse(runtime: str, name: str, text: str) -> Container:
         # Of a container that is down, only the wish is known.
         bindings = (item.get("NetworkSettings") or {}).get("Ports") or host.get("PortBindings") or {}
         pid, known = state["Pid"] or None, _STATES.get(state["Status"])
-        process = processes.look(pid) if known == "running" else None
+        process = processes.find(pid) if known == "running" else None
         if not os.path.exists(item.get("StaticDir") or "/"):  # only Podman has the key
             why = f"its folder {item['StaticDir']} is not on this machine"
             return Container("unknown", name, runtime=runtime, why=why, fix=f"Let {runtime} use this machine.")
@@ -606,7 +606,7 @@ def _parse_time(text: str) -> float:
 
 def _is_here(seen: Container) -> bool:
     """Return whether the main process exists on this machine and belongs to the container."""
-    process = processes.look(seen.pid)
+    process = processes.find(seen.pid)
     if process is None or seen.id is None:
         return False
     # The runtimes name control groups after the id. With --cgroups=disabled, the parent (conmon, shim) has the id.

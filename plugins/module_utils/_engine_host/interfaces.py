@@ -60,7 +60,7 @@ _CLAIMS = (
 )
 
 Reason = Tuple[str, str]
-"""Why an interface is left alone, and what a person can do about it."""
+"""Why an interface is skipped, and what a person can do about it."""
 
 
 class Profile(NamedTuple):
@@ -109,7 +109,7 @@ class Interface(NamedTuple):
         return [cidr(each) for each in self.addresses if each.get("scope") != "link"]
 
 
-class Look(NamedTuple):
+class NetworkState(NamedTuple):
     """The network of the host at one time. ``routes``: those of all tables and both families, as ``ip`` shows them.
 
     ``files``: text of those that may give an interface to another program, by path. ``trouble``: why NetworkManager
@@ -127,30 +127,30 @@ class Look(NamedTuple):
     def default_routes(self) -> Set[str]:
         return {_route_in_words(route) for route in self.routes if _is_default(route)}
 
-    def beside(self, names: Set[str]) -> Set[str]:
+    def others(self, names: Set[str]) -> Set[str]:
         """Return addresses and routes of all interfaces but ``names`` and those of containers, in words.
 
         Without link-local ones: an interface that waits for DHCP in vain loses and gets its own again and again.
         """
 
-        def is_beside(name: Optional[str]) -> bool:
+        def is_other(name: Optional[str]) -> bool:
             return name not in names and not re.match("veth|docker", name or "")
 
         found = {
             f"address {cidr(each)} of {interface.name}"
             for interface in self.interfaces
             for each in interface.addresses
-            if is_beside(interface.name) and each.get("scope") != "link"
+            if is_other(interface.name) and each.get("scope") != "link"
         }
         return found | {
             _route_in_words(route)
             for route in self.routes
-            if is_beside(route.get("dev")) and not re.match(_LINK_LOCAL, str(route.get("dst")))
+            if is_other(route.get("dev")) and not re.match(_LINK_LOCAL, str(route.get("dst")))
         }
 
 
-def look() -> Look:
-    """Look at the network once. Raises FleetError if the kernel cannot be asked."""
+def gather_network() -> NetworkState:
+    """NetworkState at the network once. Raises FleetError if the kernel cannot be asked."""
     links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
     routes = flatten_routes(_ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all"))
     devices: Dict[str, List[str]] = {}
@@ -164,7 +164,7 @@ def look() -> Look:
     except FleetError as error:
         trouble = error
     interfaces = [_interface(link, devices.get(link["ifname"])) for link in links]
-    return Look(interfaces, routes, profiles, _read_files(), trouble, _find_ssh_interface(interfaces))
+    return NetworkState(interfaces, routes, profiles, _read_files(), trouble, _find_ssh_interface(interfaces))
 
 
 def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
@@ -180,7 +180,7 @@ def flatten_routes(routes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
 def describe() -> List[Dict[str, Any]]:
     """Return the interfaces for facts. Never raises: the reason is in ``why``."""
     try:
-        seen = look()
+        seen = gather_network()
     except FleetError as error:
         return [{"name": None, "why": error.summary}]
     return [
@@ -198,18 +198,18 @@ def describe() -> List[Dict[str, Any]]:
     ]
 
 
-def _why_not_offered(each: Interface, seen: Look) -> str:
+def _why_not_offered(each: Interface, seen: NetworkState) -> str:
     if seen.trouble is not None:
         return seen.trouble.summary
     reason = _reason(each, seen, is_named=True)
     return reason[0] if reason else f"not connected ({each.state})"
 
 
-def choose(seen: Look, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
+def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
     ``wanted``: names, MAC addresses or shell patterns of them; none means each physical Ethernet device. An item
-    without wildcards fails the host if its interface is missing or is left alone, unless the console offers it.
+    without wildcards fails the host if its interface is missing or skipped, unless the console offers it.
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
@@ -228,7 +228,7 @@ def choose(seen: Look, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Re
     return chosen, reasons, failed
 
 
-def matching(seen: Look, wanted: List[str]) -> List[Interface]:
+def matching(seen: NetworkState, wanted: List[str]) -> List[Interface]:
     """Return the interfaces that any item of ``wanted`` names."""
     return [each for each in seen.interfaces if any(_meets(item, each) for item in wanted)]
 
@@ -268,7 +268,7 @@ def split(line: str) -> List[str]:
     return fields
 
 
-def _reason(each: Interface, seen: Look, is_named: bool) -> Optional[Reason]:
+def _reason(each: Interface, seen: NetworkState, is_named: bool) -> Optional[Reason]:
     """Return why the interface is not adopted; None if it can be."""
     if each.kind not in ("ethernet", "veth") or re.match("docker|veth", each.name):
         return f"not an Ethernet device of the host ({each.kind})", "Such a device is never adopted."
@@ -276,12 +276,12 @@ def _reason(each: Interface, seen: Look, is_named: bool) -> Optional[Reason]:
         return f"port of {each.port_of}", f"Remove it from {each.port_of} first."
     if each.is_offered:
         return f"offered already ({each.connection or each.state})", "Nothing to do."
+    if each.name == seen.over_ssh:
+        return "carries the SSH connection", "Connect over another interface."
     if not each.is_physical and not is_named:
         return "not a physical device", "Name it in slb_interfaces."
     if each.state is None:
         return "unknown to NetworkManager", "See `journalctl -u NetworkManager` on the host."
-    if each.name == seen.over_ssh:
-        return "carries the SSH connection", "Connect over another interface."
     return claimed_by(each, seen.files) or _reason_in_use(each, seen)
 
 
@@ -344,7 +344,7 @@ def _has(devices: str, each: Interface) -> bool:
     return not any(map(is_meant, exceptions)) and (not named or any(map(is_meant, named)))
 
 
-def _reason_in_use(each: Interface, seen: Look) -> Optional[Reason]:
+def _reason_in_use(each: Interface, seen: NetworkState) -> Optional[Reason]:
     if each.global_addresses:
         addresses = ", ".join(each.global_addresses)
         fix = "Make a NetworkManager profile with these addresses by hand."
@@ -441,7 +441,7 @@ def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:
             server = found.group(1).decode().partition("%")[0].replace("::ffff:", "")
             has_it = (each.name for each in interfaces if any(a["local"] == server for a in each.addresses))
             return next(has_it, None)
-        process = processes.look(pid)
+        process = processes.find(pid)
         if process is None or process.parent <= 1:
             return None
         pid = process.parent

@@ -112,14 +112,14 @@ def _find_process() -> Optional[Manager]:
 
 
 def _find_supervisor(pid: int) -> Optional[Manager]:
-    process = processes.look(pid)
+    process = processes.find(pid)
     while process is not None and process.parent > 1:
         comm = processes.read(process.parent, "comm").strip()
         if comm in _SUPERVISORS:
             words = processes.read(process.parent, "cmdline").split("\0")
             names = [name for name, _path in _find_programs()] if comm == "supervisord" else words[1:2]
             return _manager_of_program(comm, names[0] if names else "", "")
-        process = processes.look(process.parent)
+        process = processes.find(process.parent)
     return None
 
 

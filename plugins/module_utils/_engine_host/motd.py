@@ -23,7 +23,7 @@ _MODE = 0o644
 
 
 def gather_banner() -> Dict[str, Any]:
-    """Return the sizes of the files that a login prints, and the backups beside ``PATH``. No command is run."""
+    """Return the sizes of the files that a login prints, and the backups of ``PATH``. No command is run."""
     sources: List[Dict[str, Any]] = []
     files_seen = set()
     banner = _sshd_banner(_SSHD_CONFIG)

@@ -197,7 +197,7 @@ def find_monitors() -> List[Monitor]:
         else:
             is_ours = values.get("-namespace", "moby") == "moby"
             identity = values.get("-id") or os.path.basename(values.get("-workdir", "")) or "".join(words[1:2])
-        user, process = processes.owner(pid), processes.look(pid)
+        user, process = processes.owner(pid), processes.find(pid)
         if user and (not processes.is_program_of_root(pid) or values.get("-n", NAME) != NAME):
             continue
         if is_ours and user is not None and process and not _is_nested(pid):
@@ -234,16 +234,16 @@ def _is_nested(pid: int) -> bool:
     """Return whether the process is in a container, with or without a PID namespace of its own."""
     if processes.is_in_container(pid):
         return True
-    process = processes.look(pid)
+    process = processes.find(pid)
     while process is not None and process.parent > 1:
         if processes.read(process.parent, "comm").strip() in _MONITORS:
             return True
-        process = processes.look(process.parent)
+        process = processes.find(process.parent)
     return False
 
 
 def _is_the_same(monitor: Monitor) -> bool:
-    now = processes.look(monitor.pid)
+    now = processes.find(monitor.pid)
     return now is not None and now.ticks == monitor.ticks
 
 

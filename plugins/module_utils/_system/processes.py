@@ -28,7 +28,7 @@ class Process(NamedTuple):
         return self.ticks * TICK
 
 
-def look(pid: Optional[int]) -> Optional[Process]:
+def find(pid: Optional[int]) -> Optional[Process]:
     """Return the process; None if it cannot be seen or is gone."""
     try:
         with open(f"/proc/{pid}/stat", errors="backslashreplace") as stream:
@@ -90,7 +90,7 @@ def listening_inodes(path: str) -> Set[int]:
     with open(UNIX_SOCKETS, errors="backslashreplace") as stream:
         lines = stream.read().splitlines()[1:]
     for line in lines:
-        if not line.endswith(os.path.basename(real)):  # most lines, without a look at the file system
+        if not line.endswith(os.path.basename(real)):  # most lines, without reading the file system
             continue
         fields = line.split(None, 7)
         if len(fields) == 8 and int(fields[3], 16) & _LISTENING and os.path.realpath(fields[7]) == real:

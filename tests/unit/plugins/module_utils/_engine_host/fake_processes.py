@@ -44,7 +44,7 @@ class FakeProcesses:
             return processes.Process(pid, "S", found.parent, found.ticks) if found else None
 
         monkeypatch.setattr(processes, "pids", lambda: sorted(self.running))
-        monkeypatch.setattr(processes, "look", look)
+        monkeypatch.setattr(processes, "find", look)
         monkeypatch.setattr(
             processes, "read", lambda pid, name: self.running[pid].read(name) if pid in self.running else ""
         )

@@ -196,7 +196,7 @@ class Host:
         return False
 
     def kills(self, act: Callable[[], object]) -> Iterator[int]:
-        """Run ``act`` from the present state, killed before each of its changes, and at last to its end."""
+        """Run ``act`` from the present state, killed before each of its changes, and finally to its end."""
         containers, content = self.state()
         for number in itertools.count():
             self.runtime.containers = copy.deepcopy(containers)

@@ -58,7 +58,7 @@ def test_adopt_waits_for_its_confirmation(host):
     host.devices["ens10"].flags = ["UP"]
     result = adopt("ens*")
     (uuid,) = host.profiles
-    assert (result.changed, result.values["pending"], result.values["undone"]) == (True, ["ens9"], [])
+    assert (result.changed, result.values["pending"], result.values["rolled_back"]) == (True, ["ens9"], [])
     (entry,) = result.values["adopted"]
     assert (entry["name"], entry["uuid"], entry["addresses"]) == ("ens9", uuid, ["192.0.2.50/24"])
     assert host.profiles[uuid]["connection.autoconnect"] == "no"
@@ -79,7 +79,7 @@ def test_confirm_saves_profile_and_stops_timer_once(host):
     assert "confirmed" in change_files()
     assert not adoption.confirm("t1").changed
     again = adopt("ens9", token="t2")
-    assert (again.changed, again.values["adopted"], again.values["undone"]) == (False, [], [])
+    assert (again.changed, again.values["adopted"], again.values["rolled_back"]) == (False, [], [])
     assert not change_files("t1")
 
 
@@ -191,19 +191,23 @@ def test_adopt_undoes_changes_whose_timer_is_gone(host):
     host.timers = {"slb-fleet-t1.service"}
     assert code_of(adopt) == "change_in_progress"
     host.timers.clear()
-    assert adopt("ens9", token="t2", check_mode=True).values["undone"] == []
+    assert adopt("ens9", token="t2", check_mode=True).values["rolled_back"] == []
     result = adopt("ens10", token="t3")
-    assert (result.changed, result.values["undone"], result.values["pending"]) == (True, ["ens10", "ens9"], ["ens10"])
+    assert (result.changed, result.values["rolled_back"], result.values["pending"]) == (
+        True,
+        ["ens10", "ens9"],
+        ["ens10"],
+    )
     assert len(host.profiles) == 1
     assert not change_files("t1")
 
 
-def test_adopt_reports_undone_changes_as_a_change(host):
+def test_adopt_reports_a_rollback_as_a_change(host):
     adopt("ens9")
     host.timers.clear()
     host.devices["ens10"].addresses = [dict(SSH, local="203.0.113.1")]
     result = adopt("ens1*", token="t2")
-    assert (result.changed, result.values["undone"], result.values["adopted"]) == (True, ["ens9"], [])
+    assert (result.changed, result.values["rolled_back"], result.values["adopted"]) == (True, ["ens9"], [])
 
 
 @pytest.mark.parametrize(

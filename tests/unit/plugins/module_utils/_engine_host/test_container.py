@@ -51,7 +51,7 @@ def program(folder, name, script):
 def process_seven(monkeypatch, **files):
     """Let the host have one process, with these files of /proc."""
     monkeypatch.setattr(container.processes, "pids", lambda: [7])
-    monkeypatch.setattr(container.processes, "look", lambda pid: container.processes.Process(pid, "S", 1, 1))
+    monkeypatch.setattr(container.processes, "find", lambda pid: container.processes.Process(pid, "S", 1, 1))
     monkeypatch.setattr(container.processes, "read", lambda pid, name: {"status": "Uid:\t0\n", **files}.get(name, ""))
 
 
@@ -122,7 +122,7 @@ def test_find_reads_the_health_check(programs, monkeypatch, runtime, health, che
     monkeypatch.setattr(container, "_is_here", lambda seen: True)
     monkeypatch.setattr(container.clock, "uptime", lambda: 1000.0)
     monkeypatch.setattr(
-        container.processes, "look", lambda pid: container.processes.Process(pid, "S", 1, (1000 - uptime) * 100)
+        container.processes, "find", lambda pid: container.processes.Process(pid, "S", 1, (1000 - uptime) * 100)
     )
     seen = container.find_container()
     assert (seen.state, seen.health, seen.health_output) == ("running", state, output), seen
@@ -178,7 +178,7 @@ def test_find_asks_only_the_runtime_of_this_machine(programs, monkeypatch):
         (programs / "docker").write_text(f"#!/bin/sh\n{check}\n{FOUND}\n")
         (programs / "docker").chmod(0o755)
         assert container.find_container().state == "exited"
-        # The next socket is one that dockerd was told to use.
+        # The next socket is one that dockerd has as an option.
         (programs / "other.sock").touch()
         command = f"/usr/bin/dockerd\0-H\0fd://\0--host=unix://{programs}/other.sock\0"
         process_seven(monkeypatch, cmdline=command, comm="dockerd\n")

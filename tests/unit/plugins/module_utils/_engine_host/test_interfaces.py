@@ -75,7 +75,7 @@ def host(tmp_path, monkeypatch):
 
 
 def test_choose_only_what_has_no_address(host):
-    seen = interfaces.look()
+    seen = interfaces.gather_network()
     chosen, reasons, failed = interfaces.choose(seen, ["*"])
     assert [each.name for each in chosen] == ["ens9"]
     assert reasons.keys() == {"lo", "eth0", "ens10", "br0", "ens11", "ens12", "ens13", "veth1a2b"}
@@ -83,6 +83,14 @@ def test_choose_only_what_has_no_address(host):
     assert "192.0.2.0/24" in reasons["ens13"][0]
     assert "Wired: one \\ two" in reasons["eth0"][0]
     assert not failed
+
+
+def test_ssh_is_the_first_reason_of_a_virtual_interface(host):
+    seen = interfaces.gather_network()
+    virtual = next(each for each in seen.interfaces if each.name == "ens9")._replace(is_physical=False)
+    for over_ssh, reason in (("ens9", "carries the SSH connection"), (None, "not a physical device")):
+        _chosen, reasons, _failed = interfaces.choose(seen._replace(interfaces=[virtual], over_ssh=over_ssh), [])
+        assert reasons["ens9"][0] == reason
 
 
 @pytest.mark.parametrize(
@@ -99,17 +107,17 @@ def test_choose_only_what_has_no_address(host):
     ],
 )
 def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
-    found, _reasons, troubles = interfaces.choose(interfaces.look(), wanted)
+    found, _reasons, troubles = interfaces.choose(interfaces.gather_network(), wanted)
     assert ([each.name for each in found], troubles) == (chosen, failed)
 
 
 def test_profile_is_skipped_unless_networkmanager_made_it(host):
     nmcli = host / "bin" / "nmcli"
     nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
-    assert "one" in interfaces.choose(interfaces.look(), ["ens*"])[1]["ens9"][0]
+    assert "one" in interfaces.choose(interfaces.gather_network(), ["ens*"])[1]["ens9"][0]
     (host / "generated").write_text("[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n")
     (host / "connections").write_text(f"{UUID}:802-3-ethernet:{host}/generated:Wired connection 1\n")
-    assert [each.name for each in interfaces.choose(interfaces.look(), ["ens*"])[0]] == ["ens9"]
+    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens*"])[0]] == ["ens9"]
 
 
 @pytest.mark.parametrize(("status", "chosen"), [(0, []), (1, ["ens9"])])
@@ -117,12 +125,12 @@ def test_printed_configuration_counts_if_the_command_succeeds(host, status, chos
     command = host / "bin" / "NetworkManager"
     command.write_text(f"#!/bin/sh\necho '[keyfile]'\necho unmanaged-devices=interface-name:ens9\nexit {status}\n")
     command.chmod(0o755)
-    assert [each.name for each in interfaces.choose(interfaces.look(), ["*"])[0]] == chosen
+    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["*"])[0]] == chosen
 
 
 def test_networkmanager_without_an_answer_is_trouble(host):
     (host / "devices").write_text("")
-    trouble = interfaces.look().trouble
+    trouble = interfaces.gather_network().trouble
     assert isinstance(trouble, FleetError)
     assert trouble.code == "networkmanager_unavailable"
     assert interfaces.describe()[2]["why"] == trouble.summary
@@ -205,12 +213,12 @@ def test_rollback_script_quotes_and_restores(tmp_path):
 @pytest.mark.parametrize(("route", "is_compared"), [("fe80::/64", False), ("default", True), ("2001:db8::/64", True)])
 def test_link_local_change_elsewhere_is_no_change(host, route, is_compared):
     """An interface that waits for DHCP in vain loses its link-local address again and again."""
-    before = interfaces.look().beside({"ens9"})
+    before = interfaces.gather_network().others({"ens9"})
     links = [{**each, "addr_info": []} if each.get("ifname") == "ens10" else each for each in LINKS]
     links[1] = {**links[1], "addr_info": [SSH]}
     (host / "address").write_text(json.dumps(links))
     (host / "routes6").write_text(json.dumps([{"dst": route, "dev": "ens10", "protocol": "kernel"}]))
-    assert (interfaces.look().beside({"ens9"}) != before) == is_compared
+    assert (interfaces.gather_network().others({"ens9"}) != before) == is_compared
 
 
 @pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
@@ -218,18 +226,18 @@ def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
     nmcli = (host / "bin" / "nmcli").read_text().replace("echo eth0", "echo ens9")
     (host / "bin" / "nmcli").write_text(nmcli)
     (host / "connections").write_text(f"{UUID}:802-3-ethernet:{file}:netplan-ens9\n")
-    assert file in interfaces.choose(interfaces.look(), ["*"])[1]["ens9"][0]
+    assert file in interfaces.choose(interfaces.gather_network(), ["*"])[1]["ens9"][0]
 
 
 def test_choose_skips_an_interface_that_connects(host):
     state = f"connecting (getting IP configuration):netplan-ens9:{UUID}"
     (host / "devices").write_text(DEVICES.replace("ens9:disconnected::", f"ens9:{state}"))
-    assert "netplan-ens9" in interfaces.choose(interfaces.look(), ["*"])[1]["ens9"][0]
+    assert "netplan-ens9" in interfaces.choose(interfaces.gather_network(), ["*"])[1]["ens9"][0]
 
 
 def test_look_takes_no_profile_for_an_answer(host):
     (host / "connections").write_text("")
-    seen = interfaces.look()
+    seen = interfaces.gather_network()
     assert (seen.trouble, seen.profiles) == (None, [])
     assert [each.name for each in interfaces.choose(seen, ["*"])[0]] == ["ens9"]
 
@@ -237,9 +245,9 @@ def test_look_takes_no_profile_for_an_answer(host):
 def test_route_with_several_next_hops_is_a_route_of_each(host):
     hops = [{"gateway": "10.0.9.1", "dev": "ens9", "weight": 1, "flags": ["linkdown"]}, {"dev": "eth0", "flags": []}]
     (host / "routes").write_text(json.dumps([{"dst": "10.1.0.0/16", "nexthops": hops, "flags": []}]))
-    seen = interfaces.look()
+    seen = interfaces.gather_network()
     assert "10.1.0.0/16" in interfaces.choose(seen, ["*"])[1]["ens9"][0]
-    assert not [line for line in seen.beside(set()) if "linkdown" in line]
+    assert not [line for line in seen.others(set()) if "linkdown" in line]
 
 
 @pytest.mark.parametrize(
@@ -251,12 +259,12 @@ def test_route_with_several_next_hops_is_a_route_of_each(host):
     ],
 )
 def test_first_matching_device_section_decides(host, text, is_excluded):
-    each = next(each for each in interfaces.look().interfaces if each.name == "ens9")
+    each = next(each for each in interfaces.gather_network().interfaces if each.name == "ens9")
     assert interfaces._excludes(text, each) is is_excluded
 
 
 def test_claim_of_a_sourced_file_is_found(host):
-    each = next(each for each in interfaces.look().interfaces if each.name == "ens9")
+    each = next(each for each in interfaces.gather_network().interfaces if each.name == "ens9")
     files = {"/etc/network/interfaces": "source more/*.cfg\n", "/etc/network/more/a.cfg": "iface ens9 inet static\n"}
     assert "/etc/network/more/a.cfg" in str(claimed_by(each, files))
     assert claimed_by(each, {**files, "/etc/network/interfaces": "#source more/*.cfg\n"}) is None
@@ -264,7 +272,7 @@ def test_claim_of_a_sourced_file_is_found(host):
 
 @pytest.mark.parametrize("more", [{"port_of": "br0"}, {"stacked": ("ens9.7",)}])
 def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
-    seen = interfaces.look()
+    seen = interfaces.gather_network()
     each = next(each for each in seen.interfaces if each.name == "ens9")
     monkeypatch.setattr(adoption, "_keyfile", lambda uuid, profiles: [])
     ours = {"uuid": UUID, "keyfile": []}

@@ -415,7 +415,7 @@ def test_restore_with_the_name_taken_restores_nothing(host, is_new):
 
 
 def test_prepare_waits_for_a_stop_whose_command_was_killed(host, monkeypatch):
-    """Docker carries the stop out after its client is gone: the step must not be undone before."""
+    """Docker carries the stop out after its client is gone: the step must not be reversed before."""
     host.runtime.add()
     times = {"inspected": 0}
     monkeypatch.setattr(container, "_INTERVAL", 0.01)

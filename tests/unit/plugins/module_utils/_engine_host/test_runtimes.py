@@ -122,9 +122,9 @@ def test_absent_needs_no_container_beside_the_runtime(host, monkeypatch, monitor
 def test_absent_while_a_container_is_removed(host, monkeypatch, looks, state):
     """A monitor outlives its container for a moment: only one that stays raises an alarm."""
     host.running[60] = shim()
-    look, calls = runtimes.processes.look, itertools.count()
+    look, calls = runtimes.processes.find, itertools.count()
     monkeypatch.setattr(
-        runtimes.processes, "look", lambda pid: look(pid) if pid != 60 or next(calls) <= looks else None
+        runtimes.processes, "find", lambda pid: look(pid) if pid != 60 or next(calls) <= looks else None
     )
     assert container.find_container().state == state
 

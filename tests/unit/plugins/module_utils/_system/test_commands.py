@@ -13,7 +13,7 @@ def test_command_without_end_is_killed_with_its_children(tmp_path):
     assert commands.attempt(["sh", "-c", f"sleep 300 & echo $! > {child}; wait"], 3).is_killed
     assert time.monotonic() - begin < 60
     number = int(child.read_text())
-    assert wait_for(lambda: (seen := processes.look(number)) is None or seen.state == "Z", 30)
+    assert wait_for(lambda: (seen := processes.find(number)) is None or seen.state == "Z", 30)
 
 
 def test_command_prints_english_also_under_a_short_path(monkeypatch):
