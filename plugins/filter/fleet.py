@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engine list beside the inventory, for playbooks."""
+"""Compare the engine list with the inventory, for playbooks."""
 
 from __future__ import annotations
 

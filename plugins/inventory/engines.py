@@ -128,7 +128,7 @@ _SPEC: dict[str, dict[str, Any]] = {
 }
 # Neither a template, a pattern of hosts, a path nor a range.
 _HOST_NAME = re.compile(r"\w[\w.-]{0,127}")
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 _KEYS = ("name", "address", "console_state")
 
 
@@ -268,8 +268,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
     def _warn(self, state: str, names: Iterable[str], what: str) -> None:
         shown = [show(name, 60) for name in names]
         if shown:
-            more = f" and {len(shown) - _MOST_SHOWN} more" if len(shown) > _MOST_SHOWN else ""
-            self.display.warning(f"{what} {', '.join(shown[:_MOST_SHOWN])}{more} {state}.")
+            more = f" and {len(shown) - _MAX_SHOWN} more" if len(shown) > _MAX_SHOWN else ""
+            self.display.warning(f"{what} {', '.join(shown[:_MAX_SHOWN])}{more} {state}.")
 
     @staticmethod
     def _sanitize_group_name(name: str) -> str:

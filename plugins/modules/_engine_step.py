@@ -71,7 +71,7 @@ options:
     type: int
     default: 10
   time_limit:
-    description: Number of seconds for the step. If the time is over, the step is undone. Unset for no limit.
+    description: Number of seconds for the step. If the time is over, the step is reversed. Unset for no limit.
     type: float
   wait_timeout:
     description: Number of seconds in which no other run may request an installation.

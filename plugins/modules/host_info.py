@@ -260,7 +260,7 @@ slb_host:
           type: list
           elements: dict
         backups:
-          description: Backups beside the login banner.
+          description: Backups of the login banner, in the same folder.
           type: list
           elements: str
     interfaces:

@@ -1,7 +1,7 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The approved plan (``slb_approved_plan``): a host is changed only as it says."""
+"""The approved plan (``slb_approved_plan``): a host is changed only as the approved plan states."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 
 _DIGEST = "sha256:"
-_OF_WORK = (
+_WORK_OPTIONS = (
     *("is_change_hostname", "remove_leftovers", "allow_established"),
     *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
 )
-_OF_INTERFACES = ("interfaces", "interfaces_state")
+_INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
 
 
 def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
@@ -42,7 +42,7 @@ def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
 
 
 def _options(host: FleetHost) -> Iterator[str]:
-    for name in _OF_WORK + (_OF_INTERFACES if host.variables["adopt_interfaces"] else ()):
+    for name in _WORK_OPTIONS + (_INTERFACE_OPTIONS if host.variables["adopt_interfaces"] else ()):
         value = host.variables[name]
         if value is not None and value != DEFAULTS[f"slb_{name}"]:
             shown = ",".join(sorted(value)) if isinstance(value, list) else value
@@ -87,15 +87,17 @@ def _hosts_of(approved: Any) -> dict[str, str]:
         if digest_of(hosts) != plan["digest"]:
             raise ValueError("its digest does not match")
     except (AttributeError, LookupError, TypeError):
-        raise _invalid(source, "it contains no plan") from None
+        raise _invalid(source, "invalid: it contains no plan") from None
+    except FileNotFoundError:
+        raise _invalid(source, f"not found in {Path.cwd()}") from None
     except (OSError, ValueError, RuntimeError) as error:
-        raise _invalid(source, str(error)) from None
+        raise _invalid(source, f"invalid: {error}") from None
     return hosts
 
 
 def _invalid(source: str, why: str) -> FleetError:
     return FleetError(
         "approved_plan_invalid",
-        f"Approved plan {source:.60} invalid: {why:.100}.",
+        f"Approved plan {source:.60} {why:.100}.",
         "Set slb_approved_plan to the report.json of slb.fleet.rollout --check.",
     )

@@ -318,7 +318,8 @@ RULES: tuple[Rule, ...] = (
         lambda s, p: s.listed.state == "other_name" or (s.listed.state == "elsewhere" and not p.remediates),
         "fail",
         "Engine list contradicts the inventory: {listed}.",
-        "Correct slb_engine_name or slb_manage_ip, or remove the engine in the web console if it is gone.",
+        "Correct slb_engine_name or slb_manage_ip. Remove the listed engine in the web console only if the list does "
+        "not show it as running.",
     ),
     Rule(
         "still_listed",
@@ -360,14 +361,14 @@ RULES: tuple[Rule, ...] = (
         "the engine list shows running, and the container runs",
         lambda s, p: _is_listed_running(s, p) and s.container.state == "running",
         _record,
-        "Engine runs, and the engine list says running.",
+        "Engine runs and is listed as running, but not recorded.",
     ),
     Rule(
         "deploying_in_engine_list",
         "the engine list shows deploying",
         lambda s, p: s.listed.state == "deploying",
         "wait",
-        "Engine list says deploying; container slb is {state}.",
+        "Engine list shows deploying; container slb is {state}.",
         "Check the deployment in the web console. Refresh its page or end the deployment there, then run again.",
     ),
     Rule(
@@ -437,7 +438,11 @@ RULES: tuple[Rule, ...] = (
         "the engine list shows running, and the container does not run",
         _is_listed_running,
         _start_or_fail,
-        "Engine list says running, but container slb is {state}.",
+        lambda s, p: (
+            "Engine list shows running, but the host has no container slb."
+            if s.container.state == "absent"
+            else f"Engine list shows running, but container slb is {s.container.state}."
+        ),
         lambda s, p: (
             f"{_stop_running_leftovers(s)}Remove the engine in the web console, then run slb.fleet.rollout."
             if s.container.state == "absent"
@@ -611,7 +616,7 @@ class SafetyCheck(NamedTuple):
 _WRITES: tuple[Action, ...] = ("record", "install", "replace")
 """A full disk must not keep a container from being restored."""
 
-_MOST_NAMES = 10
+_MAX_NAMES = 10
 
 
 def _session(state: State) -> FleetError:
@@ -721,7 +726,7 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: s.run.limit is not None and len(s.run.replacements) > s.run.limit,
         lambda s, p: (
             f"{len(s.run.replacements)} running containers would be replaced; slb_max_replaced allows {s.run.limit}: "
-            f"{', '.join(s.run.replacements[:_MOST_NAMES])}."
+            f"{', '.join(s.run.replacements[:_MAX_NAMES])}."
         ),
         "Check slb_engine_list, slb_engine_name and slb_manage_ip. If they are right, raise slb_max_replaced.",
         is_shared=True,

@@ -37,7 +37,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, read_variables
 
-_MOST_NAMES = 10
+_MAX_NAMES = 10
 LIST_AGE_SECONDS = 10.0
 """Maximum age of the engine list while hosts wait, and before a container is set aside."""
 _WAIT_MARGIN_SECONDS = 60
@@ -61,7 +61,7 @@ class FleetHost:
     reservations: Reservations = field(default_factory=Reservations)
     last_state: State = field(default_factory=State)
     _conflict: str = ""
-    _listed: Listed = field(default_factory=lambda: Listed("undescribed"))
+    _listed: Listed = field(default_factory=lambda: Listed("not_configured"))
 
     @classmethod
     def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, phase: str = "check") -> FleetHost:
@@ -134,7 +134,7 @@ class FleetHost:
         ):
             others = self.reservations.reserve(subject, self.name)
             if others and not self._conflict:
-                self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MOST_NAMES])}."
+                self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MAX_NAMES])}."
 
     def plan(
         self,
@@ -155,7 +155,7 @@ class FleetHost:
         if slb_host.get("machine") and not self._conflict:
             others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)
             if others:
-                self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MOST_NAMES])}."
+                self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MAX_NAMES])}."
         self.last_state = replace(state, conflict=self._conflict)
         plan = decide(self.last_state, self.policy)
         if not plan.by_list:
@@ -230,7 +230,7 @@ class FleetHost:
         return steps
 
     def moves_banner(self, slb_host: Mapping[str, Any]) -> bool:
-        """Return whether moving /etc/motd brings the login banner below the limit, or that file is itself too long."""
+        """Return whether to move /etc/motd: the move brings the banner below the limit, or the file exceeds it."""
         motd, most = slb_host.get("motd") or {}, self.variables["motd_max_bytes"]
         names = (motd.get("path"), f"{motd.get('path')} ({motd.get('target')})")  # not those in /etc/motd.d
         sources = [each for each in motd.get("sources") or () if each["source"] in names]

@@ -35,9 +35,9 @@ _MARGIN_SECONDS = 5
 """For the connection, of the time limit of a task."""
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
 """Keys of Ansible's own result for a module whose output is no JSON."""
-_LONGEST_TEXT = 8192
+_MAX_TEXT = 8192
 _DEEPEST = 8
-_MOST_ITEMS = 20_000
+_MAX_ITEMS = 20_000
 
 
 class HostAction(ActionBase):  # type: ignore[misc]
@@ -181,9 +181,9 @@ def _cleaned(value: Any, depth: int) -> Any:
     if value is None or isinstance(value, (bool, int, float)):
         return value  # ``check`` refuses what is too large
     if isinstance(value, str):
-        return visible(value[:_LONGEST_TEXT], keep_lines=True)
+        return visible(value[:_MAX_TEXT], keep_lines=True)
     if depth and isinstance(value, Mapping):
-        return {visible(str(name)[:100]): _cleaned(item, depth - 1) for name, item in list(value.items())[:_MOST_ITEMS]}
+        return {visible(str(name)[:100]): _cleaned(item, depth - 1) for name, item in list(value.items())[:_MAX_ITEMS]}
     if depth and isinstance(value, (list, tuple)):
-        return [_cleaned(item, depth - 1) for item in value[:_MOST_ITEMS]]
-    return visible(str(value)[:_LONGEST_TEXT])
+        return [_cleaned(item, depth - 1) for item in value[:_MAX_ITEMS]]
+    return visible(str(value)[:_MAX_TEXT])

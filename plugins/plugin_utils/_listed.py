@@ -34,11 +34,11 @@ ListState = Literal[
     "empty",
     "unknown",
     "unavailable",
-    "undescribed",
+    "not_configured",
 ]
 """``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all
 is listed. ``incomplete``: not listed, in a list that is a part, old or of unknown size. ``unknown``: the list does not
-decide. ``undescribed``: no list is configured."""
+decide. ``not_configured``: no list is configured."""
 
 
 @dataclass(frozen=True)

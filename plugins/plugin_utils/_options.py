@@ -29,7 +29,13 @@ Spec = Mapping[str, Mapping[str, Any]]
 _OF_VARIABLE = re.compile(r"\s*\{\{\s*(slb_\w+)\b")
 CONNECTION_VARIABLES = {option: f"slb_{option}" for option in CONNECTION_ARGUMENTS if option != "sessionid"}
 _PREFIXES = ("slb_", "__slb_", "awx_", "tower_")
-_OF_THE_INVENTORY = ("inventory_hostname", "inventory_hostname_short", "inventory_dir", "inventory_file", "group_names")
+_INVENTORY_VARIABLES = (
+    "inventory_hostname",
+    "inventory_hostname_short",
+    "inventory_dir",
+    "inventory_file",
+    "group_names",
+)
 
 
 def given_options(
@@ -121,7 +127,7 @@ def refuse_facts(variables: Mapping[str, Any], of_connection: Iterable[str] = ()
     """
     connection = {variable.removeprefix("ansible_") for variable in of_connection}
     for name in map(str, variables.get("ansible_facts") or ()):
-        if name.startswith(_PREFIXES) or name in connection or name in _OF_THE_INVENTORY:
+        if name.startswith(_PREFIXES) or name in connection or name in _INVENTORY_VARIABLES:
             shown = in_short(f"ansible_{name}" if name in connection else name, 60)
             raise FleetError(
                 "variable_from_facts",

@@ -147,7 +147,7 @@ class State:
     engine: Engine = field(default_factory=Engine)
     container: Container = field(default_factory=Container)
     record: Record = field(default_factory=Record)
-    listed: Listed = field(default_factory=lambda: Listed("undescribed"))
+    listed: Listed = field(default_factory=lambda: Listed("not_configured"))
     addresses: tuple[str, ...] = ()
     is_translated: bool = False
     is_root: bool = True
@@ -162,7 +162,7 @@ class State:
 
     @property
     def has_list(self) -> bool:
-        return self.listed.state != "undescribed"
+        return self.listed.state != "not_configured"
 
     @property
     def record_is_current(self) -> bool:
@@ -176,7 +176,7 @@ class State:
 
     @property
     def is_verified(self) -> bool:
-        """Return whether the record verifies this very container for this engine."""
+        """Return whether the record verifies the container ``slb`` for this engine."""
         return self.was_verified and self.container.id is not None and self.record.last_verified == self.container.id
 
     @property
@@ -281,7 +281,7 @@ class State:
         elif record.state == "verified" and container.id not in (None, record.last_verified):
             words += " for another container"
         yield words + (f" ({record.why})" if record.why else "")
-        shown = {"undescribed": "not configured", "not_listed": "does not list the engine"}.get(self.listed.state)
+        shown = {"not_configured": "not configured", "not_listed": "does not list the engine"}.get(self.listed.state)
         words = f"engine list {shown or self.listed.state}"
         yield words + (f" ({self.listed.words})" if self.listed.words and self.listed.state != "unavailable" else "")
         yield f"install {self.outcome}: {self.answer}" if self.outcome != "none" else ""

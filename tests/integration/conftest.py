@@ -1,6 +1,6 @@
 """One lab for all tests of this folder: a host of each release, and one with Podman.
 
-Tests leave a host as they found it: what they do not undo themselves, a fixture undoes after a module or a test.
+Tests leave a host as they found it: what they do not restore themselves, a fixture restores after a module or a test.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the interface tests look at, on the hosts and from outside."""
+"""What the interface tests check, on the hosts and from outside."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def listed_fleet(fleet):
 
 
 def source(fleet: Fleet, folder: Path, example: str) -> Path:
-    """Write an inventory file for the engine list, and the variables of the hosts beside it."""
+    """Write an inventory file for the engine list, and the variables of the hosts in its folder."""
     text = example.replace("https://console.example", fleet.lab.management_node.base_url)
     path = folder / "a_slb_engines.yml"
     path.write_text(text.replace("/var/lib/slb", str(folder)))

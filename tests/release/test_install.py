@@ -8,7 +8,7 @@ import pytest
 from typed import ROOT, block, type_in
 
 PLACE = Path(".ansible", "collections", "ansible_collections", "slb", "fleet")
-# What is installed beside the collection comes with its checksums, before the lines of a page ask for it.
+# What is installed in addition to the collection comes with its checksums, before the lines of a page ask for it.
 PINNED = f"pip install -qq --require-hashes --requirement {ROOT}/requirements/ee.txt; export PIP_NO_INDEX=1"
 
 

@@ -26,7 +26,7 @@ MESSAGE_LENGTH = 300
 """Maximum number of characters of a message that is shown."""
 
 _LOOKED_AT = 32 * 1024  # characters; a message is at the beginning of a page
-_MOST_VALUES = 1_000_000  # of one JSON document
+_MAX_VALUES = 1_000_000  # of one JSON document
 _CHARSET = re.compile(
     r"charset\s*=\s*[\"']?(utf-?(?:8|16)|us-ascii|gb2312|gbk|gb18030|big5|iso-8859-\d+|windows-125\d|shift_jis|euc-\w\w)\b",
     re.IGNORECASE,
@@ -43,8 +43,8 @@ _LOGIN_TAG = re.compile(
     r"|input\b[^<>]*\btype\s*=\s*[\"']?password\b)",
     re.IGNORECASE,
 )
-_LONGEST_TAG = 500  # characters of a tag that are searched: the expression is not linear
-_LONGEST_NOTICE = 200  # bytes of a text that may be a notice such as "please log in", and no license
+_MAX_TAG = 500  # characters of a tag that are searched: the expression is not linear
+_MAX_NOTICE = 200  # bytes of a text that may be a notice such as "please log in", and no license
 _LOGIN_PATH = re.compile(r"(?:log|sign)[_-]?in\b", re.IGNORECASE)
 # fmt: off
 # Members that hold a message, without "_" and "-".
@@ -62,7 +62,7 @@ _ENVELOPES = frozenset({"data", "result", "response", "body"})
 # fmt: on
 _SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
 _JWT = re.compile(r"\beyJ[\w-]{10,}(?:\.[\w-]+)*")
-_LONGEST_WORD = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
+_MAX_WORD = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Answer:
     @cached_property
     def parsed(self) -> tuple[Any, ...]:
         """The JSON value as the only item; nothing if the body is no JSON or has more than a million values."""
-        if self.defect or sum(map(self.text.count, ",[{")) > _MOST_VALUES:
+        if self.defect or sum(map(self.text.count, ",[{")) > _MAX_VALUES:
             return ()
         try:
             return (json.loads(self.text.strip()),)
@@ -131,7 +131,7 @@ class Answer:
         is_titled = title is not None and bool(
             re.search(r"\b(?:log|sign)[\s-]?in\b|登录|登陆|登入", title[1], re.IGNORECASE)
         )
-        has_target = any(_LOGIN_TAG.match(tag[:_LONGEST_TAG]) for tag in _TAG.findall(source))
+        has_target = any(_LOGIN_TAG.match(tag[:_MAX_TAG]) for tag in _TAG.findall(source))
         return bool(has_target or is_titled or is_script_only)
 
     @cached_property
@@ -196,7 +196,7 @@ class Answer:
             is_notice = all(bare(key) in _MESSAGE_KEYS for key in self.objects[0])
             is_failure = self.status >= 400 or self.verdict is False or is_notice
             return 401 in _codes(self.objects[0]) or (is_failure and is_found("login_required", self.messages))
-        is_notice = len(self.body) <= _LONGEST_NOTICE and b"\n" not in self.body.strip()
+        is_notice = len(self.body) <= _MAX_NOTICE and b"\n" not in self.body.strip()
         return (is_notice or self.is_html) and is_found("login_required", self.messages)
 
     def described(self, secrets: tuple[str, ...] = ()) -> str:
@@ -240,7 +240,7 @@ def mask(text: str, secrets: Iterable[str]) -> str:
     """Return ``text`` without ``secrets``; a short one is replaced only where it is a whole word."""
     for secret in sorted(set(secrets), key=len, reverse=True):
         for form in sorted(secret_forms([secret]), key=len, reverse=True):
-            if len(secret) > _LONGEST_WORD:
+            if len(secret) > _MAX_WORD:
                 text = text.replace(form, "********")
             elif form in text:
                 text = re.sub(rf"(?<![^\W_]){re.escape(form)}(?![^\W_])", "********", text)

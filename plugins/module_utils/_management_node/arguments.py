@@ -47,7 +47,7 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 SECRET_OPTIONS = ("password", "sessionid")
 
-_LONGEST_CALL = 300  # seconds
+_MAX_CALL = 300  # seconds
 _LARGEST = 2**53
 _NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]+)?")
 _SESSION = re.compile(r"[!#-+\--:<-\[\]-~]+")  # the characters of a cookie's value, RFC 6265
@@ -99,7 +99,7 @@ class Connection:
     @property
     def call_seconds(self) -> int:
         """Maximum number of seconds of one call, its retries and pauses included."""
-        return min(_LONGEST_CALL, self.timeout * (self.retries + 1))
+        return min(_MAX_CALL, self.timeout * (self.retries + 1))
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Connection:

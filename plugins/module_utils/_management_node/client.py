@@ -62,12 +62,12 @@ ANSWER_LIMIT = 1024 * 1024  # bytes
 
 _BLOCK = 16 * 1024  # bytes; compressed ones become up to a thousand times as many before they are counted
 _BUSY = (429, 502, 503, 504)
-_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 30.0  # seconds
-_MOST_RENEWALS = 5  # logins in a row whose session serves no call
-_MOST_UNSURE = 2  # the same, while the password may be wrong
-_MOST_SESSIONS = 8  # that one call uses, those of other workers included
+_FIRST_PAUSE, _MAX_PAUSE = 1.0, 30.0  # seconds
+_MAX_RENEWALS = 5  # logins in a row whose session serves no call
+_MAX_UNSURE = 2  # the same, while the password may be wrong
+_MAX_SESSIONS = 8  # that one call uses, those of other workers included
 _SECRET_COOKIES, _LEAST_TOKEN = ("sessionid", "csrftoken"), 16  # characters of a value that is a secret, too
-_MOST_CUTS, _CUT_SECONDS = 10, 0.1
+_MAX_CUTS, _CUT_SECONDS = 10, 0.1
 _PAGE_TO_FILL_IN = re.compile(
     r"passw|two-?factor|agreement|expire|(?<![a-z])(?:pwd|mfa|otp|totp|2fa|eula)(?![a-z])", re.IGNORECASE
 )
@@ -215,7 +215,7 @@ class Client:
         Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
         """
         session = self.log_in()
-        for _number in range(_MOST_SESSIONS):
+        for _number in range(_MAX_SESSIONS):
             cookies = dict(session.cookies)
             answer = self._send(request, cookies)
             if not _is_session_ended(request, answer):
@@ -244,7 +244,7 @@ class Client:
         request, cookies = Request("POST", LOGIN_PATH, credentials), dict[str, str]()
         answer = self._send(request, cookies)
         if answer.status == 403 and "csrf" in answer.message.lower() and not is_rejection(answer):
-            # The credentials were not looked at: the login page gives the token that is missing.
+            # The credentials were not checked: the login page gives the token that is missing.
             if "csrftoken" not in cookies:
                 self._send(Request("GET", LOGIN_PATH), cookies)
             answer = self._send(request, cookies)
@@ -287,9 +287,9 @@ class Client:
         if current.id != ended.id:
             return current  # another worker has renewed it
         # A login that states success is made again: another run of this user may have ended its session.
-        if not current.is_accepted and current.renewals >= (_MOST_UNSURE if current.is_stated else 0):
+        if not current.is_accepted and current.renewals >= (_MAX_UNSURE if current.is_stated else 0):
             raise self._rejected(request, answer)
-        if current.renewals >= _MOST_RENEWALS:
+        if current.renewals >= _MAX_RENEWALS:
             raise self._replaced(request, answer)
         return self._store.session(lambda: self._log_in_again(current), ended=current)
 
@@ -351,7 +351,7 @@ class Client:
             except NoAnswerError as error:
                 failure = error
                 is_repeatable, pause = (request.method == "GET" or not error.is_sent) and not error.is_permanent, 0.0
-            pause = max(pause, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.5))  # noqa: S311
+            pause = max(pause, min(_MAX_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.5))  # noqa: S311
             if not is_repeatable or attempt == self.connection.retries or pause >= end - time.monotonic():
                 break
             time.sleep(pause)
@@ -446,12 +446,13 @@ class Client:
             _bounded(line, probe.timeout, lambda: Client(probe)._transfer(Request("GET", "/"), {}, line, probe.timeout))
         seen, called = line.fingerprint or "(unknown)", self.connection.called
         is_about_time = "expired" in complaint or "not yet valid" in complaint
-        trust = "" if self.connection.ca_path else f"set {called('ca_path')}, "
-        ways = "check this machine's clock, " if is_about_time else trust
+        trust = "" if self.connection.ca_path else f"Set {called('ca_path')}. Or compare"
+        ways = "Check this machine's clock. Or compare" if is_about_time else trust or "Compare"
         return FleetError(
             "tls_untrusted",
             f"Certificate of {self.connection.base_url} untrusted: {complaint}.",
-            f"If it is right, {ways}or set {called('tls_fingerprint')}: {seen}",
+            f"{ways} the fingerprint with the one on the management node. If they are equal, set "
+            f"{called('tls_fingerprint')}: {seen}",
             tls_fingerprint=line.fingerprint,
         )
 
@@ -566,11 +567,11 @@ class _Connection(HTTPSConnection):
 
     def _new_conn(self) -> socket.socket:
         """Connect to the first address that answers; each gets its share of the time, and at first a short one."""
-        end = time.monotonic() + (self.timeout if isinstance(self.timeout, (int, float)) else _LONGEST_PAUSE)
+        end = time.monotonic() + (self.timeout if isinstance(self.timeout, (int, float)) else _MAX_PAUSE)
         found = socket.getaddrinfo(self._dns_host, self.port, type=socket.SOCK_STREAM)
         addresses = list(dict.fromkeys(str(address[0]) for *_kind, address in found))
         failure: OSError = TimeoutError()
-        for longest in (_FIRST_SHARE, _LONGEST_PAUSE * _MOST_CUTS):
+        for longest in (_FIRST_SHARE, _MAX_PAUSE * _MAX_CUTS):
             for index, address in enumerate(addresses):
                 share = max(0.001, min(longest, (end - time.monotonic()) / (len(addresses) - index)))
                 options: Any = {"source_address": self.source_address, "socket_options": self.socket_options}
@@ -677,7 +678,7 @@ def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _R
         thread.join(max(0.0, seconds))
     finally:
         # Also after a signal: a thread that is still connecting sends nothing once the line has ended.
-        for _attempt in range(_MOST_CUTS if thread.is_alive() else 0):
+        for _attempt in range(_MAX_CUTS if thread.is_alive() else 0):
             line.end()
             thread.join(_CUT_SECONDS)
     if line.is_over:

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from email.utils import mktime_tz, parsedate_tz
 
-_MOST_COOKIES = 50
-_LONGEST_PAIR = 4096  # characters of name and value
+_MAX_COOKIES = 50
+_MAX_PAIR = 4096  # characters of name and value
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _FOLD = re.compile(r"\r?\n[ \t]+")
 # A proxy joins the cookies of several lines by commas. A date has a comma, too, and no "=" behind it.
@@ -24,23 +24,23 @@ def update_cookies(cookies: dict[str, str], lines: Iterable[str], date: str = ""
     ``date``: of the answer; a clock that differs from that of the management node does not end cookies.
     """
     now = _seconds(date) or time.time()
-    found = [pair for line in list(lines)[:_MOST_COOKIES] for pair in _split(line)]
+    found = [pair for line in list(lines)[:_MAX_COOKIES] for pair in _split(line)]
     for name, value, attributes in found:
         if not value.strip('"') or _is_expired(attributes, now):
             cookies.pop(name, None)
     for name, value, attributes in found:
-        if value.strip('"') and not _is_expired(attributes, now) and (len(cookies) < _MOST_COOKIES or name in cookies):
+        if value.strip('"') and not _is_expired(attributes, now) and (len(cookies) < _MAX_COOKIES or name in cookies):
             cookies[name] = value
 
 
 def _split(line: str) -> Iterator[tuple[str, str, Mapping[str, str]]]:
     """Yield name, value and attributes of each cookie in a line."""
-    left = _FOLD.sub(" ", line[: 4 * _LONGEST_PAIR])
-    for _number in range(_MOST_COOKIES):
+    left = _FOLD.sub(" ", line[: 4 * _MAX_PAIR])
+    for _number in range(_MAX_COOKIES):
         first, _semicolon, rest = left.partition(";")
         joint = _JOINT.search(rest)
         name, equals, value = (part.strip(" \t") for part in first.partition("="))
-        if equals and name and not _CONTROL.search(first) and len(name) + len(value) <= _LONGEST_PAIR:
+        if equals and name and not _CONTROL.search(first) and len(name) + len(value) <= _MAX_PAIR:
             pairs = (part.partition("=") for part in rest[: joint.start() if joint else None].split(";"))
             yield name, value, {key.strip().lower(): text.strip() for key, _equals, text in pairs}
         if not joint:

@@ -69,10 +69,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "engine_list": {"type": "dict", "required": True, "options": ENGINE_LIST_OPTIONS},
 }
 
-_MOST_PAGES = 1000
-_CALLS = 5  # in whose time all pages have to be read
+_MAX_PAGES = 1000
+_CALLS = 5  # all pages must be read within the time of 5 calls
 _LARGE = 1024 * 1024  # bytes
-_LONGEST_VALUE = 500  # characters
+_MAX_VALUE = 500  # characters
 # An address with a port, or in a URL
 _LOCATION = re.compile(
     r"(?:[a-z][\w+.-]*://)?(?:[^/@\s]*@)?(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE
@@ -168,10 +168,10 @@ class EngineList:
     def _read_engine(self, item: Any) -> dict[str, str]:
         name, address, word = (self._read_text(item, key) for key in (self.name, self.address, self.state))
         return {
-            "name": show(name, _LONGEST_VALUE),
-            "address": comparable(show(address, _LONGEST_VALUE)),
+            "name": show(name, _MAX_VALUE),
+            "address": comparable(show(address, _MAX_VALUE)),
             "state": self.words.get(word, UNMAPPED),
-            "console_state": show(word, _LONGEST_VALUE),
+            "console_state": show(word, _MAX_VALUE),
         }
 
     def _read_text(self, item: Any, dotted: str) -> str:
@@ -269,7 +269,7 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
     total: float | None = None
     before: list[Any] = []
     gap = Gap("unproven", "complete is false in slb_engine_list") if engine_list.complete is False else Gap()
-    for index in range(_MOST_PAGES):
+    for index in range(_MAX_PAGES):
         answer = get(engine_list.page_path(index))
         document = answer.parsed[0]
         items = engine_list.find_items(document)
@@ -294,7 +294,7 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
             return Listing(engines, gap)
         if time.monotonic() > deadline:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
-    raise _unreliable(engine_list, f"it has more than {_MOST_PAGES} pages", "Configure larger pages.")
+    raise _unreliable(engine_list, f"it has more than {_MAX_PAGES} pages", "Configure larger pages.")
 
 
 def _get(client: Client, engine_list: EngineList, path: str) -> Answer:

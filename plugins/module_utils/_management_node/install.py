@@ -36,7 +36,7 @@ ENGINE_ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 ARGUMENTS = {**CONNECTION_ARGUMENTS, **ENGINE_ARGUMENTS}
 
-_LONGEST_NAME = 255
+_MAX_NAME = 255
 _HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 _ERRORS = {
     PORT_IN_USE: ("port_in_use", "a port is in use", "Find what uses the port on the host, such as a leftover."),
@@ -145,7 +145,7 @@ def _evidence(answer: Answer, own_words: Sequence[str], patterns: Sequence[re.Pa
 def read_name(value: Any, *, becomes_host_name: bool = False) -> str:
     """Return the engine name ``value``. Raises FleetError ``invalid_option``."""
     name = require_text("name", value)
-    if not name.strip() or name != name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
+    if not name.strip() or name != name.strip() or len(name) > _MAX_NAME or not name.isprintable():
         raise invalid(
             "name", "it is not a text of 1 to 255 printable characters without outer blanks", "Choose another name."
         )

@@ -15,7 +15,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import CHANGES, Change, HostPlan
 
 PREFIX = "slb.fleet."
-_LONGEST_TEXT, _LONGEST_PHRASE, _MOST_PHRASES = 1200, 300, 10
+_MAX_TEXT, _MAX_PHRASE, _MAX_PHRASES = 1200, 300, 10
 STEP_UNKNOWN = Change("step_unknown", CHANGES["step_unknown"][0])
 STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container", f"{PREFIX}_engine_step")
 """Modules that change the container of a host."""
@@ -76,7 +76,7 @@ def observe(module: str, result: Mapping[str, Any], on: str = "") -> Observed:
 def _plan(values: Mapping[str, Any]) -> HostPlan:
     given = {each.name: (values[each.name], each.default) for each in fields(HostPlan) if values.get(each.name)}
     found: dict[str, Any] = {
-        name: _phrases(value, _MOST_PHRASES) if default == () else _text(value)
+        name: _phrases(value, _MAX_PHRASES) if default == () else _text(value)
         for name, (value, default) in given.items()
     }
     return HostPlan(**{"action": "fail", **found})
@@ -149,11 +149,11 @@ def _change(code: str, detail: str = "") -> Change:
 
 
 def _text(value: Any) -> str:
-    return _bounded(value, _LONGEST_TEXT)
+    return _bounded(value, _MAX_TEXT)
 
 
 def _phrase(value: Any) -> str:
-    return "" if value is None else _bounded(value, _LONGEST_PHRASE)
+    return "" if value is None else _bounded(value, _MAX_PHRASE)
 
 
 def _phrases(values: Any, most: int | None = None) -> tuple[str, ...]:

@@ -183,8 +183,9 @@ class Recorder:
         status, plan = self._host_status(host), host.plan
         code, summary, fix = host.code or status, host.summary, host.fix
         changes = tuple(host.changes)
-        if status == "failed" and plan and plan.action in ("restore", "start", "install", "replace"):
-            fix = fix or f"Run again: the next step is {plan.action}."
+        if status == "failed" and plan and plan.action in ("record", "restore", "start", "install", "replace"):
+            again = _ROLLOUT if self._run.playbook == _AUDIT else "again"
+            fix = fix or f"Run {again}: the next step is {plan.action}."
         if status == "interrupted":
             after = f" after: {host.changes[-1].text}" if host.changes else " before the host was done"
             code, summary = "interrupted", f"The run ended{after}."

@@ -17,7 +17,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 
 FILE = "slb-fleet-summary.json"
 """In the run's own temporary folder."""
-_MOST_GROUPS, _MOST_HOSTS, _LONGEST_TEXT, _LONGEST_LIMIT = 15, 10, 300, 20_000
+_MAX_GROUPS, _MAX_HOSTS, _MAX_TEXT, _MAX_LIMIT = 15, 10, 300, 20_000
 
 
 def summary(document: Document) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def summary(document: Document) -> dict[str, Any]:
         "began": run.began,
         "updated": run.updated,
         "seconds": run.seconds,
-        "limit": in_short(run.limit, _LONGEST_TEXT) if run.limit else None,
+        "limit": in_short(run.limit, _MAX_TEXT) if run.limit else None,
         "awx_job_id": run.awx_job_id,
         "counts": document.counts,
         "complete": not {host.status for host in document.hosts} & {"not_started", "interrupted"},
@@ -41,17 +41,17 @@ def summary(document: Document) -> dict[str, Any]:
                 "code": group.code,
                 "status": group.status,
                 "count": len(group.hosts),
-                "hosts": list(group.hosts[:_MOST_HOSTS]),
-                "summary": in_short(group.summary, _LONGEST_TEXT),
-                "fix": in_short(group.fix, _LONGEST_TEXT),
+                "hosts": list(group.hosts[:_MAX_HOSTS]),
+                "summary": in_short(group.summary, _MAX_TEXT),
+                "fix": in_short(group.fix, _MAX_TEXT),
             }
-            for group in groups[:_MOST_GROUPS]
+            for group in groups[:_MAX_GROUPS]
         ],
-        "groups_left_out": len(groups[_MOST_GROUPS:]),
+        "groups_left_out": len(groups[_MAX_GROUPS:]),
         "plan": document.plan.digest if document.plan else None,
         "work": [
-            {"action": action, "count": len(hosts), "hosts": hosts[:_MOST_HOSTS]} for action, hosts in work.items()
+            {"action": action, "count": len(hosts), "hosts": hosts[:_MAX_HOSTS]} for action, hosts in work.items()
         ],
         "unknown_engines": len(document.unknown_engines),
-        "again": again if len(again) <= _LONGEST_LIMIT else None,
+        "again": again if len(again) <= _MAX_LIMIT else None,
     }

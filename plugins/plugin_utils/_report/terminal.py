@@ -19,8 +19,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
 )
 
 _AUDIT = "slb.fleet.audit"
-_MOST_HOSTS = 6
-_MOST_ALIKE = 3
+_MAX_HOSTS = 6
+_MAX_ALIKE = 3
 """Hosts with one cause that a plan shows one by one, each with what was seen."""
 _SIGNS = {"install": "+", "none": " ", **dict.fromkeys(("replace", "restore", "start", "record", "wait"), "~")}
 _PLANNED = {
@@ -50,7 +50,7 @@ def _plan(document: Document) -> Iterator[str]:
         cause = (host.status, host.code, host.summary, host.fix)
         groups.setdefault(cause if host.status in BAD else (host.name,), []).append(host)
     for hosts in groups.values():
-        if len(hosts) > _MOST_ALIKE:
+        if len(hosts) > _MAX_ALIKE:
             yield from _shared_cause(hosts)
         else:
             for host in hosts:
@@ -168,8 +168,8 @@ def host_lines(document: Document) -> Iterator[str]:
 
 
 def _names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_HOSTS
-    return ", ".join(names[:_MOST_HOSTS]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_HOSTS
+    return ", ".join(names[:_MAX_HOSTS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _hosts(number: int) -> str:

@@ -122,7 +122,7 @@ class Site:
         return self._if_there("cat", path)
 
     def _if_there(self, *command: str) -> str:
-        """What it says; empty where it says that there is no such thing. A look that failed has seen nothing."""
+        """What it says; empty where it says that there is no such thing. A failed check returns nothing."""
         outcome = self.host.exec(command, check=False)
         assert outcome.returncode == 0 or "no such" in outcome.stderr.lower(), f"{self.name}: {command}: {outcome}"
         return outcome.stdout

@@ -29,7 +29,7 @@ def held_up(sites):
 @pytest.fixture(scope="module")
 def rollout(sites, held_up):
     sites[CANARY].free_the_port()
-    # Its engine runs and nothing proves it: that one waits for an operator.
+    # Its engine runs and nothing verifies it: that one waits for an operator.
     sites[HEALTHY].host.exec(["rm", RECORD])
     closed = {"ansible_port": 1}
     return sites.play("slb.fleet.rollout", variables={UNREACHABLE: closed}, slb_serial=DEFAULT)

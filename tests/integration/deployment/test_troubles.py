@@ -91,7 +91,7 @@ def deployment_of_a_person_is_not_touched(site: Site):
     run = yield {}
     assert run.failed
     assert (site.record, site.leftovers) == ({}, [])
-    assert site.requests["install"] == 2, "the person's, and ours, which was told that the engine exists"
+    assert site.requests["install"] == 2, "the person's, and ours, which got the answer that the engine exists"
 
 
 def paused_leftover_is_replaced(site: Site):

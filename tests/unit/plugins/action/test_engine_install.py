@@ -17,7 +17,7 @@ GONE = AnsibleConnectionFailure("gone")
 
 
 class Action(engine_install.ActionModule):
-    """The host answers ``answers``; ``calls`` are the steps that it was told."""
+    """The host answers ``answers``; ``calls`` are the steps that it got."""
 
     def __init__(self, *answers, check=False):
         slb_host = facts(1)

@@ -102,7 +102,7 @@ def test_check_of_a_healthy_engine_returns_little(node):
     result = action.run_with()
     assert (outcome(result), result["plan"]["verified_by"]) == (("none", "healthy"), "host")
     assert not {"slb_host", "settings", "requests", "request_id", "work"} & set(result)
-    assert (action.groups, node.logins, result["plan"]["engine_list"]) == ([], 0, "undescribed")
+    assert (action.groups, node.logins, result["plan"]["engine_list"]) == ([], 0, "not_configured")
     expected = {"state": "verified", "request_id": "aa11", "is_current": True, "last_verified": "c1", "purpose": None}
     assert result["recorded"] == expected
 

@@ -88,6 +88,7 @@ def test_invalid_approved_plan_is_an_error(tmp_path, text):
         with pytest.raises(FleetError) as caught:
             checked(tmp_path, path)
         assert caught.value.code == "approved_plan_invalid"
+        assert ("not found in" in caught.value.summary) == path.endswith("missing.json")
         assert read_approved_plan(path) is None
 
 

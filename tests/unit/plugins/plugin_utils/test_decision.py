@@ -29,7 +29,7 @@ OTHER = Engine("edge-2", "192.0.2.2", "https://console.example")
 NEW, OLD = "new" * 21, "old" * 21
 IDS = (None, NEW, OLD)
 LISTED = (
-    "undescribed",
+    "not_configured",
     "running",
     "deploying",
     "failed",
@@ -53,8 +53,8 @@ def record(state="verified", **rest):
     return Record(state, **{**values, **rest})
 
 
-def host(box=None, note=None, listed="undescribed", **rest):
-    is_about_it = listed not in ("undescribed", "empty", "not_listed", "incomplete")
+def host(box=None, note=None, listed="not_configured", **rest):
+    is_about_it = listed not in ("not_configured", "empty", "not_listed", "incomplete")
     return State(ENGINE, box or container(), note or Record(), Listed(listed, "", is_about_it), **rest)
 
 
@@ -538,3 +538,9 @@ def test_failure_names_a_leftover_that_no_record_knows():
     assert "rename" not in decide(replace(stopped, stopped_leftovers=leftovers), Policy()).fix, "the name is taken"
     running = host(note=Record("invalid", "x"), listed="unavailable")
     assert "rename" not in decide(replace(running, stopped_leftovers=leftovers), Policy()).fix
+
+
+@pytest.mark.parametrize("state", ["absent", "exited"])
+def test_start_is_advised_for_an_existing_container_only(state):
+    plan = decide(host(container(state), listed="running"), Policy())
+    assert ("start the container" in plan.fix, "no container" in plan.summary) == (state != "absent", state == "absent")

@@ -49,7 +49,7 @@ def test_lie_about_a_fact_is_refused_or_harmless(path):
             inner = inner[key]
         inner[path[-1]] = lie
         try:
-            state = state_from_facts(told, Engine("edge-1", "192.0.2.1"), Listed("undescribed"))
+            state = state_from_facts(told, Engine("edge-1", "192.0.2.1"), Listed("not_configured"))
         except FleetError as error:
             assert error.code == "host_answer_invalid"
             continue
@@ -76,13 +76,13 @@ def test_lie_is_an_invalid_answer(path, lie):
     inner = told if len(path) == 1 else told[path[0]]
     inner[path[-1]] = lie
     with pytest.raises(FleetError) as caught:
-        state_from_facts(told, Engine(), Listed("undescribed"))
+        state_from_facts(told, Engine(), Listed("not_configured"))
     assert caught.value.code == "host_answer_invalid"
     assert ".".join(path) in caught.value.summary
 
 
 def test_true_facts_are_accepted():
-    assert state_from_facts(FACTS, Engine(), Listed("undescribed")).container.id == "c1"
+    assert state_from_facts(FACTS, Engine(), Listed("not_configured")).container.id == "c1"
 
 
 @pytest.mark.parametrize("module", facts.RETURNED)

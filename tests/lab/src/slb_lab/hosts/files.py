@@ -25,7 +25,7 @@ def files(host: HostSpec, *, engine_image: str, engine_port: int, authorized_key
 
 
 def noisy_motd(lines: int) -> str:
-    """A message of the day as hardened images print it."""
+    """A login banner as hardened images print it."""
     rule = "*" * 100
     head = [rule, "WARNING: this system is for authorised use only. Activity is monitored and recorded.", rule]
     clauses = (

@@ -55,7 +55,7 @@ class Deployment:
         wanted, engine = self._wanted, self._config.engine
         await self._reach(0, messages.CONNECTING)
         async with open_shell(wanted.address, wanted.credential) as shell:
-            await self._reach(15, messages.LOOKING)
+            await self._reach(15, messages.CHECKING)
             await host.refuse_if_occupied(shell, wanted.name, engine)
             await self._reach(35, messages.PREPARING)
             if wanted.change_hostname:

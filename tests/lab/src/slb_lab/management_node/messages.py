@@ -29,7 +29,7 @@ ENGINE_EXISTS = Message("The engine {name} already exists.", "引擎 {name} 已�
 PORT_OCCUPIED = Message("The port {port} is occupied on {address}.", "{address} 的端口 {port} 已被占用。")
 
 CONNECTING = Message("Connecting to the host", "正在连接主机")
-LOOKING = Message("Looking for leftovers on the host", "正在检查主机")
+CHECKING = Message("Checking the host for leftovers", "正在检查主机")
 PREPARING = Message("Preparing the host", "正在准备主机")
 STARTING = Message("Starting the engine", "正在启动引擎")
 WAITING = Message("Waiting for the engine to answer", "正在等待引擎响应")

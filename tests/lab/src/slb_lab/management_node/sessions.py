@@ -3,7 +3,7 @@
 import secrets
 
 MARK = "session-of-the-lab-"
-"""Each identifier begins so, for tests that look for one where none may be."""
+"""Each identifier begins so, for tests that search for one where none may be."""
 
 
 class Sessions:

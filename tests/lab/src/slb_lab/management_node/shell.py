@@ -1,7 +1,7 @@
 """An interactive shell on a host, driven as a human would: type a command, read up to the prompt.
 
-Before the first prompt comes whatever the host prints at login. The session looks for the prompt in a bounded
-amount of output and time, so a long message of the day breaks it: that is the point.
+Before the first prompt comes whatever the host prints at login. The session searches for the prompt in a bounded
+amount of output and time, so a long login banner breaks it: that is the point.
 """
 
 import asyncio

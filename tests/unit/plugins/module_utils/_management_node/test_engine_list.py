@@ -280,7 +280,7 @@ def test_page_parameter_replaces_the_one_in_the_path():
 
 @pytest.mark.parametrize("case", ["same page", "engine on two pages", "other total", "total changes", "without end"])
 def test_inconsistent_pages_are_unreliable(monkeypatch, case):
-    monkeypatch.setattr(module, "_MOST_PAGES", 5)
+    monkeypatch.setattr(module, "_MAX_PAGES", 5)
     console = Console(100 if case == "without end" else 6)
     get, totals = console.get, iter((6, 7, 7))
     if case == "same page":

@@ -331,3 +331,14 @@ def test_progress_counts_waits_and_estimates(playbook, expected):
 @pytest.mark.parametrize(("hosts", "settled", "seconds"), [(3, 1, 600), (500, 40, 600), (500, 500, 600), (9, 6, 5)])
 def test_progress_estimates_nothing_from_few_hosts(hosts, settled, seconds):
     assert "left" not in progress_line(Tally(hosts, settled, 0, 0, None, hosts, settled, seconds))
+
+
+@pytest.mark.parametrize(
+    ("playbook", "fix"), [("slb.fleet.audit", "Run slb.fleet.rollout: "), ("slb.fleet.rollout", "Run again: ")]
+)
+def test_failed_host_with_work_shows_the_next_step(playbook, fix):
+    run = RecordedRun(playbook)
+    run.play("check", "edge-1")
+    run.plan("edge-1", {**ABSENT, "action": "record"})
+    run.task("edge-1", "ansible.builtin.fail", {"failed": True, "msg": "x"}, ending="failed")
+    assert of(run.ended()).fix == f"{fix}the next step is record."
