@@ -155,7 +155,9 @@ def _is_unhealthy(state: State, policy: Policy) -> bool:
 def _start_or_fail(state: State, policy: Policy) -> Action:
     """Return fail; with slb_stopped_engine: start, and nothing in the engine list against it, start."""
     is_wanted = policy.stopped_engine == "start" and not policy.remediates
-    is_possible = state.is_verified and state.is_down and state.listed.state in ("undescribed", "running", "incomplete")
+    is_possible = (
+        state.is_verified and state.is_down and state.listed.state in ("not_configured", "running", "incomplete")
+    )
     return "start" if is_wanted and is_possible else "fail"
 
 

@@ -316,7 +316,7 @@ def test_decide_is_total_and_safe():
             assert box.state == "absent", context
         if plan.action == "start":
             assert state.is_verified and box.state in ("exited", "created") and not box.manager, context
-            assert state.listed.state in ("undescribed", "running", "incomplete"), context
+            assert state.listed.state in ("not_configured", "running", "incomplete"), context
             assert policy.stopped_engine == "start" and not policy.remediates, context
         if plan.action == "none":
             assert box.state == "running", context
@@ -543,4 +543,4 @@ def test_failure_names_a_leftover_that_no_record_knows():
 @pytest.mark.parametrize("state", ["absent", "exited"])
 def test_start_is_advised_for_an_existing_container_only(state):
     plan = decide(host(container(state), listed="running"), Policy())
-    assert ("start the container" in plan.fix, "no container" in plan.summary) == (state != "absent", state == "absent")
+    assert ("docker start slb" in plan.fix, "no container" in plan.summary) == (state != "absent", state == "absent")
