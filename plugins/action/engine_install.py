@@ -22,7 +22,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
     EXISTS,
     PORT_IN_USE,
     REJECTED,
-    Engine,
     request_install,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
@@ -96,15 +95,13 @@ class ActionModule(HostAction):
         variables: dict[str, Any],
     ) -> tuple[Outcome, FleetError | None]:
         """Record the request and send it, at most once. Return its outcome, and the failure that it came with."""
-        options = {**host.variables, "name": host.engine.name, "manage_ip": host.engine.manage_ip}
         try:
-            request = Engine.from_options(options)
             _require_record(prepared, step["request_id"], "prepared")
             began = boot_time()
             marked = self._on_host_twice(host, {**step, "step": "mark"}, variables)
             _require_record(marked, step["request_id"], "requested")
             host.reservations.note(f"sent {step['request_id']}", host.name)
-            install = request_install(client, request, options, send_by=began + _SEND_SECONDS)
+            install = request_install(client, host.request, host.variables, send_by=began + _SEND_SECONDS)
         except FleetError as error:
             return error.values.get("outcome") or "rejected", error
         if install.outcome == EXISTS:

@@ -77,9 +77,6 @@ class ActionModule(HostAction):
         elif plan.action in ("install", "replace") and not host.policy.remediates:
             plan = host.plan_again(session=_find_obstacle(host))
         if not is_compared:
-            work = work_of(plan, host, slb_host)
-            if work:
-                host.reservations.note("work", f"{host.name}\t{work}")
             unknown = _unknown_variables(host, variables)
             result.update({"warnings": unknown} if unknown else {})
         return self._result(host, slb_host, plan, options, result, requests)
@@ -140,6 +137,8 @@ class ActionModule(HostAction):
         )
         if work:
             result["work"] = work
+            if options["phase"] not in ("compare", "deploy", "verify"):
+                host.reservations.note("work", f"{host.name}\t{work}")
         if options["list_unknown_engines"]:
             result["unknown_engines"] = host.unknown_engines()
         has_work = plan.action != "none" or host.has_other_work

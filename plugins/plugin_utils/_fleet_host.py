@@ -55,6 +55,7 @@ class FleetHost:
     variables: dict[str, Any]
     connection: dict[str, Any]
     engine: Engine
+    request: InstallRequest
     policy: Policy
     size: int
     is_limited: bool
@@ -71,7 +72,7 @@ class FleetHost:
             connection = connection_options(task_vars, templar)
             if not connection["base_url"]:
                 raise missing("base_url")
-            wanted = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
+            request = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
             base_url = normalize_base_url(connection["base_url"])
             compile_patterns(variables)
             if variables["engine_list"]:
@@ -84,7 +85,8 @@ class FleetHost:
             name=str(task_vars.get("inventory_hostname")),
             variables=variables,
             connection=connection,
-            engine=Engine(wanted.name, wanted.manage_ip, base_url),
+            engine=Engine(request.name, request.manage_ip, base_url),
+            request=request,
             policy=Policy(
                 unverified_engine=variables["unverified_engine"],
                 # A run starts a container once.
