@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Plan as PlanOfRun
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 _DIGEST = "sha256:"
 _WORK_OPTIONS = (
-    *("is_change_hostname", "remove_leftovers", "allow_established"),
-    *("motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
+    *(each.name for each in fields(InstallRequest) if each.name not in ("name", "manage_ip", "user_credential_id")),
+    *("remove_leftovers", "allow_established", "motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
 )
 _INTERFACE_OPTIONS = ("interfaces", "interfaces_state")
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import ENGINE_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, Rule, SafetyCheck
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     FORMAT,
@@ -38,7 +39,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Connection": tuple(f"slb_{name}" for name in CONNECTION_ARGUMENTS if name != "sessionid"),
     "Engine": (
         *("slb_engine_name", "slb_manage_ip", "slb_manage_ip_translated"),
-        *("slb_user_credential_id", "slb_is_change_hostname", "slb_exists_patterns", "slb_port_in_use_patterns"),
+        *(f"slb_{name}" for name in ENGINE_ARGUMENTS if name not in ("name", "manage_ip")),
     ),
     "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty", "slb_har", "slb_dest"),
     "Leftovers": (
@@ -306,6 +307,15 @@ def _section(rows: list[Rule | SafetyCheck], written: str) -> str:
     return "\n".join(line for _label, line in sorted(lines, key=lambda pair: _LABELS.index(pair[0])))
 
 
+def with_patterns(text: str) -> str:
+    """Return the documentation of the module ``engine`` with the default patterns for answers."""
+    for name in ("exists_patterns", "port_in_use_patterns"):
+        lines = "".join(f"      - '{pattern}'\n" for pattern in ENGINE_ARGUMENTS[name]["default"])
+        start = re.compile(rf"(  {name}:\n(?:    .*\n)*?    default:\n)(?:      - .*\n)+")
+        text = start.sub(lambda found, lines=lines: found[1] + lines, text)
+    return text
+
+
 def with_examples(text: str) -> str:
     """Return the text of a page with the present content of each example in it."""
 
@@ -318,7 +328,9 @@ def with_examples(text: str) -> str:
 def pages() -> dict[Path, str]:
     """Return the text of each page that is generated, or contains an example."""
     reference = ROOT / "docs" / "reference"
+    module = ROOT / "plugins" / "modules" / "engine.py"
     made = {
+        module: with_patterns(module.read_text()),
         reference / "variables.md": variables_page(),
         reference / "messages.md": messages_page((reference / "messages.md").read_text()),
         reference / "report-schema.md": schema_page(),
