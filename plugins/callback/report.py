@@ -252,10 +252,10 @@ def _color(line: str) -> str | None:
 
 
 def _warn_of_unread_variables(display: Any) -> None:
-    """Warn if variables lie beside a user's playbook: Ansible reads those beside the inventory only."""
+    """Warn if variables lie in the current folder: Ansible reads those in the folder of the inventory only."""
     sources = [Path(str(source)).absolute() for source in context.CLIARGS.get("inventory") or ()]
     folders = {source if source.is_dir() else source.parent for source in sources}
     here = Path.cwd()
     for name in ("group_vars", "host_vars"):
         if (here / name).is_dir() and not any((folder / name).is_dir() for folder in folders):
-            display.warning(f"Folder {here / name} not read: it is not beside the inventory. Move it there.")
+            display.warning(f"Folder {here / name} not read: it is not in the folder of the inventory. Move it there.")

@@ -96,7 +96,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         ):
             raise AnsibleError(
                 "Hosts not named: this playbook sets engines aside on named hosts only, not on groups or patterns. "
-                "Look in the web console for engines that it does not list, and name their hosts: --limit HOST,HOST "
+                "Check in the web console which engines it does not list, and name their hosts: --limit HOST,HOST "
                 "or -e slb_hosts=HOST,HOST."
             )
         _check_run_variables(known)

@@ -425,8 +425,8 @@ LISTS = [
         Scenario(f"list: engine with {key} {text!r}", "list", [answer(200, json.dumps({"items": [{**ITEM, key: text}]}))])
         for key, text in (("error", "SSH login failed"), ("reason", "session timed out"), ("message", "please log in"))
     ),
-    Scenario("list: message beside it", "list", [answer(200, json.dumps({"items": [ITEM], "message": "Please log in"}))]),
-    Scenario("list: failure beside an empty list", "list", [answer(200, '{"items":[],"code":500}')], code="engine_list_unavailable"),
+    Scenario("list: with a message", "list", [answer(200, json.dumps({"items": [ITEM], "message": "Please log in"}))]),
+    Scenario("list: failure with an empty list", "list", [answer(200, '{"items":[],"code":500}')], code="engine_list_unavailable"),
     Scenario("list: 404", "list", [answer(404, "none")], code="engine_list_unavailable"),
     Scenario("list: 403", "list", [answer(403, '{"detail":"no permission"}')], code="engine_list_unavailable"),
     Scenario("list: error in JSON", "list", [answer(200, '{"code":500,"msg":"out of order"}')], code="engine_list_unavailable"),
