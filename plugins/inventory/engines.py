@@ -120,6 +120,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import read_address
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import decrypted, explain
 
 _SPEC: dict[str, dict[str, Any]] = {
     **ARGUMENTS,
@@ -158,10 +159,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
                 raise invalid(show(str(key), 40), "it is unknown", "See ansible-doc -t inventory slb.fleet.engines.")
         self.templar.available_variables = self._vars or {}
         stated = {key: value for key, value in config.items() if key in _SPEC}
-        try:
-            arguments = {key: self.templar.template(value) for key, value in stated.items()}
-        except AnsibleError as error:
-            raise invalid("template", show(str(error), 100), "Correct the template.") from None
+        arguments = {key: self._evaluate(key, value) for key, value in stated.items()}
         given = given_options(_SPEC, arguments, stated, self._vars or {}, self.templar)
         options = with_defaults(_SPEC, given)
         group = options["group"]
@@ -171,6 +169,13 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         if any(not (isinstance(each, Mapping) and each.get("prefix")) for each in keyed):
             raise invalid("keyed_groups", "an entry has no prefix", "Set a prefix: engines could choose any group.")
         return options
+
+    def _evaluate(self, option: str, value: Any) -> Any:
+        try:
+            return decrypted(self.templar.template(value))
+        except AnsibleError as error:
+            cause, fix = explain(error, option)
+            raise invalid(option, show(cause, 100), fix or "Correct the template.") from None
 
     def _read_engines(self, options: dict[str, Any], path: str, cache: bool) -> list[dict[str, str]]:
         """Return the engines of the cache or, if it has none, of the management node."""

@@ -22,7 +22,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, raw_value, value_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    decrypted,
+    is_empty,
+    is_vaulted,
+    raw_value,
+    value_of,
+)
 
 Spec = Mapping[str, Mapping[str, Any]]
 
@@ -93,9 +99,9 @@ def _of_the_task(value: Any, written: Any, variables: Mapping[str, Any]) -> tupl
     """Return the variable of the collection that an option of the task is written with, if any, and its value."""
     named = _OF_VARIABLE.match(written) if isinstance(written, str) else None
     stated = raw_value(written, variables)
-    if stated is not None and not isinstance(stated, (str, Mapping, list)):
+    if stated is not None and not isinstance(stated, (str, Mapping, list)) and not is_vaulted(stated):
         value = stated
-    return named[1] if named else "", value
+    return named[1] if named else "", decrypted(value)
 
 
 def with_defaults(spec: Spec, given: Options) -> Options:

@@ -196,17 +196,30 @@ def _evaluate(variable: str, given: Any, task_vars: Mapping[str, Any], templar: 
     if isinstance(raw, str) and "{" not in raw:  # no template: for 30 variables of each host, this counts
         return None if is_empty(raw) else str(raw)
     try:
-        value = templar.template(raw)
+        value = decrypted(templar.template(raw))
     except AnsibleError as error:
-        is_locked = "decrypt" in str(error).lower()
-        raise FleetError(
-            "invalid_variable",
-            f"Variable {variable} not evaluated: {str(error).rstrip('.'):.150}.",
-            "Pass the vault password (--ask-vault-password)." if is_locked else f"Correct {variable}.",
-        ) from None
-    if hasattr(value, "_ciphertext"):  # a vaulted text, before ansible-core 2.19
-        value = str(value)
+        cause, fix = explain(error, variable.removeprefix("slb_"))
+        fix = fix or f"Correct {variable}."
+        raise FleetError("invalid_variable", f"Variable {variable} not evaluated: {cause}.", fix) from None
     return None if is_empty(value) else value
+
+
+def is_vaulted(value: Any) -> bool:
+    return hasattr(value, "_ciphertext")
+
+
+def decrypted(value: Any) -> Any:
+    """Return the text of a vaulted value, and any other value unchanged. Raises AnsibleError."""
+    return str(value) if is_vaulted(value) else value
+
+
+def explain(error: AnsibleError, option: str) -> tuple[str, str]:
+    """Return why a value was not evaluated, and a fix if there is one. Before ansible-core 2.19, errors quote it."""
+    if "decrypt" in str(error).lower():
+        return "it cannot be decrypted", "Pass the vault password (--ask-vault-password)."
+    if CONNECTION_ARGUMENTS.get(option, {}).get("no_log"):
+        return "it is no valid template", "Mark it as !unsafe, or encrypt it with ansible-vault."
+    return str(error).partition(" String: ")[0].rstrip(".")[:150], ""
 
 
 def raw_value(value: Any, variables: Mapping[str, Any]) -> Any:
