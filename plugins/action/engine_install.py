@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, boot_time
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
+    CHECK_FIRST,
     EXISTS,
     PORT_IN_USE,
     REJECTED,
@@ -82,8 +83,11 @@ class ActionModule(HostAction):
             if outcome == EXISTS and planned["plan"].get("by_list"):
                 host.reservations.note(f"list wrong {host.engine.base_url}", host.name)
             self._restore(host, prepared, request_id, outcome, failure, variables)
-        # Of an unknown outcome, the answer may show the cause, such as a redirect.
+        # Of an unknown outcome, the answer may show the cause.
         msg = failure.summary if failure else f"Installation of {host.engine.name} {outcome}."
+        if failure and failure.values.get("status_code") and failure.fix != CHECK_FIRST:
+            # A redirect to another address is shown before the wait, which may be in vain.
+            result["warnings"] = [str(failure)]
         return {**result, "outcome": outcome, "msg": msg}
 
     def _request(

@@ -235,6 +235,24 @@ class Client:
         """Return the message of ``answer``, without secrets, at most 300 characters."""
         return answer.shown(tuple(self._secrets))
 
+    def redirect_fix(self, answer: Answer, path: str) -> str:
+        """Return what to do about a redirect of ``path`` to another address, or to a page to fill in; else nothing."""
+        called, place = self.connection.called("base_url"), f"{self.connection.base_url}{path}"
+        try:
+            target = urljoin(place, answer.location)
+            there, here = urlsplit(target), urlsplit(place)
+            is_other = (there.scheme, there.hostname, there.port or 443) != ("https", here.hostname, here.port or 443)
+        except ValueError:
+            return ""
+        if answer.location and (is_other or answer.status in (301, 307, 308)):
+            base_url = target.rstrip("/").removesuffix(path.rstrip("/"))
+            if base_url not in (target.rstrip("/"), self.connection.base_url):
+                return f"Set {called} to {show(base_url, 100)}."
+            return f"Set {called} to the address that a browser shows after the login, without single sign-on."
+        if answer.location and _PAGE_TO_FILL_IN.search(there.path):
+            return "Log in to the web console with this user, and fill in the page that it shows."
+        return ""
+
     @property
     def _credentials(self) -> str:
         return f"{self.connection.called('username')} and {self.connection.called('password')}"
@@ -249,7 +267,7 @@ class Client:
                 self._send(Request("GET", LOGIN_PATH), cookies)
             answer = self._send(request, cookies)
         place = f"{self.connection.base_url}{LOGIN_PATH}"
-        fix = _redirect_fix(self.connection, answer, place)
+        fix = self.redirect_fix(answer, LOGIN_PATH)
         if fix:
             summary = f"Login failed: {place} answered {self.describe(answer)}."
             raise FleetError("unexpected_answer", summary, fix, status_code=answer.status)
@@ -728,25 +746,6 @@ def _is_session_ended(request: Request, answer: Answer) -> bool:
     if request.is_wanted and request.is_wanted(answer):
         return False
     return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
-
-
-def _redirect_fix(connection: Connection, answer: Answer, place: str) -> str:
-    """Return what to do about a redirect that shows another address, or a page that has to be filled in; or nothing."""
-    called, location = connection.called("base_url"), answer.location
-    try:
-        target = urljoin(place, location)
-        there, here = urlsplit(target), urlsplit(place)
-        is_other = (there.scheme, there.hostname, there.port or 443) != ("https", here.hostname, here.port or 443)
-    except ValueError:
-        return ""
-    if location and (is_other or answer.status in (301, 307, 308)):
-        base_url = target.rstrip("/").removesuffix(LOGIN_PATH.rstrip("/"))
-        if base_url != target.rstrip("/") and base_url != connection.base_url:
-            return f"Set {called} to {show(base_url, 100)}."
-        return f"Set {called} to the address that a browser shows after the login, without single sign-on."
-    if location and _PAGE_TO_FILL_IN.search(there.path):
-        return "Log in to the web console with this user, and fill in the page that it shows."
-    return ""
 
 
 def is_rejection(answer: Answer) -> bool:

@@ -38,10 +38,11 @@ ARGUMENTS = {**CONNECTION_ARGUMENTS, **ENGINE_ARGUMENTS}
 
 _MAX_NAME = 255
 _HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
+CHECK_FIRST = "Check the host or the web console before you repeat it."
 _ERRORS = {
     PORT_IN_USE: ("port_in_use", "a port is in use", "Find what uses the port on the host, such as a leftover."),
     REJECTED: ("install_rejected", "rejected", "Correct what the management node reports."),
-    UNKNOWN: ("install_not_confirmed", "not confirmed", "Check the host or the web console before you repeat it."),
+    UNKNOWN: ("install_not_confirmed", "not confirmed", CHECK_FIRST),
 }
 
 
@@ -101,6 +102,9 @@ def request_install(
     if install.outcome in _ERRORS:
         code, state, fix = _ERRORS[install.outcome]
         summary = f"Installation of {engine.name[:40]} on {engine.manage_ip} {state}: {client.describe(answer)}."
+        if install.outcome == UNKNOWN:
+            # It may have been accepted, but the address is wrong for later requests.
+            fix = f"{client.redirect_fix(answer, INSTALL_PATH)} {fix}".strip()
         raise FleetError(code, summary, fix, **asdict(install))
     return install
 

@@ -8,7 +8,7 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.action import engine_install
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Install
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CHECK_FIRST, Install
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import LIST, facts, host
@@ -83,6 +83,16 @@ def test_install_sends_after_the_record_is_written(node, answer, outcome):
     result = action.act({})
     assert (result["outcome"], result["requests"], result["changed"]) == (outcome, 1, True)
     assert (result["request_id"], action.steps, len(node.requests)) == ("aa11", ["prepare", "mark"], 1)
+
+
+@pytest.mark.parametrize(("fix", "is_shown"), [(f"Set slb_base_url. {CHECK_FIRST}", True), (CHECK_FIRST, False)])
+def test_redirected_install_shows_its_target_at_once(node, fix, is_shown):
+    """It may have been accepted: nothing is restored, and the wait goes on."""
+    node.answer = FleetError("install_not_confirmed", "Redirect.", fix, outcome="unknown", status_code=307)
+    action = Action(prepared, marked)
+    result = action.act({})
+    assert (result["outcome"], action.steps) == ("unknown", ["prepare", "mark"])
+    assert result.get("warnings", []) == [f"Redirect. {fix}"] * is_shown
 
 
 def test_install_takes_the_patterns_of_the_variables(node):
