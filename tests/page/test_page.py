@@ -4,14 +4,12 @@ import html
 import json
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 from told_runs import healthy, hostile, troubled
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
-TOOL = Path(__file__).resolve().parents[1] / "tools" / "chromium"
 HOSTS = ["edge-1", "edge-2", "edge-3", "edge-4", "edge-5"]
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files"]
 OFFLINE = ["--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -33,11 +31,6 @@ frame.addEventListener("load", () => {{
   document.getElementById("result").textContent = JSON.stringify((() => {{ {script} }})());
 }});
 </script>"""
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    return subprocess.run([TOOL], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture
