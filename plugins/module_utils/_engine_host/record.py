@@ -268,11 +268,8 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
             raise FleetError("record_invalid", f"Record invalid: {noted['why']}.", fix)
         aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
         if noted["state"] not in OPEN and not aside:
-            values = {
-                "restored": False,
-                "msg": "Nothing to restore: the record names no set-aside container.",
-            }
-            return _result(False, noted, noted, *[container.find_container()] * 2, **values)
+            seen, msg = container.find_container(), "Nothing to restore: the record names no set-aside container."
+            return _result(False, noted, noted, seen, seen, restored=False, msg=msg)
         if not check_mode:
             _require_no_pending_stop(noted)
         return _restore(noted, aside, check_mode, is_asked=True)
