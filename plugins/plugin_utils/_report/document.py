@@ -151,6 +151,7 @@ class Run:
     seconds: Annotated[float, "Duration in seconds."] = 0
     inventory: Annotated[tuple[str, ...], "Options of the command that name the inventory."] = ()
     limit: Annotated[str | None, "Value of `--limit`."] = None
+    extra_vars: Annotated[tuple[str, ...], "Values of `-e`. Secret and long ones are `...`."] = ()
     awx_job_id: Annotated[int | None, "Number of the AWX job; null outside of AWX."] = None
     versions: Annotated[Mapping[str, str], "Versions of collection, ansible-core and Python."] = field(
         default_factory=dict

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from datetime import datetime
@@ -51,6 +52,8 @@ def document_from(text: str) -> Document:
     if (values["format"], values["version"]) != (FORMAT, VERSION):
         raise ValueError(f"its format is not {FORMAT}, version {VERSION}")
     run: Run = _build(Run, values["run"])
+    if not re.fullmatch(r"slb\.fleet\.[a-z_]+", run.playbook):
+        raise ValueError("its playbook is not of this collection")
     for moment in filter(None, (run.began, run.updated, run.ended)):
         datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     hosts: tuple[HostEntry, ...] = _build(tuple[HostEntry, ...], values["hosts"])
@@ -90,7 +93,6 @@ def _merge_runs(runs: Sequence[Run]) -> Run:
     statuses = {run.status for run in runs}
     began, updated = min(run.began for run in runs), max(run.updated for run in runs)
     seconds = datetime.fromisoformat(updated.rstrip("Z")) - datetime.fromisoformat(began.rstrip("Z"))
-    inventories = {run.inventory for run in runs}
     return replace(
         runs[0],
         status="running" if "running" in statuses else "interrupted" if "interrupted" in statuses else "finished",
@@ -98,8 +100,10 @@ def _merge_runs(runs: Sequence[Run]) -> Run:
         updated=updated,
         ended=None if any(run.ended is None for run in runs) else max(run.ended or "" for run in runs),
         seconds=seconds.total_seconds(),
-        inventory=inventories.pop() if len(inventories) == 1 else (),
+        # A report may come from elsewhere: it adds no option to a command.
+        inventory=("-i", "INVENTORY") if any(run.inventory for run in runs) else (),
         limit=None,
+        extra_vars=("...",) if any(run.extra_vars for run in runs) else (),
         awx_job_id=None,
         management_nodes=tuple(dict.fromkeys(node for run in runs for node in run.management_nodes)),
     )

@@ -1,10 +1,11 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command to run next: playbook, inventory and limit."""
+"""The command to run next: playbook, inventory, limit and extra variables."""
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -45,7 +46,16 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
         return f"Launch the template of {playbook}{', with the limit ' + limit if limit else ''}."
     is_check = is_unapproved or (run.check and not planned and playbook == run.playbook)
     options = [*(["--check"] if is_check else []), *(["--limit", limit] if limit else [])]
-    return shlex.join(["ansible-playbook", *run.inventory, playbook, *options])
+    extra_vars = [word for given in _extra_vars(run, chosen) for word in ("-e", given)]
+    return shlex.join(["ansible-playbook", *run.inventory, playbook, *options, *extra_vars])
+
+
+def _extra_vars(run: Run, hosts: Sequence[HostEntry]) -> list[str]:
+    """Return the extra variables without those that a cause or a fix names, and without a plan that does not hold."""
+    blamed = set(re.findall(r"\bslb_\w+", " ".join(f"{host.summary} {host.fix}" for host in hosts)))
+    if any(host.code in ("not_in_approved_plan", "approved_plan_invalid") for host in hosts):
+        blamed.add("slb_approved_plan")
+    return [given for given in run.extra_vars if given.partition("=")[0] not in blamed]
 
 
 def _playbook(run: Run, hosts: Sequence[HostEntry], codes: set[str]) -> str:

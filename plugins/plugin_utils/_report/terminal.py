@@ -66,8 +66,7 @@ def _plan(document: Document) -> Iterator[str]:
     numbers = ", ".join([*planned, *others, f"{len(unchanged)} unchanged"])
     yield f"Plan: {numbers}{digest}"
     yield from _differences(document)
-    if run.next:
-        yield f"Next: {run.next}"
+    yield from _next(document, "Next: ")
 
 
 def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
@@ -133,11 +132,19 @@ def _result(document: Document, report: str) -> Iterator[str]:
         yield f"Plan:    {numbers}   {document.plan.digest}"
     if report:
         yield f"Report:  {report}"
-    if run.next:
-        blocked = sum(1 for host in document.hosts if host.status == "failed" and host.fix)
-        if blocked:
-            yield f"Next:    fix {_hosts(blocked)} as shown, then"
-        yield f"         {run.next}" if blocked else f"Next:    {run.next}"
+    yield from _next(document, "Next:    ")
+
+
+def _next(document: Document, label: str) -> Iterator[str]:
+    """Return the next command. One for planned hosts does not wait for the blocked ones."""
+    if not document.run.next:
+        return
+    is_for_planned = any(host.status == "planned" for host in document.hosts)
+    blocked = sum(1 for host in document.hosts if host.status == "failed" and host.fix)
+    if blocked and not is_for_planned:
+        yield f"{label}fix {_hosts(blocked)} as shown, then"
+        label = " " * len(label)
+    yield f"{label}{document.run.next}"
 
 
 def _changes_of(host: HostEntry) -> list[str]:

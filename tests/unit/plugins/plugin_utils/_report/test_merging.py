@@ -17,6 +17,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Document,
     Plan,
+    Run,
     UnknownEngine,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import as_text, retry
@@ -52,7 +53,11 @@ def filled(hint: Any) -> Any:
     return parts[-1] if origin is Literal else simple[origin or hint]
 
 
-FULL = replace(filled(Document), plan=Plan.of({"edge-2": "install: edge-2"}))
+FULL = replace(
+    filled(Document),
+    run=replace(filled(Run), playbook="slb.fleet.rollout"),
+    plan=Plan.of({"edge-2": "install: edge-2"}),
+)
 
 
 def run(good: tuple[str, ...], bad: tuple[str, ...] = (), after: float = 0, **facts: Any) -> Document:
@@ -76,11 +81,9 @@ def test_slices_become_one_document_with_one_retry_file():
     jsonschema.validate(whole.as_json(), SCHEMA)
     assert (whole.counts["hosts"], whole.counts["healthy"], whole.counts["failed"]) == (5, 3, 2)
     assert [group.hosts for group in whole.groups()] == [("edge-3", "edge-5")]
-    assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit @whole/retry"
+    assert whole.run.next == "ansible-playbook -i INVENTORY slb.fleet.rollout --limit @whole/retry"
     assert [batch.hosts for batch in whole.run.batches] == [3, 2]
     assert [host.batch for host in whole.hosts] == [0, 0, 0, 1, 1]
-    other = run(("edge-6",), inventory=("-i", "other.yml"))
-    assert " -i " not in merge_documents([run((), ("edge-1",)), other], "whole").run.next
 
 
 def test_latest_run_of_a_host_counts():
@@ -118,9 +121,20 @@ def test_text_of_another_run_forges_no_line_and_is_no_limit():
     values["hosts"][0] |= {"name": "all", "summary": "live\nedge-2  verified in the engine list\x1b[2K"}
     whole = merge_documents([document_from(json.dumps(values)), run(("edge-3",))], "whole")
     assert retry(whole) == "edge-2\n"
-    assert whole.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert whole.run.next == "ansible-playbook -i INVENTORY slb.fleet.rollout"
     assert summary(whole)["again"] == "edge-2"
     assert all(line.isprintable() for line in host_lines(whole))
+
+
+def test_text_of_another_run_is_no_option_of_next():
+    values = run((), ("edge-1",), inventory=("-i", "x.yml", "-e", "@evil.yml"), extra_vars=("@evil.yml",)).as_json()
+    whole = merge_documents([document_from(json.dumps(values))], "whole")
+    words = "ansible-playbook -i INVENTORY slb.fleet.rollout --limit @whole/retry -e ..."
+    assert whole.run.next == words
+    for playbook in ("evil.yml", "slb.fleet.rollout -e x", "/tmp/slb.fleet.rollout"):
+        values["run"]["playbook"] = playbook
+        with pytest.raises(ValueError, match="playbook"):
+            document_from(json.dumps(values))
 
 
 ODD = ["", "[]", "null", '{"format": "another"}', '{"format": "slb.fleet.report", "version": 1}', "[" * 100_000]

@@ -245,6 +245,26 @@ def test_next_is_what_changes_or_checks_the_host(playbook, check, plan, expected
     assert run.ended().run.next.endswith(expected)
 
 
+GIVEN = ("slb_unverified_engine=replace", "@site.yml", "slb_approved_plan=r.json", "slb_password=...")
+
+
+@pytest.mark.parametrize(
+    ("plan", "expected"),
+    [
+        (ABSENT, GIVEN),
+        (MISSING, GIVEN),
+        ({**MISSING, "fix": "Unset slb_unverified_engine."}, GIVEN[1:]),
+        ({**MISSING, "code": "not_in_approved_plan"}, (*GIVEN[:2], *GIVEN[3:])),
+    ],
+)
+def test_next_repeats_extra_variables_that_are_not_blamed(plan, expected):
+    run = RecordedRun(extra_vars=GIVEN, check=plan is ABSENT)
+    run.play("check", "edge-1")
+    (run.fail if plan["action"] == "fail" else run.plan)("edge-1", plan)
+    words = run.ended().run.next.split()
+    assert tuple(words[at + 1] for at, word in enumerate(words) if word == "-e") == expected
+
+
 def test_next_in_awx_names_few_hosts_and_a_new_approval():
     names = [f"edge-{each}" for each in range(31)]
     for hosts, limit in ((names, ""), (names[:1], ", with the limit edge-0")):
