@@ -24,6 +24,8 @@ options:
   report_dir:
     description:
       - Path of the folder for the reports; it is created if it is missing. Empty - write no files.
+      - C(%(playbook)s) in it stands for the name of the playbook, such as V(audit).
+      - A folder to which all users may write is rejected.
       - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run.
       - C(report.html) is written at its end. Each file is replaced as a whole.
     type: str
@@ -109,11 +111,6 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._folder: Path | None = None
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
-        folder = self.get_option("report_dir")
-        try:
-            self._folder = expand_home("report_dir", folder).absolute() if folder else None
-        except FleetError as error:
-            self._display.warning(f"Reports not written: {error}")
         # Also a run without hosts has a report: else that of an earlier run would be taken for it.
         for play in playbook.get_plays()[:1]:
             if name := own_playbook(play):
@@ -164,6 +161,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         _warn_of_unread_variables(self._display)
         # Both may lie in files that this run writes.
         remember(str(context.CLIARGS.get("subset") or ""))
+        self._folder = self._folder_of(playbook)
         plan = variables.get("slb_approved_plan")
         approved = None if is_empty(plan) else read_approved_plan(plan)
         folder = short_path(str(self._folder)) if self._folder else ""
@@ -177,6 +175,14 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._ticker.start()
         atexit.register(self._finish, "interrupted")
         return self._recorder
+
+    def _folder_of(self, playbook: str) -> Path | None:
+        folder = self.get_option("report_dir").replace("%(playbook)s", playbook.removeprefix(PREFIX))
+        try:
+            return expand_home("report_dir", folder).absolute() if folder else None
+        except FleetError as error:
+            self._display.warning(f"Reports not written: {error}")
+            return None
 
     def _end(self, result: Any, ending: Ending, *, has_values: bool = True) -> None:
         if not (self._recorder and self._is_ours):
@@ -234,8 +240,12 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             write_all(self._folder, document, files)
         except OSError as error:
             self._display.warning(
-                f"Reports not written to {self._folder}: {error}. The run continues without them. Free space, or set "
-                "SLB_REPORT_DIR to a folder that your user may write to."
+                f"Reports not written to {self._folder}: {error.strerror}. The run continues without them. "
+                + (
+                    "Set report_dir (SLB_REPORT_DIR) to a folder to which only your user may write."
+                    if isinstance(error, PermissionError)
+                    else "Correct the folder or its file system, or set report_dir (SLB_REPORT_DIR) to another one."
+                )
             )
             self._folder = None
             if self._recorder:

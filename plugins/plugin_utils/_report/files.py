@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -47,6 +49,8 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
     """Write the files; a reader sees the former file or the new one. Raises OSError."""
     for missing in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
         missing.mkdir(_MODE_OF_FOLDER, exist_ok=True)
+    if folder.stat().st_mode & stat.S_IWOTH:
+        raise PermissionError(errno.EPERM, "all users may write to it")
     for name, render in files.items():
         with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=_PREFIX, suffix=_SUFFIX, delete=False) as file:
             path = Path(file.name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, retry, write_all
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
     healthy,
@@ -44,3 +46,11 @@ def test_report_folder_is_private_with_any_umask(tmp_path):
     assert {modes.pop("the"), modes.pop("night"), (tmp_path / "of").stat().st_mode & 0o777} == {0o750}
     assert modes.pop("slb_fleet.prom") == 0o644
     assert set(modes.values()) == {0o640}
+
+
+def test_report_folder_that_all_may_write_is_rejected(tmp_path):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o1777)
+    with pytest.raises(PermissionError):
+        write_all(tmp_path / "open", healthy(1), AT_THE_END)
+    assert list((tmp_path / "open").iterdir()) == []
