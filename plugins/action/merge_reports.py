@@ -34,10 +34,18 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         if validation.error_messages:
             return {"failed": True, "msg": "; ".join(validation.error_messages)}
         options = validation.validated_parameters
-        if not options["dest"].strip():
-            return {"failed": True, "msg": "Option dest empty. Set the folder for the report (slb_merged_dir)."}
-        into = Path(options["dest"]).absolute()
         try:
+            for option, variable, value in (
+                ("reports", "slb_reports", "the report.json files, or their folders"),
+                ("dest", "slb_merged_dir", "the folder for the merged report"),
+            ):
+                if not options[option] or not str(options[option]).strip():
+                    raise FleetError(
+                        "missing_option", f"Option {option} missing (variable {variable}).", f"Set it to {value}."
+                    )
+            into = Path(options["dest"]).absolute()
+            if into.exists() and not into.is_dir():
+                raise FleetError("invalid_option", f"Option dest invalid: {into} is a file.", "Set it to a folder.")
             document = merge_documents([read_document(Path(source)) for source in options["reports"]], str(into))
             if not self._task.check_mode:
                 write_all(into, document, AT_THE_END)
