@@ -90,7 +90,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, show_extra_vars
 
 _TICK_SECONDS = 1.0
 _SHARE = 60
@@ -165,8 +165,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         plan = variables.get("slb_approved_plan")
         approved = None if is_empty(plan) else read_approved_plan(plan)
         folder = short_path(str(self._folder)) if self._folder else ""
+        given = map(show_extra_vars, context.CLIARGS.get("extra_vars") or ())
         now, wall = time.monotonic(), datetime.now(timezone.utc)
-        self._recorder = recording.current = Recorder(run_of(playbook, variables), folder, wall, now, approved)
+        self._recorder = recording.current = Recorder(run_of(playbook, variables, given), folder, wall, now, approved)
         if self._folder:
             with contextlib.suppress(OSError):
                 remove_unfinished(self._folder)

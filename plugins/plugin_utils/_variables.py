@@ -28,6 +28,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     read_number,
     read_value,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 try:
     from ansible.template import trust_as_template
@@ -42,6 +43,7 @@ _REFERENCE = re.compile(r"\s*\{\{\s*(\w+)\s*\}\}\s*")
 _PERCENTAGE = re.compile(r"\s*(\d+)\s*%\s*", re.ASCII)
 _HOUR = 3600
 _MANY = 1_000_000
+_MAX_EXTRA_VAR = 120
 
 
 def _hosts_or_percentage(value: Any) -> int | str:
@@ -234,6 +236,19 @@ def raw_value(value: Any, variables: Mapping[str, Any]) -> Any:
 
 def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
+
+
+def show_extra_vars(given: Any) -> str:
+    """Return a value of ``-e`` to be repeated: a file, or a variable of this collection that is no secret."""
+    name, has_value, value = str(given).partition("=")
+    if visible(str(given)) != str(given) or len(str(given)) > _MAX_EXTRA_VAR:
+        return f"{name}=..." if has_value and name in KNOWN else "..."
+    if name.startswith("@") and not has_value:
+        return name
+    if not has_value or name not in KNOWN or re.search(r"\s", value):
+        return "..."
+    is_secret = CONNECTION_ARGUMENTS.get(name.removeprefix("slb_"), {}).get("no_log")
+    return f"{name}=..." if is_secret else f"{name}={value}"
 
 
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:

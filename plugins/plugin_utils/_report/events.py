@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +17,11 @@ from ansible.plugins.callback.default import CallbackModule as DefaultCallback
 from ansible.plugins.loader import callback_loader
 from ansible.release import __version__ as core_version
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short, visible
+from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import KNOWN
 
 _COLLECTION = Path(__file__).resolve().parents[3]
 _PLAYBOOKS = _COLLECTION / "playbooks"
-_MAX_EXTRA_VAR = 120
 _WITHOUT_HOSTS = ("merge_reports", "awx_setup")
 """Playbooks on the controller alone."""
 _WITHOUT_REPORT = ("show_engine_list", "propose_engine_list")
@@ -80,8 +76,8 @@ def warnings_of(result: Any) -> list[str]:
     return [str(warning) for warning in result._result.get("warnings") or ()]
 
 
-def run_of(playbook: str, variables: Mapping[str, Any]) -> Run:
-    """Return what is known of a run when it begins. ``variables``: of its first play."""
+def run_of(playbook: str, variables: Mapping[str, Any], extra_vars: Iterable[str]) -> Run:
+    """Return what is known of a run when it begins. ``variables``: of its first play. ``extra_vars``: to be shown."""
     job, limit = str(variables.get("awx_job_id") or ""), str(context.CLIARGS.get("subset") or "")
     sources = tuple(map(str, context.CLIARGS.get("inventory") or ()))
     is_configured = sources == tuple(map(str, constants.DEFAULT_HOST_LIST or ()))
@@ -90,23 +86,10 @@ def run_of(playbook: str, variables: Mapping[str, Any]) -> Run:
         check=bool(context.CLIARGS.get("check")),
         inventory=() if is_configured else tuple(word for each in sources for word in ("-i", short_path(each))),
         limit=in_short(limit, 1000) or None,
-        extra_vars=tuple(dict.fromkeys(map(_show_extra_vars, context.CLIARGS.get("extra_vars") or ()))),
+        extra_vars=tuple(dict.fromkeys(extra_vars)),
         awx_job_id=int(job) if job.isdecimal() else None,
         versions={"slb.fleet": _version(), "ansible-core": core_version, "Python": platform.python_version()},
     )
-
-
-def _show_extra_vars(given: Any) -> str:
-    """Return a value of ``-e`` for the next command: a file, or a variable of this collection that is no secret."""
-    name, has_value, value = str(given).partition("=")
-    if visible(str(given)) != str(given) or len(str(given)) > _MAX_EXTRA_VAR:
-        return f"{name}=..." if has_value and name in KNOWN else "..."
-    if name.startswith("@") and not has_value:
-        return name
-    if not has_value or name not in KNOWN or re.search(r"\s", value):
-        return "..."
-    is_secret = CONNECTION_ARGUMENTS.get(name.removeprefix("slb_"), {}).get("no_log")
-    return f"{name}=..." if is_secret else f"{name}={value}"
 
 
 def short_path(path: str) -> str:

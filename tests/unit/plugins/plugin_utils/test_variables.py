@@ -15,6 +15,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     raw_value,
     read_variables,
     refuse_in_inventory,
+    show_extra_vars,
     trust_as_template,
     unknown_variables,
 )
@@ -198,3 +199,22 @@ def test_repeated_default_is_that_of_the_role():
     assert found.pop("slb_max_fail_percentage") == {100}, "of a play, in no role"
     assert found == {name: {DEFAULTS[name]} for name in found}
     assert {"slb_host_timeout", "slb_stop_timeout", "slb_throttle", "slb_batch_pause"} == set(found)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("slb_serial=1,10%", "slb_serial=1,10%"),
+        ("@site.yml", "@site.yml"),
+        ("slb_password=of the node", "..."),
+        ("slb_password=secret", "slb_password=..."),
+        ("slb_headers={x:1}", "slb_headers=..."),
+        ("ansible_become_password=secret", "..."),
+        ('{"slb_password": "secret"}', "..."),
+        ("slb_hosts=a slb_password=secret", "..."),
+        ("slb_approved_plan=" + "x" * 200, "slb_approved_plan=..."),
+        ("slb_hosts=\x1b[2J", "slb_hosts=..."),
+    ],
+)
+def test_extra_variables_are_shown_without_secrets(given, shown):
+    assert show_extra_vars(given) == shown
