@@ -66,6 +66,9 @@ def test_retired_host_keeps_nothing_of_the_collection(sites):
     assert busy.containers == other.containers == {"slb": "running"}
     again = sites.play("slb.fleet.retire", "--limit", f"{idle.name},{empty.name}")
     assert (again.status, again.changed) == (0, 0), again.output
+    idle.node.forget(idle.name)
+    installed = sites.play("slb.fleet.rollout", "--limit", idle.name)
+    assert idle.is_verified(by="host"), installed.output
 
 
 def test_stopped_engines_are_started_by_one_command(sites):
