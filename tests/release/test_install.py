@@ -21,10 +21,11 @@ def artifact(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, artifact):
-    """Return the home of a user after the installation steps of the README."""
+    """Return the home of a user after the installation steps of the pages, with the file of a release."""
     home = tmp_path_factory.mktemp("home")
-    make, *install = block("README.md", "python3 -m venv").splitlines()
-    type_in(artifact.parent, "\n".join([make, PINNED, *install]), {"HOME": str(home)}).assert_ok()
+    make, packages, *_install = block("docs/getting-started.md", "python3 -m venv").splitlines()
+    install = next(line for line in block("README.md", "collection install").splitlines() if "./slb-fleet" in line)
+    type_in(artifact.parent, "\n".join([make, PINNED, packages, install]), {"HOME": str(home)}).assert_ok()
     return home
 
 
@@ -45,6 +46,13 @@ def test_by_the_lines_of_the_readme_everything_is_there(home, artifact):
     looked = type_in(home, f". ~/slb/bin/activate && {look} --list-tasks", {"HOME": str(home)})
     looked.assert_ok()
     assert "play #1 (engines)" in looked.output
+
+
+def test_checkout_is_installed_by_one_command(home, tmp_path):
+    subprocess.run(["git", "clone", "--quiet", ROOT, tmp_path / "checkout"], check=True)
+    command = ". ~/slb/bin/activate && ansible-galaxy collection install --offline --collections-path ../there ."
+    type_in(tmp_path / "checkout", command, {"HOME": str(home)}).assert_ok()
+    assert (tmp_path / "there" / "ansible_collections/slb/fleet/plugins/modules/engine.py").is_file()
 
 
 def test_execution_environment_has_the_files_of_its_page(home, artifact):
