@@ -400,6 +400,10 @@ def test_container_that_a_person_makes_after_an_interruption(point):
     History(Setup(is_engine=False, rest=600.0), events).play()
 
 
+def test_container_that_a_person_makes_before_the_request_is_marked():
+    History(Setup(is_engine=False), [Event("before write", 2, "person makes")]).play()
+
+
 def test_role_works_when_it_is_called_again_in_the_play():
     history = History(Setup(first="absent", is_engine=False), [])
     history.world.node_fault = "rejects it"

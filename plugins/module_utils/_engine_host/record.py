@@ -183,7 +183,10 @@ def prepare(options: Dict[str, Any], check_mode: bool) -> Result:
 
 
 def mark(options: Dict[str, Any]) -> Result:
-    """Record that the request is about to be sent. A second execution does not change the time of the first."""
+    """Record that the request is about to be sent, if no container ``slb`` has come since the step before.
+
+    A second execution does not change the time of the first.
+    """
     step = Deadline(options["time_limit"])
     with _locked(options["lock_timeout"], False):
         noted = read()
@@ -193,6 +196,10 @@ def mark(options: Dict[str, Any]) -> Result:
         after = noted
         if noted["state"] == "prepared":
             step.check(0)
+            seen = _find_known()
+            if seen.state != "absent":
+                summary = f"Container slb ({str(seen.id)[:12]}) is {seen.state}: another process or user made it."
+                raise FleetError("state_changed", f"{summary} No install request was sent.", _RUN_AGAIN)
             after = dict(noted, state="requested", sent=True, boot_id=clock.boot_id(), uptime=clock.uptime())
             write(after)
         return Result(after != noted, {"record": show(after)}, _diff(noted, after))

@@ -80,13 +80,13 @@ def test_stopped_engines_are_started_by_one_command(sites):
     for site in sites:
         site.runtime("stop", "--time", "1", "slb")
     refused = sites.play("slb.fleet.rollout")
-    assert "engine_stopped" in said(refused, held.name), refused.output
+    assert "engine_stopped" in refused.report[held.name], refused.output
     held.hold_the_port()
 
     planned = sites.play("slb.fleet.rollout", "--check", slb_stopped_engine="start")
     assert all(site.containers == {"slb": "exited"} for site in sites), planned.output
     started = sites.play("slb.fleet.rollout", slb_stopped_engine="start")
     assert all(site.is_verified(by="host") for site in stopped), started.output
-    assert "container_not_started" in said(started, held.name), started.output
+    assert "container_not_started" in started.report[held.name], started.output
     assert {site.name: site.engine for site in sites} == before, "no engine was installed again"
     assert sum(site.requests["install"] for site in sites) == 4

@@ -525,6 +525,18 @@ def test_mark_keeps_the_time_of_the_first(host):
     assert code_of(lambda: prepare(host)) == "state_changed"
 
 
+@pytest.mark.parametrize("action", ["install", "replace"])
+def test_mark_beside_a_container_that_has_come_is_refused(host, action):
+    if action == "replace":
+        host.runtime.add()
+    prepare(host)
+    host.runtime.add("c2")
+    assert code_of(mark) == "state_changed"
+    assert (record.read()["state"], record.read()["sent"]) == ("prepared", None)
+    if action == "replace":
+        assert code_of(restore) == "name_taken"
+
+
 @pytest.mark.parametrize("change", ["started", "used", "renamed"])
 def test_prepare_checks_again_before_the_stop(host, monkeypatch, change):
     host.runtime.add(status="running" if change == "used" else "exited")
