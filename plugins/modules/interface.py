@@ -28,8 +28,9 @@ options:
   interfaces:
     description:
       - Names, MAC addresses or shell patterns of either. If empty, each physical Ethernet device.
-      - An interface that is named without wildcards and cannot be adopted fails the task before anything is changed. One
-        that matches a pattern is only listed in RV(left_alone).
+      - An interface that is named without wildcards and cannot be adopted fails the task before anything is changed. If
+        it does not come up, all interfaces are rolled back.
+      - An interface that matches a pattern is only listed in RV(left_alone). If it does not come up, it is removed again.
       - Required with O(state=absent).
     type: list
     elements: str

@@ -206,6 +206,27 @@ def test_an_automatic_profile_does_not_prevent_an_adoption(fleet):
 
 
 @pytest.mark.long
+def test_a_matched_interface_that_stays_down_is_removed(fleet):
+    def scenario(host):
+        before = dump(host, SILENT, ANSWERED)
+        try:
+            with adopting(fleet, host, names=["ens1[01]"], dhcp_timeout=15, confirm_timeout=120) as controller:
+                shell(host, f"ip -n lan link set {SILENT} down")
+                controller.wait(300)
+                output = output_of(fleet.inventory.parent, controller)
+                assert controller.returncode == 0, output
+        finally:
+            shell(host, f"ip -n lan link set {SILENT} up")
+        assert "did not come up" in output
+        assert ANSWERED in offered(fleet, host)
+        assert SILENT not in offered(fleet, host)
+        assert module(fleet, host, ANSWERED, state="absent")["changed"]
+        require_restored(host, before, SILENT, ANSWERED)
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
 def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     """Nothing of it comes back when NetworkManager returns."""

@@ -16,7 +16,7 @@ import re
 import shlex
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import (
@@ -37,6 +37,7 @@ _UPPER = "/sys/class/net/{}/upper_*"
 _ACCEPT_RA = "/proc/sys/net/ipv6/conf/{}/accept_ra"
 _ACTIVATION_SECONDS = 30
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
+_SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
 _WITHOUT_ADDRESS = ("ipv4.method", "disabled", "ipv6.method", "ignore")
 _SCRIPT = """\
 # Roll back a change of network interfaces that was not confirmed. Run by a timer of systemd, or by the module.
@@ -89,20 +90,18 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         settings = {
             each.name: make_profile(_zone(each.name), wanted.dhcp_timeout, has_default_route) for each in chosen
         }
-        values: Dict[str, Any] = {
-            "adopted": [{"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen],
-            "left_alone": left_alone,
-            "rolled_back": rolled_back,
-            "pending": [],
-        }
-        diff = {
-            "before": {each.name: {"state": each.state} for each in chosen},
-            "after": {each.name: settings[each.name] for each in chosen},
-        }
+        adopted: List[Dict[str, Any]] = [
+            {"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen
+        ]
+        values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
         if chosen and not check_mode:
-            values["adopted"] = _change(wanted, seen, chosen, settings)
-            values.update(pending=[each.name for each in chosen], token=wanted.token)
-        return Result(bool(chosen or rolled_back), values, diff)
+            adopted, removed = _change(wanted, seen, chosen, settings)
+            left_alone += [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in removed.items()]
+            values.update(pending=[each["name"] for each in adopted], token=wanted.token)
+        values.update(adopted=adopted, left_alone=left_alone)
+        after = {each["name"]: each["settings"] for each in adopted}
+        diff = {"before": {each.name: {"state": each.state} for each in chosen if each.name in after}, "after": after}
+        return Result(bool(adopted or rolled_back), values, diff)
 
 
 def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool) -> Dict[str, str]:
@@ -176,9 +175,7 @@ def release(wanted: List[str], check_mode: bool) -> Result:
                 continue
             released.append({"name": each.name, "uuid": ours["uuid"]})
             if not check_mode:
-                nmcli("--wait", "10", "connection", "delete", "uuid", ours["uuid"], seconds=18)
-                for command in _restore_commands(each.name, ours):
-                    commands.attempt(["sh", "-c", command], interfaces.NMCLI_SECONDS)
+                _delete_profiles({each.name: ours})
                 del adopted[each.name]
                 _write_adopted(adopted)
         missing = [item for item in wanted if not interfaces.matching(seen, [item])]
@@ -191,8 +188,11 @@ def release(wanted: List[str], check_mode: bool) -> Result:
 
 def _change(
     wanted: Wanted, seen: NetworkState, chosen: List[Interface], settings: Dict[str, Dict[str, str]]
-) -> List[Dict[str, Any]]:
-    """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host."""
+) -> Tuple[List[Dict[str, Any]], Dict[str, interfaces.Reason]]:
+    """Make the profiles, arm the timer, bring the interfaces up side by side, and compare the rest of the host.
+
+    Return the adopted interfaces, and why others were removed again. Raises FleetError after a rollback.
+    """
     if not os.path.isdir("/run/systemd/system"):
         raise FleetError("rollback_impossible", "Adoption refused: no systemd on the host.", "Adopt by hand.")
     names = {each.name for each in chosen}
@@ -224,14 +224,24 @@ def _change(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
-        ways = list(side_by_side.map(lambda each: _bring_up(each.name, uuids[each.name], wanted.dhcp_timeout), chosen))
-    troubles = {each.name: why for each, (is_up, why) in zip(chosen, ways) if not is_up}
+        whys = side_by_side.map(lambda each: _bring_up(each.name, uuids[each.name], wanted.dhcp_timeout), chosen)
+        troubles = {each.name: (f"did not come up: {why}", _SEE_JOURNAL) for each, why in zip(chosen, whys) if why}
+    named = [each.name for each in chosen if each.name in troubles and interfaces.is_named(each, wanted.interfaces)]
+    if named:
+        raise _roll_back(folder, f"{named[0]} {troubles[named[0]][0]}")
+    if len(troubles) == len(chosen):
+        _roll_back(folder, "no interface is left")
+        return [], troubles
     if troubles:
-        name, why = next(iter(troubles.items()))
-        raise _roll_back(folder, f"{name} did not come up: {why}")
+        try:
+            _delete_profiles({name: change["interfaces"].pop(name) for name in troubles})
+            chosen = [each for each in chosen if each.name not in troubles]
+            _write_change(folder, change, chosen)
+        except (FleetError, OSError) as error:
+            raise _roll_back(folder, str(error).rstrip(".")) from None
     after = _check_others(folder, change["others"], change["default_routes"], names)
     now = {each.name: each.global_addresses for each in after.interfaces}
-    return [
+    adopted = [
         {
             "name": each.name,
             "mac": each.mac,
@@ -241,15 +251,31 @@ def _change(
         }
         for each in chosen
     ]
+    return adopted, troubles
+
+
+def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
+    """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
+    for entry in entries.values():
+        nmcli("--wait", "10", "connection", "delete", "uuid", entry["uuid"], seconds=18)
+    for name, entry in entries.items():
+        for command in _restore_commands(name, entry):
+            commands.attempt(["sh", "-c", command], interfaces.NMCLI_SECONDS)
+
+
+def _write_change(folder: str, change: Dict[str, Any], chosen: List[Interface]) -> str:
+    """Write the change and the script that rolls it back, and return the path of the script."""
+    files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change), 0o600)
+    script = os.path.join(folder, "roll_back")
+    files.write_atomically(script, make_script(folder, change["interfaces"], chosen), 0o600)
+    return script
 
 
 def _arm(folder: str, change: Dict[str, Any], chosen: List[Interface], wanted: Wanted) -> None:
-    files.write_atomically(os.path.join(folder, "change.json"), json.dumps(change), 0o600)
     for each in chosen:
         with contextlib.suppress(OSError):
             shutil.copy(_DEVICE.format(each.ifindex), os.path.join(folder, f"device-{each.ifindex}"))
-    script = os.path.join(folder, "roll_back")
-    files.write_atomically(script, make_script(folder, change["interfaces"], chosen), 0o600)
+    script = _write_change(folder, change, chosen)
     files.write_atomically(os.path.join(folder, "armed"), "", 0o600)
     seconds = wanted.dhcp_timeout + _ACTIVATION_SECONDS + wanted.confirm_timeout
     timer = ["systemd-run", "--collect", f"--on-active={seconds}", "--timer-property=AccuracySec=100ms"]
@@ -291,8 +317,8 @@ def _restore_commands(name: str, entry: Dict[str, Any]) -> List[str]:
     return found
 
 
-def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> Any:
-    """Return whether the interface is up, and why not. Without a lease it is up without an address.
+def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> str:
+    """Return why the interface is not up; empty if it is. Without a lease it is up without an address.
 
     As the vendor's procedure: `nmcli d connect`, and if nothing answers, methods off and `nmcli d reapply`.
     """
@@ -300,7 +326,7 @@ def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> Any:
     with contextlib.suppress(FleetError):
         nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
         if _is_connected(name, uuid):
-            return True, ""
+            return ""
     try:
         nmcli("connection", "modify", "--temporary", "uuid", uuid, *_WITHOUT_ADDRESS)
         try:
@@ -308,10 +334,10 @@ def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> Any:
         except FleetError:
             nmcli("--wait", "10", *up, seconds=10 + interfaces.NMCLI_SECONDS)
     except FleetError as error:
-        return False, error.summary
+        return error.summary.rstrip(".")
     if waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
-        return True, ""
-    return False, "NetworkManager does not report the interface as connected"
+        return ""
+    return "NetworkManager does not report the interface as connected"
 
 
 def _is_connected(name: str, uuid: str) -> bool:

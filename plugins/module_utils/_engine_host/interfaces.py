@@ -223,9 +223,14 @@ def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict
             chosen.append(each)
             continue
         reasons[each.name] = reason
-        if item is not None and not _is_pattern(item) and not each.is_offered:
-            failed.append(item)
+        if is_named(each, wanted) and not each.is_offered:
+            failed.append(each.name)
     return chosen, reasons, failed
+
+
+def is_named(each: Interface, wanted: List[str]) -> bool:
+    """Return whether an item of ``wanted`` names the interface without wildcards."""
+    return any(_meets(item, each) and not _is_pattern(item) for item in wanted)
 
 
 def matching(seen: NetworkState, wanted: List[str]) -> List[Interface]:

@@ -139,6 +139,45 @@ def test_adopt_that_never_connects_is_rolled_back(host):
     assert_untouched(host)
 
 
+@pytest.mark.parametrize("wanted", [["ens*"], ["52:54:*"], ["ens9", "ens1*"]])
+def test_adopt_removes_a_matched_one_that_fails(host, wanted):
+    """One that does not come up does not end the adoption of the others."""
+    host.devices["ens10"].state = "unmanaged"
+    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
+    result = adopt(*wanted)
+    assert (result.values["pending"], [each["name"] for each in result.values["adopted"]]) == (["ens9"], ["ens9"])
+    (left,) = [each for each in result.values["left_alone"] if each["name"] == "ens10"]
+    assert "did not come up" in left["reason"]
+    assert result.diff["after"].keys() == {"ens9"}
+    assert [profile["ifname"] for profile in host.profiles.values()] == ["ens9"]
+    assert any("device set ens10 managed no" in command for command in host.shell)
+    assert "ens10" not in (Path(adoption.CHANGES) / "t1" / "roll_back").read_text()
+    adoption.confirm("t1")
+    assert recorded().keys() == {"ens9"}
+
+
+def test_adopt_rolls_back_if_a_named_one_fails(host):
+    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
+    with pytest.raises(FleetError, match="ens10 did not come up"):
+        adopt("ens*", "ens10")
+    assert_untouched(host)
+
+
+def test_adopt_of_matched_ones_that_all_fail_is_no_change(host):
+    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"), ens9=Device("connecting"))
+    result = adopt("ens*")
+    assert (result.changed, result.values["adopted"], result.values["pending"]) == (False, [], [])
+    assert {"ens9", "ens10"} <= {each["name"] for each in result.values["left_alone"]}
+    assert_untouched(host)
+
+
+def test_adopt_that_cannot_remove_one_is_rolled_back(host):
+    host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
+    host.failing = {"connection delete"}
+    assert code_of(adopt, "ens*") == "network_changed"
+    assert_untouched(host)
+
+
 @pytest.mark.parametrize(
     ("change", "is_compared"),
     [

@@ -101,6 +101,7 @@ def test_ssh_is_the_first_reason_of_a_virtual_interface(host):
         (["52:54:*"], ["ens9"], []),
         (["eth0", "ens9"], ["ens9"], []),
         (["ens9", "ens10"], ["ens9"], ["ens10"]),
+        (["ens*", "52:54:00:00:00:04"], ["ens9"], ["ens10"]),
         (["ens77", "ens9"], ["ens9"], ["ens77"]),
         (["ens7*"], [], []),
         ([], [], []),
