@@ -227,6 +227,25 @@ def test_a_matched_interface_that_stays_down_is_removed(fleet):
 
 
 @pytest.mark.long
+def test_an_address_of_another_program_rolls_back(fleet):
+    def scenario(host):
+        before = dump(host, SILENT)
+        again = f"while :; do ip address replace 192.0.2.9/24 dev {SILENT}; sleep 0.05; done"
+        with adopting(fleet, host, names=[SILENT], confirm_timeout=120) as controller:
+            host.exec(["systemd-run", "--collect", "--unit", "another-program", "sh", "-c", again])
+            try:
+                controller.wait(300)
+            finally:
+                shell(host, f"systemctl stop another-program; ip address del 192.0.2.9/24 dev {SILENT}; true")
+            output = output_of(fleet.inventory.parent, controller)
+            assert controller.returncode == 2, output
+            assert f"{SILENT} got 192.0.2.9/24" in output
+        require_restored(host, before, SILENT)
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
 def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     """Nothing of it comes back when NetworkManager returns."""

@@ -16,7 +16,7 @@ import re
 import shlex
 import shutil
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import (
@@ -132,7 +132,7 @@ def confirm(token: str) -> Result:
             raise FleetError("rolled_back", f"Change {token} unknown on this host.", "Run again.") from None
         if not os.path.exists(os.path.join(folder, "armed")):
             raise FleetError("rolled_back", "Change rolled back: not confirmed in time.", "Run again.")
-        _check_others(folder, change["others"], change["default_routes"], set(change["interfaces"]))
+        _check(folder, change)
         adopted = _read_adopted()
         try:
             for each in change["interfaces"].values():
@@ -226,6 +226,8 @@ def _change(
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
         whys = side_by_side.map(lambda each: _bring_up(each.name, uuids[each.name], wanted.dhcp_timeout), chosen)
         troubles = {each.name: (f"did not come up: {why}", _SEE_JOURNAL) for each, why in zip(chosen, whys) if why}
+    up = {each.name for each in chosen} - troubles.keys()
+    troubles.update(_find_troubles(up, interfaces.gather_network()))
     named = [each.name for each in chosen if each.name in troubles and interfaces.is_named(each, wanted.interfaces)]
     if named:
         raise _roll_back(folder, f"{named[0]} {troubles[named[0]][0]}")
@@ -239,7 +241,7 @@ def _change(
             _write_change(folder, change, chosen)
         except (FleetError, OSError) as error:
             raise _roll_back(folder, str(error).rstrip(".")) from None
-    after = _check_others(folder, change["others"], change["default_routes"], names)
+    after = _check(folder, change)
     now = {each.name: each.global_addresses for each in after.interfaces}
     adopted = [
         {
@@ -345,14 +347,35 @@ def _is_connected(name: str, uuid: str) -> bool:
     return len(answer) == 2 and answer[0].startswith("100") and answer[1] == uuid
 
 
-def _check_others(folder: str, others: List[str], default_routes: List[str], names: Any) -> NetworkState:
+def _check(folder: str, change: Dict[str, Any]) -> NetworkState:
     """Return the new state. Raises FleetError ``network_changed``, after a rollback, if anything else has changed."""
-    after = interfaces.gather_network()
-    lost = sorted(set(others) - after.others(names))
-    new = sorted(after.default_routes - set(default_routes)) if default_routes else []
-    if lost or new:
-        raise _roll_back(folder, f"{lost[0]} is gone" if lost else f"{new[0]} is new")
+    after, names = interfaces.gather_network(), set(change["interfaces"])
+    lost = sorted(set(change["others"]) - after.others(names))
+    new = sorted(after.default_routes - set(change["default_routes"])) if change["default_routes"] else []
+    whys = [f"{each} is gone" for each in lost] + [f"{each} is new" for each in new]
+    whys += [f"{name} {why}" for name, (why, _fix) in _find_troubles(names, after).items()]
+    if whys:
+        raise _roll_back(folder, whys[0])
     return after
+
+
+def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces.Reason]:
+    """Return why interfaces that came up are not kept, by name."""
+    found: Dict[str, interfaces.Reason] = {}
+    for each in after.interfaces:
+        added = _added_addresses(each) if each.name in names else []
+        if added:
+            found[each.name] = f"got {added[0]} from another program", "Leave it to that program, or stop the program."
+    return found
+
+
+def _added_addresses(each: Interface) -> List[str]:
+    """Return the addresses that no lease and no router explains. Raises FleetError."""
+    lasting = each.lasting_addresses
+    # The address of a lease that never ends lasts, too.
+    options = " ".join(nmcli("--fields", "DHCP4,DHCP6", "device", "show", each.name)) if lasting else ""
+    leased = re.findall(r"\bip6?_address = (\S+)", options.replace("\\", ""))
+    return [address for address in lasting if address.partition("/")[0] not in leased]
 
 
 def _roll_back(folder: str, why: str) -> FleetError:
@@ -424,8 +447,9 @@ def _why_not_released(each: Interface, ours: Dict[str, Any], seen: NetworkState)
         return f"its profile was changed since ({', '.join(changed[:5])})", "Delete the profile by hand."
     if each.port_of or each.stacked:
         return f"is used by {', '.join([*filter(None, [each.port_of]), *each.stacked])}", "Remove it there first."
-    if each.lasting_addresses:
-        addresses = ", ".join(each.lasting_addresses)
+    added = _added_addresses(each)
+    if added:
+        addresses = ", ".join(added)
         return f"has addresses that were added ({addresses})", "Remove them in the web console first."
     default = {route.get("dev") for route in seen.routes if route.get("dst") == "default"}
     if each.name == seen.over_ssh or default == {each.name}:

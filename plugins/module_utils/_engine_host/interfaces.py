@@ -101,8 +101,17 @@ class Interface(NamedTuple):
 
     @property
     def lasting_addresses(self) -> List[str]:
-        """Return the addresses that are neither link-local nor leased, with their prefix lengths."""
-        return [cidr(each) for each in self.addresses if each.get("scope") != "link" and not each.get("dynamic")]
+        """Return the addresses that are neither link-local nor for a limited time, with their prefix lengths.
+
+        NetworkManager marks what it takes from a router with ``noprefixroute``.
+        """
+        return [
+            cidr(each)
+            for each in self.addresses
+            if each.get("scope") != "link"
+            and not each.get("dynamic")
+            and not (each["family"] == "inet6" and each.get("noprefixroute"))
+        ]
 
     @property
     def global_addresses(self) -> List[str]:

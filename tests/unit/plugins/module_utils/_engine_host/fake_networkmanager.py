@@ -24,6 +24,7 @@ class Device:
     uuid: str = ""
     addresses: list[dict[str, Any]] = field(default_factory=list)
     flags: list[str] = field(default_factory=lambda: ["UP", "LOWER_UP"])
+    lease: str = ""
 
 
 @dataclass
@@ -74,6 +75,8 @@ class FakeHost:
             return "\n".join(f"{name}:{each.state}::{each.uuid}" for name, each in self.devices.items())
         if line.endswith("connection show"):
             return "".join(f"{uuid}:802-3-ethernet:{self.path(uuid)}:a name\n" for uuid in self.profiles) or "x:vpn::\n"
+        if line.startswith("--fields DHCP4,DHCP6 device show"):
+            return self.devices[words[-1]].lease
         if line.startswith("-g GENERAL"):
             device = self.devices[words[-1]]
             return f"{'100 (connected)' if device.state == 'connected' else '30 (disconnected)'}\n{device.uuid}"

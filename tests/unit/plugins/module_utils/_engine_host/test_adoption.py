@@ -198,6 +198,54 @@ def test_adopt_that_changes_the_rest_is_rolled_back(host, change, is_compared):
         assert adopt("ens9").changed
 
 
+ADDED = {"family": "inet", "local": "192.0.2.9", "prefixlen": 24, "scope": "global"}
+OF_ROUTER = {"family": "inet6", "local": "2001:db8::5", "prefixlen": 64, "scope": "global", "noprefixroute": True}
+
+
+@pytest.mark.parametrize(
+    ("address", "lease", "is_explained"),
+    [
+        (ADDED, "DHCP4.OPTION[1]:domain_name_servers = 192.0.2.9\nDHCP4.OPTION[2]:ip_address = 192.0.2.50", False),
+        (ADDED, "DHCP4.OPTION[3]:ip_address = 192.0.2.9\n", True),
+        (dict(OF_ROUTER, noprefixroute=False), "", False),
+        (dict(OF_ROUTER, noprefixroute=False), r"DHCP6.OPTION[1]:ip6_address = 2001\:db8\:\:5", True),
+        (OF_ROUTER, "", True),
+        (dict(OF_ROUTER, dynamic=True), "", True),
+    ],
+    ids=["another program", "lease without end", "IPv6", "DHCPv6 without end", "router", "router with lifetime"],
+)
+def test_adopt_rolls_back_if_another_address_appears(host, address, lease, is_explained):
+    """Another program sets it; the rollback would remove it in silence."""
+
+    def add(host):
+        host.devices["ens9"].addresses, host.devices["ens9"].lease = [dict(LEASE), address], lease
+
+    host.on_up = add
+    if is_explained:
+        assert adopt("ens9").changed
+        adoption.confirm("t1")
+        assert adoption.release(["ens9"], False).changed
+    else:
+        with pytest.raises(FleetError, match=f"ens9 got {address['local']}") as caught:
+            adopt("ens9")
+        assert caught.value.code == "network_changed"
+        assert_untouched(host)
+
+
+def test_confirm_rolls_back_if_another_address_appears(host):
+    adopt("ens9")
+    host.devices["ens9"].addresses.append(ADDED)
+    assert code_of(adoption.confirm, "t1") == "network_changed"
+    assert_untouched(host)
+
+
+def test_adopt_removes_a_matched_one_that_another_program_uses(host):
+    host.on_up = lambda host: host.devices["ens10"].addresses.append(ADDED)
+    result = adopt("ens*")
+    assert result.values["pending"] == ["ens9"]
+    assert "192.0.2.9" in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
+
+
 def test_adopt_may_bring_the_first_default_route(host):
     host.routes.clear()
     host.on_up = lambda host: host.routes.append({"dst": "default", "gateway": "192.0.2.1", "dev": "ens9"})
