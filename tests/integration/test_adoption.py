@@ -246,6 +246,25 @@ def test_an_address_of_another_program_rolls_back(fleet):
 
 
 @pytest.mark.long
+def test_a_lease_that_overlaps_another_network_rolls_back(fleet):
+    def scenario(host):
+        via = shell(host, "ip route show default").split()[2]
+        shell(host, f"ip route add 10.77.2.128/25 via {via} dev eth0")
+        try:
+            before = dump(host, ANSWERED)
+            refused = module(fleet, host, ANSWERED, dhcp_timeout=60)
+            assert refused["code"] == "network_changed", refused
+            assert "10.77.2.0/24, which overlaps 10.77.2.128/25 of eth0" in refused["msg"]
+            require_restored(host, before, ANSWERED)
+            assert "overlaps" in reasons(module(fleet, host, f"{ANSWERED}*", dhcp_timeout=60))[ANSWERED]
+            require_restored(host, before, ANSWERED)
+        finally:
+            shell(host, f"ip route del 10.77.2.128/25 via {via} dev eth0")
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
 def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     """Nothing of it comes back when NetworkManager returns."""

@@ -362,10 +362,12 @@ def _check(folder: str, change: Dict[str, Any]) -> NetworkState:
 def _find_troubles(names: Set[str], after: NetworkState) -> Dict[str, interfaces.Reason]:
     """Return why interfaces that came up are not kept, by name."""
     found: Dict[str, interfaces.Reason] = {}
-    for each in after.interfaces:
-        added = _added_addresses(each) if each.name in names else []
+    for each in [each for each in after.interfaces if each.name in names]:
+        added, overlap = _added_addresses(each), interfaces.find_overlap(each.name, names, after)
         if added:
             found[each.name] = f"got {added[0]} from another program", "Leave it to that program, or stop the program."
+        elif overlap:
+            found[each.name] = f"got {overlap}", "Correct the DHCP server, or adopt the interface by hand."
     return found
 
 

@@ -10,6 +10,7 @@ import configparser
 import contextlib
 import fnmatch
 import glob
+import ipaddress
 import json
 import os
 import re
@@ -240,6 +241,25 @@ def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict
 def is_named(each: Interface, wanted: List[str]) -> bool:
     """Return whether an item of ``wanted`` names the interface without wildcards."""
     return any(_meets(item, each) and not _is_pattern(item) for item in wanted)
+
+
+def find_overlap(name: str, names: Set[str], seen: NetworkState) -> Optional[str]:
+    """Return a network of the interface that overlaps one of an interface outside of ``names``, in words."""
+    networks = [(each.name, cidr(address)) for each in seen.interfaces for address in each.addresses]
+    # An address of its own, such as a virtual one of lo, draws no traffic.
+    networks = [(dev, text) for dev, text in networks if not text.endswith(("/32", "/128"))]
+    networks += [
+        (route["dev"], route["dst"])
+        for route in seen.routes
+        if "table" not in route and route.get("type", "unicast") == "unicast" and "dev" in route
+    ]
+    parsed = [(dev, ipaddress.ip_network(text, strict=False)) for dev, text in networks if text != "default"]
+    parsed = [(dev, network) for dev, network in parsed if not network.is_link_local and not network.is_multicast]
+    for _dev, own in [each for each in parsed if each[0] == name]:
+        for dev, other in [each for each in parsed if each[0] not in names]:
+            if own.version == other.version and own.overlaps(other):
+                return f"{own}, which overlaps {other} of {dev}"
+    return None
 
 
 def matching(seen: NetworkState, wanted: List[str]) -> List[Interface]:

@@ -246,6 +246,13 @@ def test_adopt_removes_a_matched_one_that_another_program_uses(host):
     assert "192.0.2.9" in next(each["reason"] for each in result.values["left_alone"] if each["name"] == "ens10")
 
 
+def test_adopt_rolls_back_if_a_lease_overlaps_another_network(host):
+    host.on_up = lambda host: host.routes.append({"dst": "192.0.2.64/26", "gateway": "198.51.100.1", "dev": "eth0"})
+    with pytest.raises(FleetError, match=r"ens9 got 192.0.2.0/24, which overlaps 192.0.2.64/26 of eth0"):
+        adopt("ens9")
+    assert_untouched(host)
+
+
 def test_adopt_may_bring_the_first_default_route(host):
     host.routes.clear()
     host.on_up = lambda host: host.routes.append({"dst": "default", "gateway": "192.0.2.1", "dev": "ens9"})
@@ -315,7 +322,7 @@ def test_adopt_on_an_unusable_host_changes_nothing(host, cause, code):
 
 def test_profile_that_disappears_meanwhile_is_left_out(host):
     adopted("ens10")
-    host.failing = {"-g connection"}
+    host.failing, host.has_lease = {"-g connection"}, False
     assert adopt("ens9", token="t2").changed
 
 

@@ -222,6 +222,43 @@ def test_link_local_change_elsewhere_is_no_change(host, route, is_compared):
     assert (interfaces.gather_network().others({"ens9"}) != before) == is_compared
 
 
+@pytest.mark.parametrize(
+    ("lease", "routes", "overlap"),
+    [
+        ("198.51.100.50/24", "[]", "198.51.100.0/24, which overlaps 198.51.100.0/24 of eth0"),
+        ("198.50.1.2/15", "[]", "198.50.0.0/15, which overlaps 198.51.100.0/24 of eth0"),
+        ("10.4.1.2/15", '[{"dst": "10.5.7.0/24", "gateway": "198.51.100.1", "dev": "eth0"}]', "of eth0"),
+        ("10.4.1.2/24", '[{"dst": "10.0.0.0/8", "gateway": "198.51.100.1", "dev": "eth0"}]', "of eth0"),
+        ("10.4.1.2/24", '[{"dst": "10.4.1.9", "dev": "eth0", "scope": "link"}]', "10.4.1.9/32 of eth0"),
+        ("10.4.1.2/24", '[{"dst": "10.4.1.0/24", "dev": "ens10"}]', None),
+        ("10.4.1.2/24", '[{"dst": "10.4.1.0/24", "dev": "eth0", "table": "7"}]', None),
+        ("10.4.1.2/24", '[{"dst": "default", "dev": "eth0"}]', None),
+        ("10.4.1.2/24", '[{"type": "unreachable", "dst": "10.0.0.0/8"}]', None),
+        ("2001:db8::5/64", '[{"type": "unreachable", "dst": "default", "dev": "lo", "metric": 4294967295}]', None),
+        ("2001:db8::5/64", '[{"type": "blackhole", "dst": "2001:db8::/32", "dev": "lo"}]', None),
+        ("2001:db8::5/64", '[{"dst": "2001:db8::/48", "dev": "eth0"}]', "of eth0"),
+        ("2001:db8::5/128", '[{"dst": "fe80::/64", "dev": "eth0"}, {"dst": "fe80::/64", "dev": "ens9"}]', None),
+        ("10.4.1.2/24", '[{"dst": "169.254.0.0/16", "dev": "eth0"}, {"dst": "169.254.0.0/16", "dev": "ens9"}]', None),
+        ("10.4.1.2/24", '[{"dst": "224.0.0.0/4", "dev": "eth0"}, {"dst": "224.0.0.0/4", "dev": "ens9"}]', None),
+        (
+            "10.4.1.2/24",
+            '[{"type": "multicast", "dst": "ff00::/8", "dev": "eth0"}, {"dst": "ff00::/8", "dev": "ens9"}]',
+            None,
+        ),
+    ],
+)
+def test_lease_that_overlaps_another_interface_is_named(host, lease, routes, overlap):
+    address, length = lease.split("/")
+    leased = {"family": "inet", "local": address, "prefixlen": int(length), "scope": "global", "dynamic": True}
+    links = [{**each, "addr_info": [leased, LINK_LOCAL]} if each.get("ifname") == "ens9" else each for each in LINKS]
+    virtual = {"family": "inet", "local": "10.4.1.77", "prefixlen": 32, "scope": "global"}
+    links[0] = {**links[0], "addr_info": [virtual]}
+    (host / "address").write_text(json.dumps(links))
+    (host / "routes").write_text(routes)
+    found = interfaces.find_overlap("ens9", {"ens9", "ens10"}, interfaces.gather_network())
+    assert overlap in found if overlap else found is None
+
+
 @pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
 def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
     nmcli = (host / "bin" / "nmcli").read_text().replace("echo eth0", "echo ens9")
