@@ -265,6 +265,40 @@ def test_a_lease_that_overlaps_another_network_rolls_back(fleet):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("is_off", [False, True], ids=["forwarding", "without IPv6"])
+def test_ipv6_settings_of_the_kernel_stay(fleet, is_off):
+    """NetworkManager 1.30 changes them at each activation, and again after the profile is deleted."""
+    expected = {"forwarding": "1", "accept_ra": "0", "disable_ipv6": str(int(is_off))}
+
+    def settings(host, name):
+        return {key: shell(host, f"cat /proc/sys/net/ipv6/conf/{name}/{key}").strip() for key in expected}
+
+    def scenario(host):
+        original = {name: settings(host, name) for name in (SILENT, ANSWERED)}
+        try:
+            for name in original:
+                for key, value in expected.items():
+                    shell(host, f"echo {value} >/proc/sys/net/ipv6/conf/{name}/{key}")
+            before = dump(host, SILENT, ANSWERED)
+            result = module(fleet, host, SILENT, ANSWERED, dhcp_timeout=15)
+            assert not result["failed"], result
+            assert [settings(host, name) for name in original] == [expected, expected]
+            assert module(fleet, host, SILENT, ANSWERED, state="absent")["changed"]
+            assert [settings(host, name) for name in original] == [expected, expected]
+            require_restored(host, before, SILENT, ANSWERED)
+            with adopting(fleet, host, names=[SILENT]) as controller:
+                kill(controller)
+                shell(host, CONNECTED)
+            require_restored(host, before, SILENT, ANSWERED)
+        finally:
+            for name, values in original.items():
+                for key, value in values.items():
+                    shell(host, f"echo {value} >/proc/sys/net/ipv6/conf/{name}/{key}")
+
+    everywhere(fleet, scenario)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("trouble", ["none", "stopped", "frozen"])
 def test_what_a_killed_controller_left_is_rolled_back(fleet, trouble):
     """Nothing of it comes back when NetworkManager returns."""
@@ -346,10 +380,12 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
         with adopting(fleet, host, names=[SILENT], confirm_timeout=300) as controller:
             shell(host, "systemctl stop ssh.socket ssh.service 2>/dev/null; true")
             try:
-                shell(host, f"{CONNECTED}; echo 1 >/proc/sys/net/ipv6/conf/ens10/accept_ra")
+                shell(host, CONNECTED)
                 shell(host, f"ip netns exec lan python3 -c '{router}' >/dev/null 2>&1 & echo $! >/run/router.pid")
                 has_route = "ip -6 route show default dev ens10 | grep -q via"
-                host.exec(["sh", "-c", f"until {has_route}; do sleep 0.1; done"], timeout=240)
+                # The module writes the value of before once, directly after the activation.
+                listen = "echo 1 >/proc/sys/net/ipv6/conf/ens10/accept_ra"
+                host.exec(["sh", "-c", f"until {has_route}; do {listen}; sleep 0.1; done"], timeout=240)
             finally:
                 shell(host, "systemctl start ssh.service; kill $(cat /run/router.pid)")
             controller.wait(400)

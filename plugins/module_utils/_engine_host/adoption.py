@@ -34,11 +34,13 @@ ADOPTED = "/var/lib/slb-fleet/interfaces.json"
 _DEVICE = "/run/NetworkManager/devices/{}"
 _MASTER = "/sys/class/net/{}/master"
 _UPPER = "/sys/class/net/{}/upper_*"
-_ACCEPT_RA = "/proc/sys/net/ipv6/conf/{}/accept_ra"
+_IPV6 = "/proc/sys/net/ipv6/conf/{}/{}"
 _ACTIVATION_SECONDS = 30
+_RESTORE_SECONDS = 30
 _NOT_OURS = ("not adopted by this collection", "Nothing to release.")
 _SEE_JOURNAL = "See `journalctl --unit NetworkManager` on the host."
-_WITHOUT_ADDRESS = ("ipv4.method", "disabled", "ipv6.method", "ignore")
+_WAIT = """\
+timeout -k 1 5 sh -c 'until nmcli -g GENERAL.STATE device show "$0" | grep -q "^[123]0 "; do sleep 1; done' {}"""
 _SCRIPT = """\
 # Roll back a change of network interfaces that was not confirmed. Run by a timer of systemd, or by the module.
 cd {folder} || exit 1
@@ -87,8 +89,9 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
             raise _not_adopted(failed, reasons)
         left_alone = [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in reasons.items()]
         has_default_route = bool(seen.default_routes)
+        has_ipv6 = {each.name: _read_ipv6(each.name).get("disable_ipv6") != "1" for each in chosen}
         settings = {
-            each.name: make_profile(_zone(each.name), wanted.dhcp_timeout, has_default_route) for each in chosen
+            name: make_profile(_zone(name), wanted.dhcp_timeout, has_default_route, has_ipv6[name]) for name in has_ipv6
         }
         adopted: List[Dict[str, Any]] = [
             {"name": each.name, "mac": each.mac, "settings": settings[each.name]} for each in chosen
@@ -104,7 +107,7 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         return Result(bool(adopted or rolled_back), values, diff)
 
 
-def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool) -> Dict[str, str]:
+def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool, has_ipv6: bool = True) -> Dict[str, str]:
     """Return the settings of the profile of an interface.
 
     On a host that has a default route, a lease brings nothing but the address and its subnet.
@@ -112,8 +115,10 @@ def make_profile(zone: str, dhcp_timeout: int, has_default_route: bool) -> Dict[
     settings = {"ipv4.dhcp-timeout": str(dhcp_timeout + 15)}
     if zone:
         settings["connection.zone"] = zone
+    if not has_ipv6:
+        settings["ipv6.method"] = "disabled"
     if has_default_route:
-        for family in ("ipv4", "ipv6"):
+        for family in ("ipv4", "ipv6") if has_ipv6 else ("ipv4",):
             for setting in ("never-default", "ignore-auto-dns", "ignore-auto-routes"):
                 settings[f"{family}.{setting}"] = "yes"
     return settings
@@ -198,6 +203,7 @@ def _change(
     names = {each.name for each in chosen}
     folder = os.path.join(CHANGES, wanted.token)
     os.mkdir(folder, 0o700)
+    ipv6 = {each.name: _read_ipv6(each.name) for each in chosen}
     uuids: Dict[str, str] = {}
     try:
         for each in chosen:
@@ -209,7 +215,7 @@ def _change(
                     "zone": settings[each.name].get("connection.zone", ""),
                     "was_unmanaged": each.state == "unmanaged",
                     "was_up": each.is_up,
-                    "accept_ra": _accept_ra(each.name),
+                    "ipv6": ipv6[each.name],
                 }
                 for each in chosen
             },
@@ -224,7 +230,8 @@ def _change(
         shutil.rmtree(folder, ignore_errors=True)
         raise
     with ThreadPoolExecutor(len(chosen)) as side_by_side:
-        whys = side_by_side.map(lambda each: _bring_up(each.name, uuids[each.name], wanted.dhcp_timeout), chosen)
+        entries = change["interfaces"]
+        whys = side_by_side.map(lambda each: _bring_up(each.name, entries[each.name], wanted.dhcp_timeout), chosen)
         troubles = {each.name: (f"did not come up: {why}", _SEE_JOURNAL) for each, why in zip(chosen, whys) if why}
     up = {each.name for each in chosen} - troubles.keys()
     troubles.update(_find_troubles(up, interfaces.gather_network()))
@@ -260,9 +267,7 @@ def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
     """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
     for entry in entries.values():
         nmcli("--wait", "10", "connection", "delete", "uuid", entry["uuid"], seconds=18)
-    for name, entry in entries.items():
-        for command in _restore_commands(name, entry):
-            commands.attempt(["sh", "-c", command], interfaces.NMCLI_SECONDS)
+    commands.attempt(["sh", "-c", _restore_script(entries)], _RESTORE_SECONDS * len(entries))
 
 
 def _write_change(folder: str, change: Dict[str, Any], chosen: List[Interface]) -> str:
@@ -288,49 +293,59 @@ def _arm(folder: str, change: Dict[str, Any], chosen: List[Interface], wanted: W
 
 def make_script(folder: str, changed: Dict[str, Dict[str, Any]], chosen: List[Interface]) -> str:
     """Return the shell script that rolls the change back, also if NetworkManager is stopped or frozen."""
-    flush, restore = [], []
+    flush = []
     for each in chosen:
         name = shlex.quote(each.name)
         flush.append(f"ip address flush dev {name} scope global")
         flush.append(f"[ ! -e device-{each.ifindex} ] || cp device-{each.ifindex} {_DEVICE.format(each.ifindex)}")
-        restore += _restore_commands(each.name, changed[each.name])
     return _SCRIPT.format(
         folder=shlex.quote(folder),
         uuids=" ".join(entry["uuid"] for entry in changed.values()),
         flush="\n    ".join(flush),
-        restore="\n".join(restore),
+        restore=_restore_script(changed),
     )
 
 
-def _restore_commands(name: str, entry: Dict[str, Any]) -> List[str]:
-    """Return shell commands that restore what a profile does not hold."""
-    quoted = shlex.quote(name)
-    found = []
-    if entry["was_unmanaged"]:
-        found.append(f"timeout -k 1 8 nmcli device set {quoted} managed no")
-    if not entry["was_up"]:
-        # Not what another device has come to use: that could cut the host off.
-        unused = " ".join(f"[ ! -e {shlex.quote(path)} ] &&" for path in (_MASTER.format(name),))
-        found.append(f"{unused} ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1 && ip link set dev {quoted} down")
-    if entry["accept_ra"]:
-        found.append(f"echo {entry['accept_ra']} >{shlex.quote(_ACCEPT_RA.format(name))}")
-    if entry["zone"]:
-        found.append(f"timeout 8 firewall-cmd --zone={shlex.quote(entry['zone'])} --change-interface={quoted}")
-    return found
+def _restore_script(entries: Dict[str, Dict[str, Any]]) -> str:
+    """Return a shell script that restores what a profile does not hold, by interface."""
+    lines: List[str] = []
+    values: List[str] = []
+    for name, entry in entries.items():
+        quoted = shlex.quote(name)
+        lines.append(_WAIT.format(quoted))
+        if entry["was_unmanaged"]:
+            lines.append(f"timeout -k 1 8 nmcli device set {quoted} managed no")
+        if not entry["was_up"]:
+            # Not what another device has come to use: that could cut the host off.
+            unused = f"[ ! -e {shlex.quote(_MASTER.format(name))} ] && ! ls -d {_UPPER.format(quoted)} >/dev/null 2>&1"
+            lines.append(f"{unused} && ip link set dev {quoted} down")
+        if entry["zone"]:
+            zone = shlex.quote(entry["zone"])
+            lines.append(f"timeout 8 firewall-cmd --zone={zone} --change-interface={quoted}")
+        values += [f"put {value} {shlex.quote(_IPV6.format(name, key))}" for key, value in entry["ipv6"].items()]
+    if values:
+        # NetworkManager 1.30 writes disable_ipv6 again up to 2 s after the device is disconnected.
+        put = 'put() { [ "$(cat "$2")" = "$1" ] || echo "$1" >"$2"; }'
+        lines += [put, "for pause in 2 1; do", "sleep $pause", *values, "done"]
+    return "\n".join(lines)
 
 
-def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> str:
+def _bring_up(name: str, entry: Dict[str, Any], dhcp_timeout: int) -> str:
     """Return why the interface is not up; empty if it is. Without a lease it is up without an address.
 
     As the vendor's procedure: `nmcli d connect`, and if nothing answers, methods off and `nmcli d reapply`.
     """
+    uuid = entry["uuid"]
     up = ("connection", "up", "uuid", uuid, "ifname", name)
     with contextlib.suppress(FleetError):
         nmcli("--wait", str(dhcp_timeout), *up, seconds=dhcp_timeout + interfaces.NMCLI_SECONDS)
         if _is_connected(name, uuid):
+            # It answers routers itself then, with accept_ra 0.
+            _write_ipv6(name, entry, "forwarding")
             return ""
+    ipv6 = () if entry["ipv6"].get("disable_ipv6") == "1" else ("ipv6.method", "ignore")
     try:
-        nmcli("connection", "modify", "--temporary", "uuid", uuid, *_WITHOUT_ADDRESS)
+        nmcli("connection", "modify", "--temporary", "uuid", uuid, "ipv4.method", "disabled", *ipv6)
         try:
             nmcli("device", "reapply", name)
         except FleetError:
@@ -338,6 +353,7 @@ def _bring_up(name: str, uuid: str, dhcp_timeout: int) -> str:
     except FleetError as error:
         return error.summary.rstrip(".")
     if waiting.wait_for(lambda: _is_connected(name, uuid), 10, 0.5):
+        _write_ipv6(name, entry, "forwarding", "accept_ra")
         return ""
     return "NetworkManager does not report the interface as connected"
 
@@ -425,13 +441,20 @@ def _gather_network() -> NetworkState:
     return seen
 
 
-def _accept_ra(name: str) -> str:
-    """Return whether the kernel listens to routers there, which NetworkManager 1.30 sets and does not restore."""
-    try:
-        with open(_ACCEPT_RA.format(name)) as stream:
-            return stream.read().strip()
-    except OSError:
-        return ""
+def _read_ipv6(name: str) -> Dict[str, str]:
+    """Return the IPv6 settings of the kernel that NetworkManager changes, in the order to restore them."""
+    found = {}
+    for key in ("forwarding", "accept_ra", "disable_ipv6"):
+        with contextlib.suppress(OSError), open(_IPV6.format(name, key)) as stream:
+            found[key] = stream.read().strip()
+    return found
+
+
+def _write_ipv6(name: str, entry: Dict[str, Any], *keys: str) -> None:
+    """Write the settings that NetworkManager changed when it connected the interface."""
+    for key in [key for key in keys if key in entry["ipv6"]]:
+        with contextlib.suppress(OSError), open(_IPV6.format(name, key), "w") as stream:
+            stream.write(entry["ipv6"][key])
 
 
 def _zone(name: str) -> str:

@@ -65,7 +65,8 @@ class FakeHost:
         return "" if "-6" in words else json.dumps(self.routes)
 
     def _nmcli(self, words: list[str]) -> Any:
-        words = [word for word in words if word not in ("--terse", "--escape", "yes", "--temporary")]
+        assert words[:3] == ["--terse", "--escape", "yes"], words
+        words = [word for word in words[3:] if word != "--temporary"]
         if words[0] == "--wait":
             words = words[2:]
         line = " ".join(words)
@@ -84,7 +85,7 @@ class FakeHost:
             return f"{self.profiles[words[-1]]['ifname']}\n"
         if words[:2] == ["connection", "add"]:
             uuid = UUID.format(len(self.profiles))
-            self.profiles[uuid] = dict(zip(words[4::2], words[5::2], strict=False))
+            self.profiles[uuid] = dict(zip(words[4::2], words[5::2], strict=True))
             return f"Connection '{words[7]}' ({uuid}) successfully added."
         if words[:2] == ["connection", "up"]:
             return self._up(words[3]) if self.has_lease or "ipv4.method" in self.profiles[words[3]] else 4
@@ -105,8 +106,7 @@ class FakeHost:
         return ""
 
     def _modify(self, uuid: str, words: list[str]) -> None:
-        # "yes" is left out above: it is also an option of nmcli.
-        self.profiles[uuid].update(zip(words[::2], [*words[1::2], "yes"], strict=False))
+        self.profiles[uuid].update(zip(words[::2], words[1::2], strict=True))
         path = self.path(uuid)
         if path.parent.name == "saved":
             path.parent.mkdir(exist_ok=True)
@@ -165,6 +165,6 @@ def make_host(folder: Path, monkeypatch: Any) -> FakeHost:
     monkeypatch.setattr(adoption.waiting, "wait_for", lambda condition, *_times: condition())
     monkeypatch.setattr(adoption, "CHANGES", str(folder / "changes"))
     monkeypatch.setattr(adoption, "ADOPTED", str(folder / "adopted" / "interfaces.json"))
-    monkeypatch.setattr(adoption, "_ACCEPT_RA", str(folder / "accept_ra-{}"))
+    monkeypatch.setattr(adoption, "_IPV6", str(folder / "{}-{}"))
     monkeypatch.setattr(adoption, "_DEVICE", str(folder / "device-{}"))
     return host

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -347,13 +348,13 @@ def test_second_change_at_once_is_host_busy(host):
     ("state", "flags", "zone", "accept_ra", "commands_seen"),
     [
         ("disconnected", ["UP", "LOWER_UP"], "", "", []),
-        ("unmanaged", ["LOWER_UP"], "dmz", "1", ["managed no", "down", "echo 1 >", "--zone=dmz"]),
+        ("unmanaged", ["LOWER_UP"], "dmz", "1", ["managed no", "down", "--zone=dmz", "put 1 "]),
     ],
 )
 def test_release_restores_the_interface(host, state, flags, zone, accept_ra, commands_seen):
     host.zone, host.devices["ens9"] = zone, Device(state, flags=flags)
     if accept_ra:
-        (host.folder / "accept_ra-ens9").write_text(f"{accept_ra}\n")
+        (host.folder / "ens9-accept_ra").write_text(f"{accept_ra}\n")
     adopted("ens9")
     assert next(iter(host.profiles.values())).get("connection.zone", "") == zone
     host.shell.clear()
@@ -361,10 +362,71 @@ def test_release_restores_the_interface(host, state, flags, zone, accept_ra, com
     assert (planned.changed, len(host.profiles), host.shell) == (True, 1, [])
     result = adoption.release(["ens9"], False)
     assert (result.changed, [each["name"] for each in result.values["released"]]) == (True, ["ens9"])
-    assert len(host.shell) == len(commands_seen)
-    assert all(words in command for words, command in zip(commands_seen, host.shell, strict=True))
+    (script,) = host.shell
+    assert [words for words in ("managed no", "down", "--zone=dmz", "put 1 ") if words in script] == commands_seen
     assert (host.profiles, recorded()) == ({}, {})
     assert not adoption.release(["ens9"], False).changed
+
+
+IPV6 = {"forwarding": "1", "accept_ra": "0", "disable_ipv6": "0"}
+
+
+def kernel(host, **values):
+    """Write settings of the kernel, as an administrator or NetworkManager does, and return all of ens9."""
+    for key, value in values.items():
+        (host.folder / f"ens9-{key}").write_text(f"{value}\n")
+    return {key: (host.folder / f"ens9-{key}").read_text().strip() for key in IPV6}
+
+
+@pytest.mark.parametrize(
+    ("before", "has_lease", "written", "after"),
+    [
+        (IPV6, False, {"forwarding": "0", "accept_ra": "1"}, IPV6),
+        (dict(IPV6, accept_ra="2"), False, {"forwarding": "0", "accept_ra": "1"}, dict(IPV6, accept_ra="2")),
+        (dict(IPV6, accept_ra="1"), True, {"forwarding": "0", "accept_ra": "0"}, IPV6),
+        (dict(IPV6, disable_ipv6="1"), False, {"forwarding": "0"}, dict(IPV6, disable_ipv6="1")),
+    ],
+    ids=["without lease", "with forwarding and routers", "with lease", "without IPv6"],
+)
+def test_adopt_keeps_the_ipv6_settings_of_the_kernel(host, before, has_lease, written, after):
+    """NetworkManager 1.30 switches forwarding off; with a lease, it listens to routers in place of the kernel."""
+    kernel(host, **before)
+    host.has_lease, host.on_up = has_lease, lambda host: kernel(host, **written)
+    settings = adopt("ens9").values["adopted"][0]["settings"]
+    assert kernel(host) == after
+    is_off = before["disable_ipv6"] == "1"
+    assert settings.get("ipv6.method") == ("disabled" if is_off else None)
+    assert ("ipv6.never-default" in settings) is not is_off
+    profile = next(iter(host.profiles.values()))
+    assert profile.get("ipv6.method") == ("disabled" if is_off else None if has_lease else "ignore")
+    adoption.confirm("t1")
+    assert recorded()["ens9"]["ipv6"] == before
+
+
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["runs", "stopped"])
+@pytest.mark.parametrize("late", ["1", "2"])
+def test_rollback_writes_ipv6_settings_again(host, monkeypatch, late, is_stopped):
+    """NetworkManager 1.30 writes disable_ipv6 up to 2 s after its device is disconnected."""
+    kernel(host, **dict(IPV6, disable_ipv6="1"))
+    adopt("ens9")
+    kernel(host, forwarding="0", accept_ra="1", disable_ipv6="0")
+    programs = {
+        "nmcli": "echo '30 (disconnected)'",
+        "systemctl": "exit 3",
+        "ip": "exit 0",
+        "timeout": "exit 8" if is_stopped else 'shift 3; exec "$@"',
+        "sleep": f'[ "$1" != {late} ] || echo 0 >{host.folder}/ens9-disable_ipv6',
+    }
+    for name, script in programs.items():
+        program = host.folder / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    path = Path(adoption.CHANGES) / "t1" / "roll_back"
+    environment = {**os.environ, "PATH": f"{host.folder}/bin:{os.environ['PATH']}"}
+    subprocess.run(["sh", path], env=environment, check=False, timeout=60)
+    assert "rolled_back" in change_files()
+    assert kernel(host) == dict(IPV6, disable_ipv6="1")
 
 
 @pytest.mark.parametrize(

@@ -199,13 +199,15 @@ def test_profile_on_a_routed_host_brings_an_address_only():
 
 
 def test_rollback_script_quotes_and_restores(tmp_path):
-    changed = {"ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False, "accept_ra": "0"}}
+    changed = {
+        "ens9": {"uuid": UUID, "zone": "a b", "was_unmanaged": True, "was_up": False, "ipv6": {"accept_ra": "0"}}
+    }
     script = adoption.make_script(str(tmp_path), changed, [ENS9])
     for words in (
         "--zone='a b'",
         "device set ens9 managed no",
         "ip link set dev ens9 down",
-        "echo 0 >/proc/sys/net/ipv6/conf/ens9/accept_ra",
+        "put 0 /proc/sys/net/ipv6/conf/ens9/accept_ra",
         UUID,
     ):
         assert words in script
