@@ -114,14 +114,16 @@ def test_a_reboot_undoes_what_is_not_confirmed(fleet):
 def test_everything_else_is_left_alone_with_the_reason(fleet):
     def scenario(host):
         shell(host, "mkdir -p /etc/keepalived; echo 'vrrp_instance a { interface ens9 }' >/etc/keepalived/a.conf")
-        shell(host, "nmcli connection add type ethernet con-name own ifname ens10 autoconnect no")
+        add = "nmcli connection add type ethernet ifname '*' autoconnect no con-name"
+        shell(host, f"{add} own match.interface-name ens10; {add} unbound")
         shell(host, "ip link add br9 type bridge; ip -n lan link set ens11 down; ip link set eth0 up")
         eventually(lambda: devices(host)[ANSWERED] == "unavailable", 30, "no carrier")
         try:
             before = dump(host, *STILL)
             seen = reasons(module(fleet, host, "*", check=True))
             assert "keepalived" in seen["ens9"]
-            assert "own" in seen[SILENT]
+            assert "profile own" in seen[SILENT]
+            assert "unbound" not in str(seen)
             assert "carrier" in seen[ANSWERED]
             for name, word in (
                 ("ens13", "20-slb-lab-nics"),
@@ -137,7 +139,7 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
             assert module(fleet, host, "ens99")["code"] == "interface_not_adopted"
             require_restored(host, before, *STILL)
         finally:
-            shell(host, "nmcli connection delete own; ip link del br9; rm -r /etc/keepalived")
+            shell(host, "nmcli connection delete own unbound; ip link del br9; rm -r /etc/keepalived")
             shell(host, "ip -n lan link set ens11 up")
         shell(host, "systemctl stop NetworkManager")
         assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"

@@ -22,6 +22,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import commands,
 NMCLI_SECONDS = 8
 _IP_SECONDS = 10
 _LINK_LOCAL = r"fe80:|ff00:|multicast"
+_BINDINGS = (
+    "connection.uuid,connection.interface-name,802-3-ethernet.mac-address,match.interface-name,connection.autoconnect"
+)
 _UPPER = "/sys/class/net/{}/upper_*"
 _IFUPDOWN = "/etc/network/interfaces /etc/network/interfaces.d/*"
 _SOURCE = re.compile(r"^[ \t]*source(-directory)?[ \t]+(\S+)", re.MULTILINE)
@@ -65,13 +68,15 @@ Reason = Tuple[str, str]
 
 
 class Profile(NamedTuple):
-    """A connection profile. ``path``: the file that holds it; below /run if it is not saved."""
+    """A connection profile. ``path``: its file, below /run if it is not saved. ``match``: patterns of names."""
 
     uuid: str
     name: str
     interface: str
     mac: str
     path: str
+    match: str = ""
+    is_automatic: bool = False
 
 
 class Interface(NamedTuple):
@@ -392,7 +397,8 @@ def _reason_in_use(each: Interface, seen: NetworkState) -> Optional[Reason]:
             "Wait for it, or run `nmcli device`.",
         )
     # netplan and the initrd write theirs below /run: a second profile would win after a reboot.
-    profiles = [profile for profile in seen.profiles if is_for(profile, each) and not _is_generated(profile)]
+    active = {one.uuid for one in seen.interfaces}
+    profiles = [profile for profile in seen.profiles if is_for(profile, each, active) and not _is_generated(profile)]
     if profiles:
         fix = f"Run `nmcli connection up uuid {profiles[0].uuid}` on the host, or delete that profile."
         return f"has the profile {profiles[0].name} already ({profiles[0].path})", fix
@@ -410,9 +416,19 @@ def _is_generated(profile: Profile) -> bool:
         return False
 
 
-def is_for(profile: Profile, each: Interface) -> bool:
-    """Return whether the profile is bound to this interface."""
-    return profile.interface == each.name or (not profile.interface and profile.mac == each.mac.lower())
+def is_for(profile: Profile, each: Interface, active: Set[Optional[str]]) -> bool:
+    """Return whether the profile is bound to this interface, or NetworkManager may use it there.
+
+    ``active``: profiles that are in use. One that is bound to nothing serves one interface at a time.
+    """
+    if profile.interface or (profile.mac and profile.mac != each.mac.lower()):
+        return profile.interface == each.name
+    patterns = [item.lstrip("|&") for item in re.split("[,; ]+", profile.match) if item]
+    if any(fnmatch.fnmatchcase(each.name, item[1:]) for item in patterns if item.startswith("!")):
+        return False
+    if patterns:
+        return any(item.startswith("!") or fnmatch.fnmatchcase(each.name, item) for item in patterns)
+    return bool(profile.mac) or (profile.is_automatic and profile.uuid not in active)
 
 
 def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
@@ -443,23 +459,31 @@ def _stacked(link: Dict[str, Any]) -> Tuple[str, ...]:
     return tuple(names or (["a device of a container, or a capture"] if link.get("promiscuity") else []))
 
 
-def _profiles() -> List[Profile]:
-    """Return the Ethernet profiles. One that disappears while they are read is left out."""
+def _profiles(tries: int = 3) -> List[Profile]:
+    """Return the Ethernet profiles, with two commands. If one disappears meanwhile, all are read again."""
     # NetworkManager has answered before: no profile at all is an answer.
     listed = [split(line) for line in nmcli("--fields", "UUID,TYPE,FILENAME,NAME", "connection", "show")]
-    found = []
-    for uuid, kind, path, name in listed:
-        if kind != "802-3-ethernet":
-            continue
-        try:
-            fields = "connection.interface-name,802-3-ethernet.mac-address"
-            interface, mac = [*nmcli("-g", fields, "connection", "show", "uuid", uuid), "", ""][:2]
-        except FleetError as error:
-            if error.code != "nmcli_failed":
-                raise
-            continue
-        found.append(Profile(uuid, name, interface, mac.replace("\\", "").lower(), path))
-    return found
+    files = {uuid: (name, path) for uuid, kind, path, name in listed if kind == "802-3-ethernet"}
+    words = [word for uuid in files for word in ("uuid", uuid)]
+    try:
+        lines = nmcli("--fields", _BINDINGS, "connection", "show", *words) if words else []
+    except FleetError as error:
+        if error.values.get("rc") != 10 or tries == 1:  # 10: no such profile
+            raise
+        return _profiles(tries - 1)
+    found: List[Dict[str, str]] = []
+    for line in lines:
+        key, *value = split(line)
+        if key == "connection.uuid":
+            found.append({})
+        if found:
+            found[-1][key] = ":".join(value)
+    # A setting that the profile does not have is not printed.
+    bindings = [[each.get(key, "") for key in _BINDINGS.split(",")] for each in found]
+    return [
+        Profile(uuid, files[uuid][0], interface, mac.lower(), files[uuid][1], match, automatic == "yes")
+        for uuid, interface, mac, match, automatic in bindings
+    ]
 
 
 def _find_ssh_interface(interfaces: List[Interface]) -> Optional[str]:

@@ -81,8 +81,13 @@ class FakeHost:
         if line.startswith("-g GENERAL"):
             device = self.devices[words[-1]]
             return f"{'100 (connected)' if device.state == 'connected' else '30 (disconnected)'}\n{device.uuid}"
-        if line.startswith("-g connection"):
-            return f"{self.profiles[words[-1]]['ifname']}\n"
+        if line.startswith("--fields connection.uuid"):
+            uuids = words[words.index("show") + 2 :: 2]
+            if not set(uuids) <= set(self.profiles):
+                return 10
+            return "\n".join(
+                f"connection.uuid:{uuid}\nconnection.interface-name:{self.profiles[uuid]['ifname']}\n" for uuid in uuids
+            )
         if words[:2] == ["connection", "add"]:
             uuid = UUID.format(len(self.profiles))
             self.profiles[uuid] = dict(zip(words[4::2], words[5::2], strict=True))

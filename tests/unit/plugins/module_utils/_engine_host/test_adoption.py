@@ -321,10 +321,21 @@ def test_adopt_on_an_unusable_host_changes_nothing(host, cause, code):
     assert not change_files()
 
 
-def test_profile_that_disappears_meanwhile_is_left_out(host):
+def test_profile_that_disappears_meanwhile_is_left_out(host, monkeypatch):
     adopted("ens10")
-    host.failing, host.has_lease = {"-g connection"}, False
+    gone, attempt = list(host.profiles), host.attempt
+
+    def delete(argv, *times):
+        if gone and "802-3-ethernet.mac-address" in " ".join(argv):
+            del host.profiles[gone.pop()]
+        return attempt(argv, *times)
+
+    monkeypatch.setattr(commands, "attempt", delete)
+    host.has_lease = False
     assert adopt("ens9", token="t2").changed
+    adoption.confirm("t2")
+    host.failing = {"802-3-ethernet.mac-address"}
+    assert code_of(adopt, "ens*") == "nmcli_failed"
 
 
 def test_adopt_needs_root_and_an_interface(host, monkeypatch):

@@ -44,6 +44,11 @@ ens12:unmanaged::
 ens13:disconnected::
 veth1a2b:unmanaged::
 """
+BINDINGS = f"""connection.uuid:{UUID}
+connection.interface-name:{{}}
+802-3-ethernet.mac-address:{{}}
+connection.autoconnect:{{}}
+"""
 CONNECTIONS = f"{UUID}:802-3-ethernet:/etc/NetworkManager/system-connections/one:Wired\\: one \\\\ two\n"
 ROUTES = [{"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}, {"dst": "192.0.2.0/24", "dev": "ens13"}]
 
@@ -57,12 +62,13 @@ def host(tmp_path, monkeypatch):
         "routes6": "",
         "devices": DEVICES,
         "connections": CONNECTIONS,
+        "bindings": BINDINGS.format("eth0", "", "yes"),
     }
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     scripts = {
         "ip": 'case "$*" in *address*) cat address;; *-6*) cat routes6;; *) cat routes;; esac',
-        "nmcli": 'case "$*" in *"device status"*) cat devices;; *-g*) echo eth0; echo;; *) cat connections;; esac',
+        "nmcli": 'case "$*" in *status) cat devices;; *"show uuid"*) cat bindings;; *) cat connections;; esac',
     }
     for name, script in scripts.items():
         command = tmp_path / "bin" / name
@@ -113,8 +119,7 @@ def test_choose_fails_a_host_for_names_alone(host, wanted, chosen, failed):
 
 
 def test_profile_is_skipped_unless_networkmanager_made_it(host):
-    nmcli = host / "bin" / "nmcli"
-    nmcli.write_text(nmcli.read_text().replace("echo eth0", "echo ens9"))
+    (host / "bindings").write_text(BINDINGS.format("ens9", "", "yes"))
     assert "one" in interfaces.choose(interfaces.gather_network(), ["ens*"])[1]["ens9"][0]
     (host / "generated").write_text("[connection]\nid=Wired connection 1\n[.nmmeta]\nnm-generated=true\n")
     (host / "connections").write_text(f"{UUID}:802-3-ethernet:{host}/generated:Wired connection 1\n")
@@ -263,10 +268,41 @@ def test_lease_that_overlaps_another_interface_is_named(host, lease, routes, ove
 
 @pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
 def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
-    nmcli = (host / "bin" / "nmcli").read_text().replace("echo eth0", "echo ens9")
-    (host / "bin" / "nmcli").write_text(nmcli)
+    (host / "bindings").write_text(BINDINGS.format("ens9", "", "no"))
     (host / "connections").write_text(f"{UUID}:802-3-ethernet:{file}:netplan-ens9\n")
     assert file in interfaces.choose(interfaces.gather_network(), ["*"])[1]["ens9"][0]
+
+
+@pytest.mark.parametrize(
+    ("binding", "match", "is_bound"),
+    [
+        (("ens9", "", "no"), "", True),
+        (("eth0", r"52\:54\:00\:00\:00\:03", "yes"), "", False),
+        (("", r"52\:54\:00\:00\:00\:03", "no"), "", True),
+        (("", "52:54:00:00:00:03", "no"), "", True),
+        (("", r"52\:54\:00\:00\:00\:04", "yes"), "", False),
+        (("", "", "no"), "eth*,ens*", True),
+        (("", "", "no"), "|ens9", True),
+        (("", "", "no"), "&!eth*", True),
+        (("", "", "yes"), "!ens9", False),
+        (("", "", "yes"), "ens*,!ens9", False),
+        (("", "", "yes"), "ens1*", False),
+        (("", "", "yes"), "", True),
+        (("", "", "no"), "", False),
+    ],
+)
+def test_choose_skips_an_interface_to_which_a_profile_is_bound(host, binding, match, is_bound):
+    other = UUID.replace("97", "00")
+    lines = BINDINGS.format(*binding).replace(UUID, other) + (f"match.interface-name:{match}\n" if match else "")
+    (host / "bindings").write_text(f"{BINDINGS.format('eth0', '', 'yes')}\n{lines}")
+    (host / "connections").write_text(f"{CONNECTIONS}{other}:802-3-ethernet:/etc/NetworkManager/x:another\n")
+    chosen, reasons, _failed = interfaces.choose(interfaces.gather_network(), ["ens9"])
+    assert ("another" in reasons["ens9"][0]) if is_bound else [each.name for each in chosen] == ["ens9"]
+
+
+def test_profile_of_another_interface_that_is_bound_to_nothing(host):
+    (host / "bindings").write_text(BINDINGS.format("", "", "yes"))
+    assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens9"])[0]] == ["ens9"]
 
 
 def test_choose_skips_an_interface_that_connects(host):
