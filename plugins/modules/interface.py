@@ -110,7 +110,20 @@ left_alone:
   returned: success
   type: list
   elements: dict
-  sample: [{name: ens10, reason: no carrier, fix: "Connect the cable, then run again."}]
+  contains:
+    name:
+      description: Name of the interface.
+      type: str
+    reason:
+      description: Why it was skipped.
+      type: str
+    fix:
+      description: What a person can do.
+      type: str
+    never_adopted:
+      description: Whether its kind is never adopted, such as C(lo), C(docker0), a bridge or a tunnel.
+      type: bool
+  sample: [{name: ens10, reason: no carrier, fix: "Connect the cable, then run again.", never_adopted: false}]
 rolled_back:
   description: Interfaces of an earlier change that was not confirmed; this run rolled it back.
   returned: O(state=present)

@@ -126,7 +126,10 @@ class Engine:
         return {"changed": True, "before": before, "after": self._seen, "set_aside_as": "slb-leftover-1"}
 
     def _adopt(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        left_alone = [{"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": ""}]
+        left_alone = [
+            {"name": "lo", "reason": "not an Ethernet device of the host (loopback)", "fix": "", "never_adopted": True},
+            {"name": "ens10", "reason": "no carrier", "fix": "Connect the cable.", "never_adopted": False},
+        ]
         pending = [] if "token" in arguments else ["ens9"]
         return {
             "changed": True,

@@ -87,7 +87,6 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         chosen, reasons, failed = interfaces.choose(seen, wanted.interfaces)
         if failed:
             raise _not_adopted(failed, reasons)
-        left_alone = [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in reasons.items()]
         has_default_route = bool(seen.default_routes)
         has_ipv6 = {each.name: _read_ipv6(each.name).get("disable_ipv6") != "1" for each in chosen}
         settings = {
@@ -99,8 +98,9 @@ def adopt(wanted: Wanted, check_mode: bool) -> Result:
         values: Dict[str, Any] = {"pending": [], "rolled_back": rolled_back}
         if chosen and not check_mode:
             adopted, removed = _change(wanted, seen, chosen, settings)
-            left_alone += [{"name": name, "reason": why, "fix": fix} for name, (why, fix) in removed.items()]
+            reasons.update(removed)
             values.update(pending=[each["name"] for each in adopted], token=wanted.token)
+        left_alone = [_skipped(each, reasons[each.name]) for each in seen.interfaces if each.name in reasons]
         values.update(adopted=adopted, left_alone=left_alone)
         after = {each["name"]: each["settings"] for each in adopted}
         diff = {"before": {each.name: {"state": each.state} for each in chosen if each.name in after}, "after": after}
@@ -167,14 +167,14 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             # Nothing was adopted on a host without NetworkManager.
             return Result(False, {"released": [], "left_alone": [], "pending": []})
         released: List[Dict[str, Any]] = []
-        left_alone: List[Dict[str, str]] = []
+        left_alone: List[Dict[str, Any]] = []
         refused: Dict[str, interfaces.Reason] = {}
         for each in interfaces.matching(seen, wanted):
             ours = adopted.get(each.name, {})
             is_ours = ours.get("uuid") in {profile.uuid for profile in seen.profiles}
             reason = _why_not_released(each, ours, seen) if is_ours else _NOT_OURS
             if reason is not None:
-                left_alone.append({"name": each.name, "reason": reason[0], "fix": reason[1]})
+                left_alone.append(_skipped(each, reason))
                 if is_ours:
                     refused[each.name] = reason
                 continue
@@ -490,6 +490,10 @@ def _keyfile(uuid: str, profiles: List[interfaces.Profile]) -> List[str]:
             return sorted(line for line in stream.read().splitlines() if line and not line.startswith("timestamp="))
     except OSError:
         return []
+
+
+def _skipped(each: Interface, reason: interfaces.Reason) -> Dict[str, Any]:
+    return {"name": each.name, "reason": reason[0], "fix": reason[1], "never_adopted": each.is_never_adopted}
 
 
 def _not_adopted(

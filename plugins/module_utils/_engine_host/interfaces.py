@@ -106,6 +106,11 @@ class Interface(NamedTuple):
         return self.state in ("connected", "connected (externally)")
 
     @property
+    def is_never_adopted(self) -> bool:
+        """Return whether its kind is never adopted, such as a bridge, a tunnel, or what containers use."""
+        return self.kind not in ("ethernet", "veth") or re.match("docker|veth", self.name) is not None
+
+    @property
     def lasting_addresses(self) -> List[str]:
         """Return the addresses that are neither link-local nor for a limited time, with their prefix lengths.
 
@@ -309,7 +314,7 @@ def split(line: str) -> List[str]:
 
 def _reason(each: Interface, seen: NetworkState, is_named: bool) -> Optional[Reason]:
     """Return why the interface is not adopted; None if it can be."""
-    if each.kind not in ("ethernet", "veth") or re.match("docker|veth", each.name):
+    if each.is_never_adopted:
         return f"not an Ethernet device of the host ({each.kind})", "Such a device is never adopted."
     if each.port_of is not None:
         return f"port of {each.port_of}", f"Remove it from {each.port_of} first."

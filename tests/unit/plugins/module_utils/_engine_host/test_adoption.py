@@ -338,6 +338,15 @@ def test_profile_that_disappears_meanwhile_is_left_out(host, monkeypatch):
     assert code_of(adopt, "ens*") == "nmcli_failed"
 
 
+def test_adopt_marks_kinds_that_are_never_adopted(host):
+    host.devices["veth12"] = Device()
+    host.devices["ens10"].flags = ["UP"]
+    left = {each["name"]: each["never_adopted"] for each in adopt("*").values["left_alone"]}
+    assert left == {"eth0": False, "ens10": False, "veth12": True}
+    left = {each["name"]: each["never_adopted"] for each in adoption.release(["*"], True).values["left_alone"]}
+    assert left == {"eth0": False, "ens9": False, "ens10": False, "veth12": True}
+
+
 def test_adopt_needs_root_and_an_interface(host, monkeypatch):
     with pytest.raises(FleetError, match=r"ens7 .*\(2 more\)") as caught:
         adopt("ens9", "ens7", "ens8", "52:54:00:00:00:77", "eth0")
