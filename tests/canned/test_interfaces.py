@@ -1,4 +1,4 @@
-"""What a run of adopt_interfaces shows."""
+"""What a run of adopt_interfaces shows, and that a frozen host does not hold it."""
 
 import pytest
 
@@ -13,3 +13,14 @@ def test_skipped_kinds_are_listed_with_v_alone(tmp_path, options, shown):
     status, output = fleet.run("slb.fleet.adopt_interfaces", *options, ANSIBLE_STDOUT_CALLBACK="default")
     assert status == 0, output
     assert [name for name in ("lo", "ens10") if f"{name}: " in output] == shown, output
+
+
+def test_adoption_of_a_frozen_host_ends_at_its_time_limit(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 600")
+    # The time limit of the task is 10 s.
+    times = ("-e", '{"slb_dhcp_timeout": -240, "slb_confirm_timeout": 10}')
+    status, output = fleet.run("slb.fleet.adopt_interfaces", *times)
+    assert status == 2, output
+    hosts = {host["name"]: host for host in fleet.document["hosts"]}
+    assert hosts["edge-1"]["status"] == "done", hosts
+    assert hosts["edge-2"]["code"] == "host_timeout", hosts
