@@ -235,9 +235,10 @@ def _change(
         troubles = {each.name: (f"did not come up: {why}", _SEE_JOURNAL) for each, why in zip(chosen, whys) if why}
     up = {each.name for each in chosen} - troubles.keys()
     troubles.update(_find_troubles(up, interfaces.gather_network()))
-    named = [each.name for each in chosen if each.name in troubles and interfaces.is_named(each, wanted.interfaces)]
-    if named:
-        raise _roll_back(folder, f"{named[0]} {troubles[named[0]][0]}")
+    for each in chosen:
+        if each.name in troubles and interfaces.is_named(each, wanted.interfaces):
+            why, fix = troubles[each.name]
+            raise _roll_back(folder, f"{each.name} {why}", fix)
     if len(troubles) == len(chosen):
         _roll_back(folder, "no interface is left")
         return [], troubles
@@ -396,11 +397,11 @@ def _added_addresses(each: Interface) -> List[str]:
     return [address for address in lasting if address.partition("/")[0] not in leased]
 
 
-def _roll_back(folder: str, why: str) -> FleetError:
+def _roll_back(folder: str, why: str, fix: str = "Adopt this host's interfaces by hand.") -> FleetError:
     """Roll the change back now, and return the error to raise."""
     commands.attempt(["/bin/sh", os.path.join(folder, "roll_back")], 120)
     _systemctl("stop", f"slb-fleet-{os.path.basename(folder)}.timer")
-    return FleetError("network_changed", f"Adoption rolled back: {why}.", "Adopt this host's interfaces by hand.")
+    return FleetError("network_changed", f"Adoption rolled back: {why}.", fix)
 
 
 def _roll_back_stale() -> List[str]:

@@ -249,8 +249,9 @@ def test_adopt_removes_a_matched_one_that_another_program_uses(host):
 
 def test_adopt_rolls_back_if_a_lease_overlaps_another_network(host):
     host.on_up = lambda host: host.routes.append({"dst": "192.0.2.64/26", "gateway": "198.51.100.1", "dev": "eth0"})
-    with pytest.raises(FleetError, match=r"ens9 got 192.0.2.0/24, which overlaps 192.0.2.64/26 of eth0"):
+    with pytest.raises(FleetError, match=r"ens9 got 192.0.2.0/24, which overlaps 192.0.2.64/26 of eth0") as caught:
         adopt("ens9")
+    assert "DHCP server" in caught.value.fix
     assert_untouched(host)
 
 
