@@ -28,7 +28,8 @@ options:
   password:
     description:
       - Password. Required unless O(sessionid) is set. Quote it in YAML.
-      - Default is the variable C(slb_password) of the host, then the environment variable E(SLB_PASSWORD).
+      - Default is the variable C(slb_password) of the host, then the first line of the file whose path is in the
+        environment variable E(SLB_PASSWORD_FILE), then the environment variable E(SLB_PASSWORD).
     type: str
   sessionid:
     description: Session that M(slb.fleet.login) returned. With it, no login happens, and an ended session is an error.

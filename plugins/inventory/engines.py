@@ -57,7 +57,7 @@ seealso:
 """
 
 EXAMPLES = r"""
-# The credentials come from the environment: SLB_USERNAME and SLB_PASSWORD.
+# The credentials come from the environment: SLB_USERNAME and SLB_PASSWORD_FILE.
 plugin: slb.fleet.engines
 base_url: https://console.example
 tls_fingerprint: "{{ lookup('ansible.builtin.env', 'SLB_TLS_FINGERPRINT') }}"

@@ -35,20 +35,23 @@ def logged_in_with(node):
 
 
 @pytest.mark.parametrize("password", [BROKEN, VALID], ids=["broken", "undefined"])
-@pytest.mark.parametrize("place", ["inventory", "headers", "environment"])
+@pytest.mark.parametrize("place", ["inventory", "headers", "environment", "file"])
 def test_password_with_braces_is_never_shown(start, controller, place, password):
     """In a task, Ansible shows such a template before the action begins."""
     node = start({LOGIN: [answer(401, '{"msg":"wrong password"}')]})
     variables, environment = of(node, password), dict(SHOWN)
     if place == "headers":
         variables.update(slb_password="another", slb_headers={"X-Access": password})
-    if place == "environment":
+    if place in ("environment", "file"):
         del variables["slb_password"]
-        environment["SLB_PASSWORD"] = password
+        environment["SLB_PASSWORD"] = password if place == "environment" else "of another node"
+    if place == "file":
+        (controller.folder / "password").write_text(f"{password}\n")
+        environment["SLB_PASSWORD_FILE"] = "~/password"
     done = controller.run([play(engine_task())], fleet(1, **variables), "-vvvvv", "--diff", **environment)
     assert done.status != 0
     assert_without(done.output, [SECRET])
-    assert logged_in_with(node) == ([password] if place == "environment" else [])
+    assert logged_in_with(node) == ([password] if place in ("environment", "file") else [])
 
 
 @pytest.mark.parametrize("password", [BROKEN, VALID], ids=["broken", "undefined"])

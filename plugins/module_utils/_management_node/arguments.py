@@ -10,6 +10,7 @@ import ipaddress
 import math
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,18 +24,22 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 
-def from_environment(name: str) -> str:
-    """Return the environment variable ``name``. Raises AnsibleFallbackNotFound if it is unset or blank."""
-    value = os.environ.get(name, "")
-    if not value.strip():
-        raise AnsibleFallbackNotFound
-    return value
+def from_environment(*names: str) -> str:
+    """Return the first environment variable that is neither unset nor blank; ``..._FILE`` names a file with the value.
+
+    Raises AnsibleFallbackNotFound if there is none, and OptionError if the file cannot be used.
+    """
+    for name in names:
+        value = os.environ.get(name, "")
+        if value.strip():
+            return _first_line(name, value) if name.endswith("_FILE") else value
+    raise AnsibleFallbackNotFound
 
 
 CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
     "base_url": {"type": "str", "fallback": (from_environment, ["SLB_BASE_URL"])},
     "username": {"type": "str", "fallback": (from_environment, ["SLB_USERNAME"])},
-    "password": {"type": "str", "no_log": True, "fallback": (from_environment, ["SLB_PASSWORD"])},
+    "password": {"type": "str", "no_log": True, "fallback": (from_environment, ["SLB_PASSWORD_FILE", "SLB_PASSWORD"])},
     "sessionid": {"type": "str", "no_log": True},
     "validate_certs": {"type": "bool", "default": True, "fallback": (from_environment, ["SLB_VALIDATE_CERTS"])},
     "ca_path": {"type": "path", "fallback": (from_environment, ["SLB_CA_PATH"])},
@@ -48,6 +53,7 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 SECRET_OPTIONS = ("password", "sessionid")
 
 _MAX_CALL = 300  # seconds
+_MAX_FILE = 4096  # bytes
 _LARGEST = 2**53
 _NUMBER = re.compile(r"-?[0-9]{1,16}(\.[0-9]+)?")
 _SESSION = re.compile(r"[!#-+\--:<-\[\]-~]+")  # the characters of a cookie's value, RFC 6265
@@ -288,6 +294,33 @@ def expand_home(option: str, path: str) -> Path:
         return Path(path).expanduser()
     except RuntimeError:
         raise invalid(option, f"{path[:80]} has no home folder", "Set HOME, or use an absolute path.") from None
+
+
+def _first_line(name: str, path: str) -> str:
+    """Return the first line of the file that the environment variable ``name`` contains. Raises OptionError."""
+    option = name.removeprefix("SLB_").removesuffix("_FILE").lower()
+    try:
+        file = expand_home(option, path.strip())
+        if not stat.S_ISREG(file.stat().st_mode):  # each task reads the file, and a pipe can be read once
+            raise ValueError("is not a file")
+        with file.open("rb") as opened:
+            content = opened.read(_MAX_FILE + 1)
+        if len(content) > _MAX_FILE:
+            raise ValueError("has more than 4 KiB")
+        line = content.partition(b"\n")[0].decode().removesuffix("\r")
+        if not line.strip():
+            raise ValueError("has an empty first line")
+        return line
+    except OSError as error:
+        cause = f"cannot be read: {error.strerror}"
+    except UnicodeDecodeError:
+        cause = "is not UTF-8"
+    except ValueError as error:
+        cause = str(error)
+    except OptionError as error:
+        raise error.named({option: name}) from None
+    fix = f"Set the path of a file whose first line is the {option}."
+    raise invalid(option, f"{path[:200]} {cause}", fix).named({option: name})
 
 
 def normalize_fingerprint(value: str) -> str:
