@@ -13,6 +13,7 @@ short_description: Return the hosts of a play, at least one
 description:
   - Returns the host pattern for a play of this collection, C(engines) if none is given.
   - Fails if no host of the inventory, within C(--limit), matches the pattern, and names the existing groups.
+  - Fails if the pattern names C(localhost) and the inventory does not. Ansible would add the controller.
   - Fails if C(--limit) is empty, for example an empty file. Ansible ignores such a limit.
 options:
   _terms:
@@ -84,7 +85,16 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return [pattern]
         _refuse_partial_run()
         limited_to = patterns_of(limit)
-        if not self._has_hosts(pattern, known if limit else {}, groups):
+        found = self._hosts_of(pattern, groups)
+        # Ansible would connect to the controller itself, in AWX to the container of the job.
+        if implicit := set(found).difference(*groups.values()):
+            raise AnsibleError(
+                f"Host {min(implicit)} is not in the inventory. Nothing was done. "
+                "Add the host to the inventory, or remove it from slb_hosts."
+            )
+        # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
+        left = set(known.get("ansible_play_hosts_all", found) if limit else found)
+        if not left.intersection(found):
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             raise AnsibleError(
@@ -103,20 +113,17 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         _check_report(is_needed=self.get_option("report"))
         return [pattern]
 
-    def _has_hosts(self, pattern: str, limited: Mapping[str, Any], groups: Mapping[str, list[str]]) -> bool:
-        """Return whether a host matches. ``limited``: the variables of a run with a limit."""
+    def _hosts_of(self, pattern: str, groups: Mapping[str, list[str]]) -> list[str]:
+        """Return the hosts that match, also those that Ansible adds to the inventory."""
         inventory = InventoryManager(self._loader, parse=False)
         for group, hosts in groups.items():
             inventory.add_group(group)
             for host in hosts:
                 inventory.add_host(host, group=group)
         try:
-            found = [str(host.name) for host in inventory.get_hosts(pattern)]
+            return [str(host.name) for host in inventory.get_hosts(pattern)]
         except AnsibleError:  # where host_pattern_mismatch is an error
-            return False
-        # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
-        left = set(limited.get("ansible_play_hosts_all", found))
-        return any(host in left for host in found)
+            return []
 
 
 def _end_run(error: AnsibleError) -> None:

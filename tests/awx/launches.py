@@ -20,7 +20,8 @@ CONTENT: dict[str, Any] = yaml.load((ROOT / "roles/awx_content/defaults/main.yml
 """The defaults of the role, with their templates."""
 TEMPLATES: dict[str, dict[str, Any]] = {
     each["name"].removeprefix("{{ slb_awx_name }} "): each
-    for each in CONTENT["__slb_awx_job_templates"] + CONTENT["__slb_awx_slice_templates"]
+    for kind in ("job", "license", "slice")
+    for each in CONTENT[f"__slb_awx_{kind}_templates"]
 }
 SURVEYS: dict[str, list[dict[str, Any]]] = {
     name: each["survey_spec"]["spec"] for name, each in TEMPLATES.items() if "survey_spec" in each

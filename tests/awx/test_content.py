@@ -22,18 +22,20 @@ ALL = {
     "slb_awx_mail_to": ["ops@example.com"],
     "slb_awx_mail_from": "awx@example.com",
     "slb_awx_mail_host": "mail.example",
+    "slb_awx_license_host": "files",
+    "slb_awx_license_dest": "/srv/license",
     "slb_awx_slices": 4,
     "slb_awx_audit_schedule": "DTSTART;TZID=Europe/Berlin:20261122T030000 RRULE:FREQ=DAILY;INTERVAL=1",
     "slb_awx_inventory_source": "inventory/slb_engines.yml",
 }
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-TEMPLATES = ["diagnose", "audit", "rollout", "rollout approved", "remediate", "adopt_interfaces", "download_license"]
-SLICED = ["rollout canary", "rollout sliced"]
+TEMPLATES = ["diagnose", "audit", "rollout", "rollout approved", "remediate", "adopt_interfaces"]
+OPTIONAL = ["download_license", "rollout canary", "rollout sliced"]
 CREATED = [
     *("credential_type management node", "credential management node", "execution_environment", "project"),
     *("inventory engines", "inventory_source inventory"),
     *("notification_template webhook", "notification_template email"),
-    *(f"job_template {name}" for name in TEMPLATES + SLICED),
+    *(f"job_template {name}" for name in TEMPLATES + OPTIONAL),
     "workflow_job_template approved rollout",
     *(f"workflow_job_template_node {name}" for name in ("audit", "approve", "rollout", "audit again") * 2),
     *("schedule audit schedule", "role approval", "role read"),
@@ -73,8 +75,10 @@ def test_setup_with_all_lists_creates_each_object(awx):
     webhook = calls["notification_template webhook"]["notification_configuration"]
     assert webhook.keys() == {"url", "headers", "http_method", "username", "password", "disable_ssl_verification"}
     assert (webhook["url"], webhook["headers"]) == (ALL["slb_awx_webhook_url"], ALL["slb_awx_webhook_headers"])
-    templates = {name: calls[f"job_template {name}"] for name in TEMPLATES + SLICED}
+    templates = {name: calls[f"job_template {name}"] for name in TEMPLATES + OPTIONAL}
     assert not any(each["allow_simultaneous"] for each in templates.values())
+    license_of = {"slb_license_host": "files", "slb_license_dest": "/srv/license"}
+    assert templates["download_license"]["extra_vars"] == license_of
     assert templates["rollout sliced"]["job_slice_count"] == 4
     assert templates["audit"]["notification_templates_error"] == ["slb.fleet webhook", "slb.fleet email"]
     assert "q('ansible.builtin.vars'" in templates["rollout approved"]["extra_vars"]["slb_approved_plan"]
@@ -123,6 +127,7 @@ def test_setup_after_first_error_creates_nothing_more(awx, failed):
         ({"slb_awx_credential": "mine"}, {}, "or slb_awx_credential"),
         ({"slb_awx_base_url": "http://console.example"}, {}, "slb_awx_base_url must start with https://"),
         ({"slb_awx_ca": "/etc/ssl/ca.pem"}, {}, "slb_awx_ca must have the content of a PEM file"),
+        ({"slb_awx_license_dest": "/srv/license"}, {}, "set both slb_awx_license_host and slb_awx_license_dest"),
         ({"slb_awx_mail_to": ["a@example.com"]}, {}, "set slb_awx_mail_from and slb_awx_mail_host"),
         ({"slb_awx_audit_schedule": "RRULE:FREQ=DAILY"}, {}, "slb_awx_audit_schedule must have DTSTART"),
         ({"slb_awx_password": ""}, {}, "set slb_awx_password"),
@@ -185,7 +190,8 @@ def test_lists_for_aap_configuration_have_the_same_content(awx):
     (play,) = re.findall(r"^```yaml\n(- name:.*?aap_configuration.*?)^```", page, re.DOTALL | re.MULTILINE)
     (awx.folder / "play.yml").write_text(play)
     (shown,) = re.findall(r"^```yaml\n# awx.yml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    awx.run("play.yml", {**yaml.safe_load(shown), "slb_awx_slices": 4, **LOCAL}).assert_ok()
+    more = {name: value for name, value in ALL.items() if name.startswith(("slb_awx_license", "slb_awx_slices"))}
+    awx.run("play.yml", {**yaml.safe_load(shown), **more, **LOCAL}).assert_ok()
     lists = yaml.safe_load((awx.folder / "calls").read_text())
     items = [item for each in lists for item in each]
     found = [item.get("name", item.get("role", "")).removeprefix("slb.fleet").strip() for item in items]

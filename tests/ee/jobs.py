@@ -88,6 +88,9 @@ class Jobs:
         credential = {
             name.upper(): group["vars"].pop(name) for name in sorted(group["vars"]) if name.startswith("slb_")
         }
+        (folder / "env" / "password").write_text(credential.pop("SLB_PASSWORD"))
+        (folder / "env" / "password").chmod(0o600)
+        credential["SLB_PASSWORD_FILE"] = "/runner/env/password"
         (folder / "inventory" / "hosts.json").write_text(json.dumps(inventory))
         (folder / "env" / "envvars").write_text(yaml.safe_dump({**credential, "JOB_ID": str(number)}))
         with_variables(folder / "env", variables)

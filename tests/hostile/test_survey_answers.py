@@ -1,12 +1,13 @@
-"""Each job template with survey answers as AWX sends them: unsafe texts, and questions left open."""
+"""Each job template with survey answers as AWX sends them: unsafe texts, questions left open, and hostile answers."""
 
 import json
+import os
 import re
 
 import pytest
-from fake_node import INSTALL
+from fake_node import INSTALL, PASSWORD
 from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, playbook_of, sent, with_variables
-from rollouts import inventory, rollout
+from rollouts import environment, inventory, rollout
 
 HOSTS = {"edge-1", "edge-2"}
 
@@ -77,3 +78,46 @@ def test_without_the_approved_plan_nothing_is_done(start, controller, artifact):
     assert {host["code"] for host in rejected.document["hosts"]} == {"not_in_approved_plan"}
     assert server.seen[INSTALL] == 0
     assert not (controller.folder / "license").exists()
+
+
+READ = "{{{{ lookup('ansible.builtin.file', lookup('ansible.builtin.env', 'SLB_PASSWORD_FILE')) }}}}"
+WRITE = "{{{{ lookup('ansible.builtin.pipe', 'touch {folder}/made') }}}}"
+SECRET_FILE, ENVIRONMENT = "{folder}/secret/password", "/proc/self/environ"
+HOSTILE = [
+    *(("slb_hosts", each) for each in ("localhost", "edge-1,127.0.0.1", "outside.example,", WRITE, f"@{SECRET_FILE}")),
+    *(("limit", each) for each in ("localhost", WRITE, f"@{ENVIRONMENT}")),
+    *(("slb_serial", READ), ("slb_max_fail_percentage", READ), ("slb_interfaces", READ)),
+    *(("slb_approved_plan", each) for each in (READ, SECRET_FILE, ENVIRONMENT)),
+]
+
+
+def test_hostile_answers_cover_each_question_for_a_text():
+    asked = [each for questions in SURVEYS.values() for each in questions if each["type"] == "text"]
+    assert {each["variable"] for each in asked} == {name for name, _value in HOSTILE} - {"limit"}
+
+
+@pytest.mark.parametrize(("name", "value"), HOSTILE)
+def test_hostile_launch_gains_nothing(start, controller, name, value):
+    """At the highest verbosity, which a launch may choose, too."""
+    server, folder = start(), controller.folder
+    for each in ("secret", "bin"):
+        (folder / each).mkdir()
+    (folder / "secret" / "password").write_text(f"{PASSWORD}\n")
+    (folder / "bin" / "ssh").write_text(f"#!/bin/sh\necho contacted >>{folder}/contacted\n")
+    (folder / "bin" / "ssh").chmod(0o700)
+    hosts = inventory(server, folder / "hosts", 2, slb_password="", slb_stop_timeout=1)
+    template = "adopt_interfaces" if name == "slb_interfaces" else "rollout"
+    text = value.format(folder=folder)
+    answers = sent(template, {} if name == "limit" else {name: text})
+    options = [*with_variables(folder, answers), *(["--limit", text] if name == "limit" else []), "-vvvvv"]
+    play = [{"ansible.builtin.import_playbook": f"slb.fleet.{playbook_of(template)}"}]
+    given = {**environment(folder / "reports"), "SLB_PASSWORD_FILE": str(folder / "secret" / "password")}
+    done = controller.run(play, hosts, *options, **given, PATH=f"{folder / 'bin'}:{os.environ['PATH']}")
+    assert "ansible-playbook" in done.output
+    written = [path for path in folder.rglob("*") if path.is_file() and path.parent.name != "secret"]
+    for shown in (done.output, *(path.read_text(errors="replace") for path in written)):
+        assert PASSWORD not in shown
+    assert not (folder / "made").exists()
+    assert not (folder / "contacted").exists()
+    assert "LOCAL CONNECTION" not in done.output
+    assert {json.loads(each.body)["name"] for each in server.to(INSTALL)} <= HOSTS

@@ -11,7 +11,7 @@ from jinja2.exceptions import SecurityError
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import KNOWN
-from ansible_collections.slb.fleet.tests.awx.launches import CONTENT, ROOT, SURVEYS
+from ansible_collections.slb.fleet.tests.awx.launches import CONTENT, ROOT, SURVEYS, TEMPLATES
 
 STALLS_NOT = (TemplateSyntaxError, UndefinedError, SecurityError)
 """AWX shows these errors. Any other error stalls all workflows."""
@@ -89,10 +89,27 @@ def test_survey_asks_for_known_variables_and_no_secret():
     assert SURVEYS["remediate"][0]["required"]
 
 
-def test_credential_injects_only_options_of_connection():
-    injected = set(CONTENT["__slb_awx_credential_types"][0]["injectors"]["env"])
-    taken = {rules["fallback"][1][0] for rules in CONNECTION_ARGUMENTS.values() if "fallback" in rules}
-    assert injected <= taken
+def test_survey_asks_for_no_place_to_connect_or_to_write():
+    asked = {question["variable"] for questions in SURVEYS.values() for question in questions}
+    places = ("_host", "_dest", "_dir", "_path", "_url", "_har", "_ip", "_name")
+    assert [variable for variable in asked if variable.endswith(places)] == []
+    launched = {name for each in TEMPLATES.values() for name in each if name.startswith("ask_")}
+    assert launched == {"ask_limit_on_launch", "ask_job_type_on_launch", "ask_verbosity_on_launch"}
+
+
+def test_credential_injects_options_but_no_password():
+    (kind,) = CONTENT["__slb_awx_credential_types"]
+    injected, files = kind["injectors"]["env"], kind["injectors"]["file"]
+    taken = {name for rules in CONNECTION_ARGUMENTS.values() for name in rules.get("fallback", (None, ()))[1]}
+    assert injected.keys() <= taken
+    secrets = {field["id"] for field in kind["inputs"]["fields"] if field.get("secret")}
+    assert secrets == {"password"}
+    tower = {"filename": {name.removeprefix("template."): f"/runner/env/{name}" for name in files}}
+    inputs = {"url": "https://n", "username": "u", "password": "s3cret", "ca": "PEM", "tower": tower}
+    environment = {name: compiled(template, StrictUndefined).render(**inputs) for name, template in injected.items()}
+    assert "s3cret" not in str(environment)
+    assert environment["SLB_PASSWORD_FILE"] == "/runner/env/template.password"
+    assert compiled(files["template.password"], StrictUndefined).render(**inputs) == "s3cret"
 
 
 def test_role_specification_has_each_default():

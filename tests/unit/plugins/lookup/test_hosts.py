@@ -27,6 +27,15 @@ def test_unknown_host_fails_with_the_groups(monkeypatch, lookup, mismatch):
         lookup.run(["nosuch"], {"groups": GROUPS})
 
 
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_controller_outside_of_the_inventory_is_rejected(lookup, name):
+    for pattern in (name, f"engines,{name}", ["engines", name]):
+        with pytest.raises(AnsibleError, match=f"Host {name} is not in the inventory"):
+            lookup.run([pattern], {"groups": GROUPS})
+    assert lookup.run([f"engines:!{name}"], {"groups": GROUPS})
+    assert lookup.run([name], {"groups": {**GROUPS, "all": ["edge-1", name]}}) == [name]
+
+
 @pytest.mark.parametrize("limit", [",", " , ", "@FILE", "@FILE,edge-1", "!edge-2,@FILE"])
 def test_limit_without_hosts_is_rejected(lookup, tmp_path, limit):
     (tmp_path / "hosts").write_text("\n# no host\n")
