@@ -44,11 +44,12 @@ options:
     choices: [present, absent]
     default: present
   dhcp_timeout:
-    description: Number of seconds to wait for DHCP. If nothing answers, the interface is connected without an address.
+    description:
+      - Number of seconds to wait for DHCP (1 to 3600). If nothing answers, the interface is connected without an address.
     type: int
     default: 15
   confirm_timeout:
-    description: Number of seconds to wait for the confirmation. Then the host rolls the change back.
+    description: Number of seconds to wait for the confirmation (5 to 3600). Then the host rolls the change back.
     type: int
     default: 60
 seealso:
@@ -146,7 +147,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
-_MAX_SECONDS = 86400
+_MAX_SECONDS = 3600
 
 ARGUMENTS = {
     "interfaces": dict(type="list", elements="str", default=[]),
@@ -162,14 +163,16 @@ def operation(options: Dict[str, Any], check_mode: bool) -> Result:
         if not least <= options[option] <= _MAX_SECONDS:
             summary = f"Option {option} invalid: {options[option]}."
             raise FleetError("invalid_option", summary, f"Give {least} to {_MAX_SECONDS} seconds.")
+    # Ansible splits a text at its commas and keeps the blanks.
+    interfaces = [name.strip() for name in options["interfaces"]]
+    if not all(interfaces):
+        raise FleetError("invalid_option", "Option interfaces invalid: an entry is empty.", "Remove the empty entry.")
     if options["state"] == "absent":
-        if not options["interfaces"]:
+        if not interfaces:
             summary = "Option interfaces missing: state=absent requires it."
             raise FleetError("missing_option", summary, "Name the interfaces (slb_interfaces), or set '*'.")
-        return adoption.release(options["interfaces"], check_mode)
-    wanted = adoption.Wanted(
-        options["interfaces"], options["dhcp_timeout"], options["confirm_timeout"], uuid.uuid4().hex
-    )
+        return adoption.release(interfaces, check_mode)
+    wanted = adoption.Wanted(interfaces, options["dhcp_timeout"], options["confirm_timeout"], uuid.uuid4().hex)
     return adoption.adopt(wanted, check_mode)
 
 

@@ -10,7 +10,7 @@ from jinja2 import ChainableUndefined, StrictUndefined, TemplateSyntaxError, Und
 from jinja2.exceptions import SecurityError
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import KNOWN
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import DEFAULTS, KNOWN, RANGES, SPECS
 from ansible_collections.slb.fleet.tests.awx.launches import CONTENT, ROOT, SURVEYS, TEMPLATES
 
 STALLS_NOT = (TemplateSyntaxError, UndefinedError, SecurityError)
@@ -83,10 +83,27 @@ def test_survey_asks_for_known_variables_and_no_secret():
         assert set(variables) <= KNOWN - secrets
         for question in questions:
             assert question["type"] in ("text", "multiplechoice", "integer")
-            assert question["default"] == ""
+            # A default, also an empty one, replaces a variable of the job template.
+            assert "default" not in question
             # AWX refuses an empty answer only if there is a minimum length.
             assert question["required"] is (question["type"] == "text" and question["min"] == 1)
     assert SURVEYS["remediate"][0]["required"]
+
+
+def test_survey_has_the_ranges_and_choices_of_the_variables():
+    for question in itertools.chain.from_iterable(SURVEYS.values()):
+        name = question["variable"].removeprefix("slb_")
+        if question["type"] == "integer":
+            least, most = RANGES[name]
+            assert (question["min"], question["max"]) == (least, most)
+            assert question["question_description"].startswith(
+                f"{least} to {most}. Default: {DEFAULTS[f'slb_{name}']}."
+            )
+        if question["type"] == "multiplechoice":
+            accepted = {"true", "false"} if SPECS[name]["type"] == "bool" else {*SPECS[name]["choices"]} - {""}
+            assert set(question["choices"]) == accepted
+        if question["type"] == "text" and name in RANGES:
+            pytest.fail(f"{name} is a number")
 
 
 def test_survey_asks_for_no_place_to_connect_or_to_write():
