@@ -123,7 +123,8 @@ SPECS: Mapping[str, Mapping[str, Any]] = {
 
 RUN_VARIABLES = ("serial", "max_fail_percentage", "batch_pause")
 HOST_VARIABLES = tuple(name for name in SPECS if name not in (*CONNECTION_ARGUMENTS, *RUN_VARIABLES))
-KNOWN = frozenset(f"slb_{name}" for name in (*SPECS, *RUN_VARIABLES, "hosts", "reports", "merged_dir", "har", "dest"))
+_OF_PLAYBOOKS = ("hosts", "canary", "reports", "merged_dir", "har", "dest")
+KNOWN = frozenset(f"slb_{name}" for name in (*SPECS, *RUN_VARIABLES, *_OF_PLAYBOOKS))
 
 
 def read_variables(task_vars: Mapping[str, Any], templar: Any) -> dict[str, Any]:

@@ -37,11 +37,13 @@ ANSWERED: dict[str, dict[str, Any]] = {
         "slb_serial": "1, 50%, 100%",
         "slb_max_fail_percentage": "30",
         "slb_unverified_engine": "fail",
+        "slb_stopped_engine": "start",
         "slb_adopt_interfaces": "true",
     },
     "rollout canary": {"slb_hosts": "edge-1", "slb_unverified_engine": "adopt", "slb_adopt_interfaces": "false"},
     "rollout sliced": {"slb_hosts": "edge-1", "slb_max_fail_percentage": "0"},
     "remediate": {"slb_hosts": "edge-1", "slb_remove_leftovers": "true"},
+    "retire": {"slb_hosts": "edge-1", "slb_remove_leftovers": "false"},
     "adopt_interfaces": {"slb_hosts": "edge-1", "slb_interfaces": "ens9, ens10", "slb_dhcp_timeout": 5},
 }
 

@@ -22,6 +22,7 @@ ALL = {
     "slb_awx_mail_to": ["ops@example.com"],
     "slb_awx_mail_from": "awx@example.com",
     "slb_awx_mail_host": "mail.example",
+    "slb_awx_canary": "edge-3",
     "slb_awx_license_host": "files",
     "slb_awx_license_dest": "/srv/license",
     "slb_awx_slices": 4,
@@ -29,7 +30,7 @@ ALL = {
     "slb_awx_inventory_source": "inventory/slb_engines.yml",
 }
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
-TEMPLATES = ["diagnose", "audit", "rollout", "rollout approved", "remediate", "adopt_interfaces"]
+TEMPLATES = ["diagnose", "audit", "rollout", "rollout approved", "remediate", "retire", "adopt_interfaces"]
 OPTIONAL = ["download_license", "rollout canary", "rollout sliced"]
 CREATED = [
     *("credential_type management node", "credential management node", "execution_environment", "project"),
@@ -77,6 +78,8 @@ def test_setup_with_all_lists_creates_each_object(awx):
     assert (webhook["url"], webhook["headers"]) == (ALL["slb_awx_webhook_url"], ALL["slb_awx_webhook_headers"])
     templates = {name: calls[f"job_template {name}"] for name in TEMPLATES + OPTIONAL}
     assert not any(each["allow_simultaneous"] for each in templates.values())
+    canaries = {name for name, each in templates.items() if each.get("extra_vars", {}).get("slb_canary") == "edge-3"}
+    assert canaries == {"rollout", "rollout approved"}
     license_of = {"slb_license_host": "files", "slb_license_dest": "/srv/license"}
     assert templates["download_license"]["extra_vars"] == license_of
     assert templates["rollout sliced"]["job_slice_count"] == 4

@@ -97,7 +97,7 @@ def test_each_template_with_what_its_survey_sends(lab, jobs, template, is_answer
     # In the lab, this is an interface of h1.
     more = {"slb_interfaces": "ens9*"} if template == "adopt_interfaces" else {}
     is_sliced = template == "rollout sliced" and not is_answered
-    if template == "remediate" and "h1" in engines(lab):
+    if template in ("remediate", "retire") and "h1" in engines(lab):
         lab.management_node.forget("h1")  # as a person removes the engine in the web console
     for ended in jobs.launch(template, answers(template, is_answered, **more), HOSTS, slices=2 if is_sliced else 1):
         well(jobs, ended)

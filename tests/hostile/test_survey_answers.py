@@ -44,6 +44,21 @@ def test_template_runs_with_the_answers_of_its_survey(start, controller, templat
     assert server.seen[INSTALL] == (len(seen.document["hosts"]) if template.startswith("rollout") else 0)
 
 
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"slb_canary": "edge-2"},
+        {"slb_canary": "edge-2", "slb_hosts": ""},
+        {"slb_hosts": "edge-2,engines"},
+    ],
+)
+def test_canary_is_deployed_first(start, controller, variables):
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 3)
+    seen = rollout(controller, hosts, *with_variables(controller.folder, variables))
+    assert json.loads(server.to(INSTALL)[0].body)["name"] == "edge-2", seen.run.output[-3000:]
+
+
 def test_plan_of_the_audit_is_done_after_the_approval(start, controller):
     server = start()
     replace = {"slb_unverified_engine": "replace", "slb_stop_timeout": 1}

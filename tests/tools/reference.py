@@ -51,7 +51,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("slb_motd", "slb_motd_max_bytes", "slb_motd_after"),
     ),
     "Runs": (
-        *("slb_hosts", "slb_serial", "slb_max_fail_percentage", "slb_batch_pause", "slb_approved_plan"),
+        *("slb_hosts", "slb_canary", "slb_serial", "slb_max_fail_percentage", "slb_batch_pause", "slb_approved_plan"),
         *("slb_reports", "slb_merged_dir"),
     ),
     "License": ("slb_license_dest", "slb_license_host", "slb_license_backup"),
@@ -62,6 +62,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 OF_PLAYBOOKS: Mapping[str, dict[str, Any]] = {
     "slb_hosts": {"type": "str", "default": "engines", "description": "Hosts of the playbooks, as a host pattern."},
+    "slb_canary": {
+        "type": "str",
+        "description": "Host that C(rollout) deploys first, if the host is to be changed. Default is the first host of "
+        "the inventory that is to be changed.",
+    },
     "slb_serial": {
         "type": "list",
         "default": [1, "10%", "25%"],

@@ -1,5 +1,6 @@
 """The content of AWX as data: surveys, and messages rendered as AWX renders them."""
 
+import configparser
 import functools
 import itertools
 import json
@@ -127,6 +128,14 @@ def test_credential_injects_options_but_no_password():
     assert "s3cret" not in str(environment)
     assert environment["SLB_PASSWORD_FILE"] == "/runner/env/template.password"
     assert compiled(files["template.password"], StrictUndefined).render(**inputs) == "s3cret"
+
+
+def test_project_has_each_playbook_and_no_interpreter_warnings():
+    project = ROOT / "examples" / "awx"
+    assert {each["playbook"] for each in TEMPLATES.values()} <= {path.name for path in project.glob("*.yml")}
+    settings = configparser.ConfigParser()
+    settings.read(project / "ansible.cfg")
+    assert settings["defaults"]["interpreter_python"] == "auto_silent"
 
 
 def test_role_specification_has_each_default():
