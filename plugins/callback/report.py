@@ -24,7 +24,8 @@ options:
   report_dir:
     description:
       - Path of the folder for the reports; it is created if it is missing. Empty - write no files.
-      - C(%(playbook)s) in it stands for the name of the playbook, such as V(audit).
+      - C(%(playbook)s) in it stands for the name of the playbook, such as V(audit), and C(%(awx_job_id)s) for the number
+        of the job in AWX, or V(local) outside of AWX.
       - A folder to which all users may write is rejected.
       - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run.
       - C(report.html) is written at its end. Each file is replaced as a whole.
@@ -161,7 +162,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         _warn_of_unread_variables(self._display)
         # Both may lie in files that this run writes.
         remember(str(context.CLIARGS.get("subset") or ""))
-        self._folder = self._folder_of(playbook)
+        self._folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
         plan = variables.get("slb_approved_plan")
         approved = None if is_empty(plan) else read_approved_plan(plan)
         folder = short_path(str(self._folder)) if self._folder else ""
@@ -177,8 +178,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         atexit.register(self._finish, "interrupted")
         return self._recorder
 
-    def _folder_of(self, playbook: str) -> Path | None:
+    def _folder_of(self, playbook: str, job: str) -> Path | None:
         folder = self.get_option("report_dir").replace("%(playbook)s", playbook.removeprefix(PREFIX))
+        folder = folder.replace("%(awx_job_id)s", job if job.isdecimal() else "local")
         try:
             return expand_home("report_dir", folder).absolute() if folder else None
         except FleetError as error:
