@@ -24,8 +24,8 @@ options:
   report_dir:
     description:
       - Path of the folder for the reports; it is created if it is missing. Empty - write no files.
-      - C(%(playbook)s) in it stands for the name of the playbook, such as V(audit), and C(%(awx_job_id)s) for the number
-        of the job in AWX, or V(local) outside of AWX.
+      - C(%(playbook)s) in it stands for the name of the playbook, such as V(audit), and C(%(awx_job_id)s) for the
+        number of the job in AWX, or V(local) outside of AWX.
       - A folder to which all users may write is rejected.
       - C(report.json), C(retry) (hosts for a next run) and C(slb_fleet.prom) are updated during the run.
       - C(report.html) is written at its end. Each file is replaced as a whole.

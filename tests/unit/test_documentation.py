@@ -65,3 +65,16 @@ def test_each_link_leads_somewhere(page):
         linked = page.parent / target if target else page
         assert linked.exists(), target
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+TYPED = [
+    *("orphan", "stale", "dry run", "rollback", "undo", "uninstall", "cron", "self-signed", "timeout", "slow"),
+    *("exit status", "bastion", "jump host", "ask-become-pass", "monitoring", "firewall ports", "rotate password"),
+    "downgrade",
+]
+
+
+@pytest.mark.parametrize("word", TYPED)
+def test_word_that_people_type_is_in_the_index(word):
+    index = (ROOT / "docs" / "README.md").read_text().split("## Index")[1]
+    assert re.search(rf"^\|[^|]*\b{word}\b", index, re.MULTILINE)
