@@ -267,7 +267,11 @@ def _change(
 def _delete_profiles(entries: Dict[str, Dict[str, Any]]) -> None:
     """Delete the profiles of interfaces, and restore what a profile does not hold. Raises FleetError."""
     for entry in entries.values():
-        nmcli("--wait", "10", "connection", "delete", "uuid", entry["uuid"], seconds=18)
+        try:
+            nmcli("--wait", "10", "connection", "delete", "uuid", entry["uuid"], seconds=18)
+        except FleetError as error:
+            if error.values.get("rc") != 10:  # 10: no such profile
+                raise
     commands.attempt(["sh", "-c", _restore_script(entries)], _RESTORE_SECONDS * len(entries))
 
 

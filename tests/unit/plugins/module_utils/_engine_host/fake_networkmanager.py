@@ -92,6 +92,8 @@ class FakeHost:
             uuid = UUID.format(len(self.profiles))
             self.profiles[uuid] = dict(zip(words[4::2], words[5::2], strict=True))
             return f"Connection '{words[7]}' ({uuid}) successfully added."
+        if words[:2] in (["connection", "up"], ["connection", "modify"]) and words[3] not in self.profiles:
+            return 10
         if words[:2] == ["connection", "up"]:
             return self._up(words[3]) if self.has_lease or "ipv4.method" in self.profiles[words[3]] else 4
         if words[:2] == ["device", "reapply"]:

@@ -157,6 +157,16 @@ def test_adopt_removes_a_matched_one_that_fails(host, wanted):
     assert recorded().keys() == {"ens9"}
 
 
+def test_adopt_removes_a_matched_one_whose_profile_is_gone(host):
+    def delete(host):
+        for uuid in [uuid for uuid, each in host.profiles.items() if each["ifname"] == "ens10"]:
+            host._delete(uuid)
+
+    host.on_up = delete
+    assert adopt("ens*").values["pending"] == ["ens9"]
+    adoption.confirm("t1")
+
+
 def test_adopt_rolls_back_if_a_named_one_fails(host):
     host.on_up = lambda host: host.devices.update(ens10=Device("connecting"))
     with pytest.raises(FleetError, match="ens10 did not come up"):
