@@ -167,22 +167,43 @@ def test_absent_removes_objects_in_reverse_order(awx):
 
 
 def test_absent_with_objects_of_others_removes_nothing(awx):
-    workflow = {"summary_fields": {"workflow_job_template": {"name": "my workflow"}}}
+    def of_workflow(name):
+        return {"summary_fields": {"workflow_job_template": {"name": name}}}
+
     awx.objects |= {
         "job_templates": [
             {"name": "my job", "project__name": "slb.fleet"},
             {"name": "other", "project__name": "other"},
+            {"name": "slb.fleet audit", "credentials__name": "slb.fleet management node"},
+            {"name": "job with credential", "credentials__name": "slb.fleet management node"},
+            {"name": "job with image", "execution_environment__name": "slb.fleet"},
         ],
-        "schedules": [{"name": "my schedule", "unified_job_template__name": "slb.fleet audit"}],
+        "inventory_sources": [
+            {"name": "source with credential", "credentials__name": "slb.fleet management node"},
+            {"name": "source with image", "execution_environment__name": "slb.fleet"},
+        ],
+        "projects": [{"name": "my project", "default_environment__name": "slb.fleet"}],
+        "organizations": [{"name": "my organization", "default_environment__name": "slb.fleet"}],
+        "schedules": [
+            {"name": "my schedule", "unified_job_template__name": "slb.fleet audit"},
+            {"name": "schedule with image", "execution_environment__name": "slb.fleet"},
+        ],
         "hosts": [
             {"name": "my host", "inventory__name": "slb.fleet engines", "has_inventory_sources": False},
             {"name": "synced", "inventory__name": "slb.fleet engines", "has_inventory_sources": True},
         ],
-        "workflow_job_template_nodes": [{**workflow, "unified_job_template__name": "slb.fleet rollout"}],
+        "workflow_job_template_nodes": [
+            {**of_workflow("my workflow"), "unified_job_template__name": "slb.fleet rollout"},
+            {**of_workflow("node with credential"), "credentials__name": "slb.fleet management node"},
+        ],
     }
     run = awx.run("slb.fleet.awx_setup", {**ALL, "slb_awx_state": "absent"})
     assert run.status == 2
-    for name in ("my job", "my schedule", "my host", "my workflow"):
+    for name in (
+        *("my job", "my schedule", "my host", "my workflow", "my project", "my organization"),
+        *("job with credential", "job with image", "source with credential", "source with image"),
+        *("node with credential", "schedule with image"),
+    ):
         assert f"of others use the content: {name}. Nothing was removed." in run.words
     assert "synced" not in run.words
     assert awx.calls == []
