@@ -393,6 +393,15 @@ def test_stop_is_carried_out_after_its_command_is_killed(event):
     History(Setup(is_engine=False), events).play()
 
 
+@pytest.mark.parametrize("point", ["before update", "after update"])
+def test_runtime_restarts_while_a_container_is_restored(point):
+    """The container was renamed and started, so the report does not say that nothing was changed."""
+    skip = 0 if point == "before update" else 1
+    for runtime in ("docker", "podman-5"):
+        events = [Event("clock", 0, "run killed"), Event(point, skip, "docker restarts")]
+        History(Setup(runtime=runtime, is_engine=False), events).play()
+
+
 @pytest.mark.parametrize("point", ["after rename", "after write", "call"])
 def test_container_that_a_person_makes_after_an_interruption(point):
     """No request was sent, so it is no engine: the set-aside container is named, or restored."""
@@ -400,7 +409,7 @@ def test_container_that_a_person_makes_after_an_interruption(point):
     History(Setup(is_engine=False, rest=600.0), events).play()
 
 
-def test_container_that_a_person_makes_before_the_request_is_marked():
+def test_container_that_a_person_makes_before_the_mark():
     History(Setup(is_engine=False), [Event("before write", 2, "person makes")]).play()
 
 

@@ -317,7 +317,8 @@ def move_back(aside: Dict[str, Any]) -> bool:
         _restore_details(seen, aside)
     except FleetError as error:
         raise partially_restored(NAME, error) from error
-    now = _inspect_known(aside)
+    # Each change was confirmed: a runtime that does not answer now does not take that back.
+    now = inspect(aside["runtime"], aside["id"])
     return (now.name, now.state, now.restart_policy) != (first.name, first.state, first.restart_policy)
 
 

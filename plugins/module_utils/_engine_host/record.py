@@ -14,7 +14,7 @@ import re
 import secrets
 import stat
 import sys
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, safety, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
@@ -538,12 +538,7 @@ def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, i
         # A full disk must not keep the container from being restored.
         with contextlib.suppress(FleetError):
             write(dict(noted, state="restoring"))
-        try:
-            is_restored = container.move_back(aside)
-        except FleetError:
-            holder = container.find_other_holder(aside)
-            if holder is None:
-                raise
+        is_restored, holder = _move_back(aside)
     if aside and holder:
         if is_asked:
             raise container.name_taken(aside, holder)
@@ -554,6 +549,20 @@ def _restore(noted: Record, aside: Optional[Dict[str, Any]], check_mode: bool, i
         words = f"{error.summary} The container was restored." if is_restored else error.summary
         raise FleetError(error.code, words, error.fix, restored=is_restored) from error
     return _result(True, noted, after, before, container.find_container(), restored=is_restored)
+
+
+def _move_back(aside: Dict[str, Any]) -> Tuple[bool, Optional[Container]]:
+    """Return whether the container was restored, and which other one has taken its name. Raises FleetError."""
+    try:
+        return container.move_back(aside), None
+    except FleetError as error:
+        try:
+            holder = container.find_other_holder(aside)
+        except FleetError:
+            raise error from None  # the runtime does not answer any more
+        if holder is None:
+            raise
+        return False, holder
 
 
 def _leave_to_evidence(noted: Record, aside: Dict[str, Any], holder: Container, check_mode: bool) -> Result:

@@ -391,6 +391,27 @@ def test_restore_container_that_does_not_start(host, how):
     assert host.state() == before
 
 
+@pytest.mark.parametrize(("verb", "code"), [("start", "partially_restored"), ("update", None)])
+def test_restore_without_an_answer_after_a_change(host, monkeypatch, verb, code):
+    """The failure says that the container was changed; one that was restored completely is no failure."""
+    host.runtime.add()
+    prepare(host)
+    answer, seen = host.runtime.attempt, []
+
+    def attempt(argv, timeout):
+        if verb in seen:
+            return commands.Completed(argv, 1, "", "Cannot connect to the Docker daemon")
+        done = answer(argv, timeout)
+        seen.extend(word for word in argv if word == verb)
+        return done
+
+    monkeypatch.setattr(host.runtime, "attempt", attempt)
+    if code:
+        assert code_of(restore) == code
+    else:
+        assert restore().values["restored"]
+
+
 @pytest.mark.parametrize("is_new", [False, True])
 def test_restore_with_the_name_taken_restores_nothing(host, is_new):
     """A container that came when a request may have been sent may be its engine."""
