@@ -13,7 +13,7 @@ intersphinx_mapping = {}
 _LABELS = "action_plugins|callback_plugins|common_return_values|ansible_configuration_settings"
 nitpick_ignore_regex = [(".*", r"ansible_collections\.ansible\..*"), ("std:envvar", "ANSIBLE_.*"), ("std:ref", _LABELS)]
 myst_heading_anchors = 3
-exclude_patterns = ["docs/site", "docs/docsite"]
+exclude_patterns = ["docs/site", "docs/docsite", ".github"]
 # Commands and their output are shown as they are, also where they stand in a sentence.
 smartquotes = False
 highlight_language = "text"
