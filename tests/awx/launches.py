@@ -98,9 +98,14 @@ def with_variables(folder: Path, variables: Mapping[str, Any]) -> list[str]:
     if variables.get("slb_approved_plan") == APPROVED_PLAN:
         own["slb_approved_plan"] = variables["slb_approved_plan"]
     file.write_text(yaml.dump({**_marked(dict(variables)), **own}, Dumper=_Dumper))
-    has_text = any(isinstance(value, str) for name, value in variables.items() if name not in own)
-    assert ("!unsafe" in file.read_text()) is has_text
+    launched = {name: value for name, value in variables.items() if name not in own}
+    assert ("!unsafe" in file.read_text()) is _has_text(launched)
     return ["-e", f"@{file}"]
+
+
+def _has_text(value: Any) -> bool:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return isinstance(value, str) or any(map(_has_text, parts))
 
 
 def playbook_of(template: str) -> str:
