@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from fleet import RECORD, ROOT, Fleet
+from fleet import RECORD, Fleet
 from runs import wait_until
 
 pytestmark = pytest.mark.long
@@ -219,15 +218,3 @@ def test_record_that_cannot_be_written_stops_nothing(fleet, shell, trouble):
         assert names(shell) == {"slb": "running"}
     finally:
         shell(f"umount {FACTS}")
-
-
-def test_host_is_forgotten_as_the_documentation_says(fleet, shell):
-    shell(f"{RUN} {SERVE}")
-    set_aside(fleet)
-    section = (ROOT / "docs" / "operations.md").read_text().split("## Removing a host")[1].split("\n## ")[0]
-    (recipe,) = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
-    shown = fleet.hosts[HOST].exec(["sh", "-e", "-c", recipe]).stdout
-    places = "/etc /var /run /root /home /usr/local /opt"
-    assert shell(f"find {places} -xdev -regex '.*\\(slb[-_]fleet\\|slb_engine\\).*'") == ""
-    (leftover,) = names(shell)
-    assert leftover in shown
