@@ -161,6 +161,19 @@ def _start_or_fail(state: State, policy: Policy) -> Action:
     return "start" if is_wanted and is_possible else "fail"
 
 
+def _is_of_another_engine(state: State, policy: Policy) -> bool:
+    """A wrong address leads to another host, whose engine and record must stay."""
+    record = state.record
+    if policy.retires:
+        return record.state not in ("none", "invalid") and not state.record_is_current
+    is_its_container = record.state == "verified" and record.last_verified == state.container.id
+    is_other = (is_its_container and not state.record_is_current) or (
+        state.is_after_request_of_other and state.container.is_live
+    )
+    is_stated = policy.remediates or policy.unverified_engine == "adopt"
+    return is_other and state.container.state != "absent" and not is_stated
+
+
 def _managed(state: State) -> FleetError:
     return safety.managed(state.container.manager, state.container.manager_fix)
 
@@ -454,7 +467,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "container_renamed",
         "the verified container exists under another name",
-        lambda s, p: s.was_verified and bool(s.record.verified_name) and not p.remediates,
+        lambda s, p: s.was_verified and bool(s.record.verified_name) and (p.retires or not p.remediates),
         "fail",
         lambda s, p: f"Verified container has another name: {s.record.verified_name}.",
         lambda s, p: (
@@ -644,16 +657,10 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     ),
     SafetyCheck(
         "record_of_other_engine",
-        "the record verifies this container for another engine, or it is live and came with the request of another one",
-        ("record", "replace"),
-        lambda s, p: (
-            (
-                (s.record.state == "verified" and s.record.last_verified == s.container.id and not s.record_is_current)
-                or (s.is_after_request_of_other and s.container.is_live)
-            )
-            and not p.remediates
-            and p.unverified_engine != "adopt"
-        ),
+        "the record verifies this container for another engine, or it is live and came with the request of another; "
+        "for slb.fleet.retire, the record is of another engine",
+        ("record", "install", "replace"),
+        _is_of_another_engine,
         lambda s, p: (
             f"Deployment record shows this container for engine {s.record.engine.name} at "
             f"{s.record.engine.manage_ip} ({s.record.engine.base_url})."
@@ -669,6 +676,14 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: bool(s.record.unwritable),
         lambda s, p: f"Deployment record not writable: {s.record.unwritable}.",
         lambda s, p: "Repair that on the host, then run again." if s.is_root else "Set become: true for this host.",
+    ),
+    SafetyCheck(
+        "leftover_running",
+        "a container that was set aside runs, and slb.fleet.retire would leave it behind",
+        ("install", "replace"),
+        lambda s, p: p.retires and bool(s.running_leftovers),
+        lambda s, p: f"Set-aside containers run: {', '.join(s.running_leftovers)}.",
+        lambda s, p: f"{_stop_running_leftovers(s)}Then run again.",
     ),
     # The step on the host repeats these, with the same words.
     SafetyCheck(

@@ -233,6 +233,14 @@ ROWS = [
     (host(container("absent"), listed="deploying"), RETIRES, "fail", "still_listed"),
     (host(note=record(), listed="not_listed"), RETIRES, "replace", "replace_requested"),
     (host(container(connections=1), note=record()), RETIRES, "fail", "container_in_use"),
+    # A wrong address, or a container that a person renamed
+    (host(note=record(engine=OTHER)), RETIRES, "fail", "record_of_other_engine"),
+    (host(container("absent"), record(engine=OTHER)), RETIRES, "fail", "record_of_other_engine"),
+    (host(container("absent"), record(engine=OTHER)), Policy(), "install", "not_installed"),
+    (host(container("absent"), record(verified_name="edge")), RETIRES, "fail", "container_renamed"),
+    (host(container("absent")), RETIRES, "install", "not_installed"),
+    (host(container("absent"), running_leftovers=("slb-leftover-1",)), RETIRES, "fail", "leftover_running"),
+    (host(container("absent"), running_leftovers=("slb-leftover-1",)), Policy(), "install", "not_installed"),
     # Safety checks
     (host(container(connections=2), listed="not_listed"), Policy(), "fail", "container_in_use"),
     (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
