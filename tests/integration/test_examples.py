@@ -25,7 +25,7 @@ ABOUT_AWX = ("merge_reports", "awx_content", "engine_list_proposal")
 PLUGINS = [
     (kind, path.stem)
     for kind, folder, ending in (("module", "modules", "py"), ("filter", "filter", "yml"))
-    for path in sorted((ROOT / "plugins" / folder).glob(f"*.{ending}"))
+    for path in sorted((ROOT / "plugins" / folder).glob(f"[!_]*.{ending}"))
     if path.stem not in ABOUT_AWX
 ]
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.name not in ABOUT_AWX)

@@ -160,7 +160,7 @@ def test_stopped_daemon_is_unknown_and_nothing_is_done(fleet):
     try:
         assert facts(fleet)["engine_container"]["state"] == "unknown"
         assert set_aside(fleet)["code"] == "container_state_unknown"
-        assert "inactive" in host.exec(["sh", "-c", "systemctl is-active docker.service || true"])
+        assert "inactive" in host.exec(["sh", "-c", "systemctl is-active docker.service || true"]).stdout
     finally:
         host.exec(["systemctl", "start", "docker.service"])
 
