@@ -14,7 +14,7 @@ import re
 import secrets
 import stat
 import sys
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, safety, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
@@ -34,6 +34,7 @@ ENGINE = ("name", "manage_ip", "base_url")
 OPEN = ("preparing", "prepared", "restoring")
 """States of a step that is in progress or was interrupted. No request was sent, or it was rejected."""
 
+_FSTAB = "/etc/fstab"
 _MODE = 0o644
 _MAX_BYTES = 1024 * 1024
 _MAX_CONTAINERS = 5000
@@ -316,11 +317,27 @@ def find_start_obstacle(seen: Container) -> Optional[str]:
     missing = [path for path in seen.binds if not os.path.exists(path)]
     if missing:
         return f"{missing[0]} is missing (a disk that is not mounted?)"
+    unmounted = _find_unmounted(seen.binds)
+    if unmounted:
+        return f"{unmounted} is not mounted (/etc/fstab)"
     taken = {each["port"]: each["process"] for each in sockets.find_listening(seen) if each["engine"]}
     if taken:
         port, process = min(taken.items())
         return f"port {port} is in use by {process or 'another process'}"
     return None
+
+
+def _find_unmounted(paths: Iterable[str]) -> Optional[str]:
+    """Return a mount point of fstab that is not mounted, and that one of ``paths`` is in: its folder is empty then."""
+    places: List[List[str]] = []
+    for file, field in ((_FSTAB, 1), ("/proc/self/mountinfo", 4)):
+        with contextlib.suppress(OSError), open(file, errors="replace") as stream:
+            lines = [line.split() for line in stream if not line.lstrip().startswith("#")]
+            places.append([words[field].replace("\\040", " ") for words in lines if len(words) > field])
+    wanted, mounted = places if len(places) == 2 else ([], [])
+    unmounted = [place for place in wanted if place.startswith("/") and place not in mounted]
+    folders_used = [os.path.realpath(path) + "/" for path in paths]
+    return next((place for place in unmounted if any(each.startswith(place + "/") for each in folders_used)), None)
 
 
 def verify(options: Dict[str, Any], check_mode: bool) -> Result:

@@ -56,8 +56,8 @@ def best_of(*entries, known=None):
     return candidates_of(*entries, known=known)[0]
 
 
-def list_of(data, path=PATH, **beside):
-    return entry(path, {"code": 0, "data": data, **beside})
+def list_of(data, path=PATH, **more):
+    return entry(path, {"code": 0, "data": data, **more})
 
 
 @pytest.mark.parametrize("browser", [dict, sanitized, of_firefox], ids=["Chrome", "sanitized", "Firefox"])

@@ -755,6 +755,7 @@ def test_start_verified_container_is_started_once(host, status):
         ("paused", "container_not_started"),
         ("auto_remove", "container_not_started"),
         ("mount", "container_not_started"),
+        ("unmounted", "container_not_started"),
         ("port", "container_not_started"),
         ("manager", "managed_by_systemd"),
     ],
@@ -770,6 +771,13 @@ def test_start_refused_changes_nothing(host, monkeypatch, case, code):
         host.runtime.containers.clear()
     elif case == "mount":
         item["Mounts"] = [{"Type": "volume", "Source": "/none"}, {"Type": "bind", "Source": "/srv/not-mounted"}]
+    elif case == "unmounted":
+        disk = host.path.parents[1] / "disk"
+        disk.mkdir()
+        fstab = host.path.parents[1] / "fstab"
+        fstab.write_text(f"# /dev/sdb1 /none\n/dev/sdc1 / ext4 defaults 0 1\n/dev/sda1 {disk} ext4 nofail 0 2\n")
+        monkeypatch.setattr(record, "_FSTAB", str(fstab))
+        item["Mounts"] = [{"Type": "bind", "Source": str(disk / ".")}, {"Type": "bind", "Source": str(disk)}]
     elif case == "port":
         item["HostConfig"]["PortBindings"] = {"443/tcp": [{"HostIp": "", "HostPort": "443"}], "53/udp": None}
         listening = [
