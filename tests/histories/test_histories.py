@@ -212,7 +212,7 @@ def _person(what: str) -> Callable[[History, Actor], None]:
         if verb == "makes":
             if not box:
                 made = world.add("running", "no")
-                made.altered, made.is_made = world.steps, world.may_be_sent
+                made.altered, made.is_made = world.steps, world.may_be_sent or world.has_looked_before_request
                 world.say(f"A person makes slb ({made.id}).")
             return
         if verb == "uses" and not box and leftover:
@@ -409,8 +409,9 @@ def test_container_that_a_person_makes_after_an_interruption(point):
     History(Setup(is_engine=False, rest=600.0), events).play()
 
 
-def test_container_that_a_person_makes_before_the_mark():
-    History(Setup(is_engine=False), [Event("before write", 2, "person makes")]).play()
+@pytest.mark.parametrize("skip", [2, 3], ids=["before its look", "after its look"])
+def test_container_that_a_person_makes_before_the_mark(skip):
+    History(Setup(is_engine=False), [Event("before write", skip, "person makes")]).play()
 
 
 def test_role_works_when_it_is_called_again_in_the_play():

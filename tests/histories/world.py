@@ -94,7 +94,7 @@ class Box:
     """A container. ``wanted``: its policy before any run. ``owed``: accepted requests when it was set aside live.
 
     ``altered``: the step at which a person started it or connected to it. ``post``: the request that it came with.
-    ``changer``: the run that changed it last. ``is_made``: a person made it, when a request may have been sent.
+    ``changer``: the run that changed it last. ``is_made``: a person made it after the last look before a request.
     """
 
     id: str
@@ -482,6 +482,11 @@ class World:
         self.engine = "failed" if fault == "loops" else "running"
         box = self.add("restarting" if fault == "loops" else "running", "always", post)
         self.say(f"The deployment of {post.run.name} makes the container {box.id}, which is {box.state}.")
+
+    @property
+    def has_looked_before_request(self) -> bool:
+        """Whether a step has looked for a container ``slb`` for the last time, and is about to write ``requested``."""
+        return any(each.kind == "before write" and each.name.endswith(" mark") for each in self.actors)
 
     # --- the promises
 
