@@ -25,7 +25,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.languag
 MESSAGE_LENGTH = 300
 """Maximum number of characters of a message that is shown."""
 
-_LOOKED_AT = 32 * 1024  # characters; a message is at the beginning of a page
+_MAX_PAGE_CHARS = 32 * 1024  # characters; a message is at the beginning of a page
 _MAX_VALUES = 1_000_000  # of one JSON document
 _CHARSET = re.compile(
     r"charset\s*=\s*[\"']?(utf-?(?:8|16)|us-ascii|gb2312|gbk|gb18030|big5|iso-8859-\d+|windows-125\d|shift_jis|euc-\w\w)\b",
@@ -116,14 +116,14 @@ class Answer:
 
     @cached_property
     def is_html(self) -> bool:
-        return not self.parsed and bool(_HTML.match(self.text[:_LOOKED_AT]))
+        return not self.parsed and bool(_HTML.match(self.text[:_MAX_PAGE_CHARS]))
 
     @cached_property
     def is_login_page(self) -> bool:
         """Whether the body is a page with a login form, or a page that leads to one."""
         if not self.is_html:
             return False
-        source = self.text[:_LOOKED_AT]
+        source = self.text[:_MAX_PAGE_CHARS]
         title = re.search(r"<title[^<>]*>([^<]*)", source, re.IGNORECASE)
         is_script_only = not self.message and re.search(
             r"location[^<>\"']{0,20}[\"'][^<>\"']{0,500}?(?:log|sign)[_-]?in\b", source
@@ -154,7 +154,7 @@ class Answer:
         if self.parsed:
             top = self.parsed[0] if isinstance(self.parsed[0], list) else [self.parsed[0]]
             return "\n".join(map(plain, top)) if all(isinstance(each, str) for each in top) else ""
-        return plain(_visible_text(self.text[:_LOOKED_AT]) if self.is_html else self.text)
+        return plain(_visible_text(self.text[:_MAX_PAGE_CHARS]) if self.is_html else self.text)
 
     @property
     def message(self) -> str:
@@ -259,7 +259,7 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
 
 def plain(text: str) -> str:
     """Return the beginning of ``text`` in one line, without HTML entities, JSON escapes and full-width forms."""
-    text = html.unescape(re.sub(r"&#\w{9,};?", "\ufffd", text[:_LOOKED_AT]))
+    text = html.unescape(re.sub(r"&#\w{9,};?", "\ufffd", text[:_MAX_PAGE_CHARS]))
     text = re.sub(r"(?:\\u[0-9a-fA-F]{4})+", _unescape, text)
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
