@@ -578,12 +578,13 @@ def _parse(runtime: str, name: str, text: str) -> Container:
 
 def _parse_health(item: Dict[str, Any], runtime: str, uptime: Optional[float]) -> Tuple[Optional[str], Optional[str]]:
     """Return the state of the health check, and the last line that it printed since the start of the container."""
-    seen = item["State"].get("Health") or {}
+    state = item["State"]
+    seen = state.get("Health") or state.get("Healthcheck") or {}  # the second key: Podman before 4.0
     status, check = seen.get("Status"), item["Config"].get("Healthcheck") or {}
     if uptime is None or status not in ("starting", "healthy", "unhealthy"):  # Podman 4.3 has an empty text for none
         return None, None
     # After a restart, the log still has the checks of the run before.
-    began = _parse_time(item["State"]["StartedAt"])
+    began = _parse_time(state["StartedAt"])
     log = [str(entry.get("Output")) for entry in seen.get("Log") or [] if _parse_time(entry["Start"]) >= began]
     lines = log[-1].strip().splitlines() if log else []
     defaults = {"Interval": 30, "Timeout": 30, "StartPeriod": 0}

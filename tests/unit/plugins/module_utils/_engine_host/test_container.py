@@ -83,6 +83,7 @@ BEFORE, SINCE = (
 )
 
 
+@pytest.mark.parametrize("key", ["Health", "Healthcheck"], ids=["docker", "podman-3"])
 @pytest.mark.parametrize(
     ("runtime", "health", "check", "uptime", "state", "output"),
     [
@@ -100,7 +101,7 @@ BEFORE, SINCE = (
         ("podman", {"Status": "starting"}, {"Test": ["CMD", "true"]}, 1, "silent", None),  # --health-interval=disable
     ],
 )
-def test_find_reads_the_health_check(programs, monkeypatch, runtime, health, check, uptime, state, output):
+def test_find_reads_the_health_check(programs, monkeypatch, runtime, health, check, uptime, state, output, key):
     program(
         programs,
         runtime,
@@ -111,7 +112,7 @@ def test_find_reads_the_health_check(programs, monkeypatch, runtime, health, che
                 "Pid": 7,
                 "ExitCode": 0,
                 "StartedAt": "2026-11-20T13:14:00.1Z",
-                "Health": health,
+                key: health,
             },
             Config={"Image": "slb:1", "Healthcheck": check},
         )
