@@ -208,11 +208,14 @@ def _wait_until_running(client: Client, engine: Engine, engine_list: EngineList,
     deadline = time.monotonic() + seconds
     wanted = (engine.name, comparable(engine.manage_ip))
     while True:
+        listed, failure = [], None
         try:
             listed = fetch_engines(client, engine_list).engines
         except FleetError as error:
             error.values["outcome"] = outcome
-            raise
+            if error.code != "management_node_unavailable":
+                raise
+            failure = error  # it may be restarting
         states = sorted({each["state"] for each in listed if (each["name"], each["address"]) == wanted})
         if states == ["running"]:
             return
@@ -221,6 +224,8 @@ def _wait_until_running(client: Client, engine: Engine, engine_list: EngineList,
             fix = "Look up the deployment in the web console."
             raise FleetError("deployment_failed", summary, fix, outcome=outcome)
         if time.monotonic() + _POLL_SECONDS > deadline:
+            if failure:
+                raise failure
             shown = " and ".join(states) or "does not list it"
             summary = "Installation of %s on %s not finished within %g s: engine list: %s." % (*wanted, seconds, shown)
             fix = "Look up the deployment in the web console, or raise wait_timeout."

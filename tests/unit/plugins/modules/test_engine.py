@@ -10,6 +10,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Install
 from ansible_collections.slb.fleet.plugins.modules import engine
 
+UNAVAILABLE = FleetError("management_node_unavailable", "x", "y")
 ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "state", "running": ["up"]}
 
 
@@ -48,7 +49,7 @@ def request_engine(monkeypatch):
 
 @pytest.mark.parametrize("outcome", ["requested", "exists"])
 def test_wait_ends_when_the_engine_runs(request_engine, outcome):
-    result = request_engine(None, "deploying", "running", outcome=outcome)
+    result = request_engine(None, UNAVAILABLE, "deploying", "running", outcome=outcome)
     assert (result["outcome"], result["state"]) == (outcome, "running")
 
 
@@ -59,6 +60,7 @@ def test_wait_ends_when_the_engine_runs(request_engine, outcome):
         (["deploying"], "deployment_in_progress", 60),
         ([None], "deployment_in_progress", 60),
         ([FleetError("engine_list_unavailable", "x", "y")], "engine_list_unavailable", 0),
+        ([UNAVAILABLE], "management_node_unavailable", 60),
     ],
 )
 def test_wait_that_fails_keeps_the_outcome(request_engine, states, code, seconds):
