@@ -212,7 +212,7 @@ def _person(what: str) -> Callable[[History, Actor], None]:
         if verb == "makes":
             if not box:
                 made = world.add("running", "no")
-                made.altered, made.is_made = world.steps, world.may_be_sent or world.has_looked_before_request
+                made.altered, made.is_made = world.steps, world.may_be_sent
                 world.say(f"A person makes slb ({made.id}).")
             return
         if verb == "uses" and not box and leftover:
@@ -409,9 +409,13 @@ def test_container_that_a_person_makes_after_an_interruption(point):
     History(Setup(is_engine=False, rest=600.0), events).play()
 
 
-@pytest.mark.parametrize("skip", [2, 3], ids=["before its look", "after its look"])
-def test_container_that_a_person_makes_before_the_mark(skip):
-    History(Setup(is_engine=False), [Event("before write", skip, "person makes")]).play()
+@pytest.mark.parametrize(
+    ("point", "skip"),
+    [("before write", 2), ("before write", 3), ("after write", 3), ("ends", 3)],
+    ids=["before its look", "after its look", "after its write", "at its end"],
+)
+def test_container_that_a_person_makes_around_the_mark(point, skip):
+    History(Setup(is_engine=False), [Event(point, skip, "person makes")]).play()
 
 
 def test_role_works_when_it_is_called_again_in_the_play():

@@ -155,7 +155,7 @@ class World:
     steps: int = 0
     boxes: dict[str, Box] = field(default_factory=dict)
     posts: list[Post] = field(default_factory=list)
-    may_be_sent: bool = False
+    is_marked: bool = False
     accepted: int = 0
     actors: list[Actor] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -201,7 +201,7 @@ class World:
         if actor.is_dead:
             raise Killed
         actor.kind, actor.wake = kind, self.now + seconds
-        self.may_be_sent |= kind == "clock"
+        self.is_marked |= kind == "after write" and actor.name.endswith(" mark")
         actor.greenlet.parent.switch()
         if kind in ("clock", "byte") and actor.stopped_at in ("clock", "byte"):
             return  # the thread that sends may go on before the one that watches the time
@@ -484,9 +484,10 @@ class World:
         self.say(f"The deployment of {post.run.name} makes the container {box.id}, which is {box.state}.")
 
     @property
-    def has_looked_before_request(self) -> bool:
-        """Whether a step has looked for a container ``slb`` for the last time, and is about to write ``requested``."""
-        return any(each.kind == "before write" and each.name.endswith(" mark") for each in self.actors)
+    def may_be_sent(self) -> bool:
+        """Whether a step has looked for a container ``slb`` for the last time before a request."""
+        is_marking = (each.kind == "before write" and each.name.endswith(" mark") for each in self.actors)
+        return self.is_marked or any(is_marking)
 
     # --- the promises
 
