@@ -16,7 +16,6 @@ from typing import Any, cast
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, boot_time
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
     CHECK_FIRST,
@@ -50,7 +49,7 @@ class ActionModule(HostAction):
         request_id, requests = str(planned["request_id"]), int(planned.get("requests") or 0)
         if host.reservations.noted(f"sent {request_id}"):
             raise FleetError("state_changed", "Install request of this plan sent already.", "Plan the host again.")
-        connection = Connection.from_options(host.connection)
+        connection = host.connect()
         client = Client(connection, RunCache(connection))
         client.log_in()
         host.fetch_list(host.list_age(planned["plan"]))

@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import find_difference, work_of
@@ -27,6 +27,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCac
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
 PHASES = ["check", "compare", "deploy", "verify", "remediate", "retire"]
+_HOST_SECONDS = 20
+"""Of the time of a task: for the host, after the engine list."""
+_END_SECONDS = 5
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "phase": {"type": "str", "default": "check", "choices": PHASES},
     "planned": {"type": "dict"},
@@ -56,6 +59,8 @@ class ActionModule(HostAction):
             return failed
         requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
         host.reserve()
+        # A management node that hangs is no failure of the host.
+        host.end = self.time_before_end(_HOST_SECONDS)
         host.fetch_list(LIST_AGE_SECONDS if is_deploying else None)
         if phase == "compare":
             if "slb_host" not in planned:
@@ -75,6 +80,7 @@ class ActionModule(HostAction):
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan, variables)
         elif plan.action in ("install", "replace") and not host.policy.remediates:
+            host.end = self.time_before_end(_END_SECONDS)
             plan = host.plan_again(session=_find_obstacle(host))
         if not is_compared:
             unknown = _unknown_variables(host, variables)
@@ -178,7 +184,7 @@ def _failed_plan(error: FleetError) -> dict[str, Any]:
 def _find_obstacle(host: FleetHost) -> FleetError | None:
     """Return why the management node gives no session, before anything is touched; None if it gives one."""
     try:
-        connection = Connection.from_options(host.connection)
+        connection = host.connect()
         Client(connection, RunCache(connection)).log_in()
     except FleetError as error:
         return error

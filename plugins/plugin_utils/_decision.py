@@ -21,6 +21,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import Policy, St
 
 _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
 _NO_LIST = "engine_list_unavailable"
+_PASSING = (_NO_LIST, "management_node_unavailable")
+"""Failures of the engine list that may end without a change of the settings."""
 RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
 
 
@@ -318,6 +320,15 @@ RULES: tuple[Rule, ...] = (
         "fail",
         lambda s, p: f"Host does not have slb_manage_ip {s.engine.manage_ip}; it has {', '.join(s.addresses[:5])}.",
         "Correct slb_manage_ip or ansible_host. If NAT translates it, set slb_manage_ip_translated: true.",
+    ),
+    Rule(
+        "deployment_in_progress",
+        "the engine list cannot be fetched, as while the management node restarts, and an install request on the host "
+        "is younger than `slb_wait_timeout`",
+        lambda s, p: s.listed.state == "unavailable" and s.listed.code in _PASSING and s.remaining(p) > 0,
+        "wait",
+        "Deployment in progress: install requested {age} s ago. {listed}",
+        lambda s, p: s.listed.fix or "Check the management node, then run again.",
     ),
     Rule(
         "engine_list_unavailable",

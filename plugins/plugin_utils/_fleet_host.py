@@ -49,7 +49,10 @@ POLL_SECONDS = 5
 
 @dataclass
 class FleetHost:
-    """``connection``: options of the management node. ``size``: number of hosts of the play."""
+    """``connection``: options of the management node. ``size``: number of hosts of the play.
+
+    ``end``: of time.monotonic(), when calls of the management node have to be over.
+    """
 
     name: str
     variables: dict[str, Any]
@@ -59,6 +62,7 @@ class FleetHost:
     policy: Policy
     size: int
     is_limited: bool
+    end: float = math.inf
     reservations: Reservations = field(default_factory=Reservations)
     last_state: State = field(default_factory=State)
     _conflict: str = ""
@@ -127,6 +131,10 @@ class FleetHost:
         """Return whether there is work on a host whose engine is healthy."""
         return bool(self.variables["adopt_interfaces"] or self.variables["motd_after"] == "restored")
 
+    def connect(self) -> Connection:
+        """Return the connection to the management node. Raises FleetError."""
+        return replace(Connection.from_options(self.connection), end=self.end)
+
     def reserve(self) -> None:
         """Reserve name and address, before the host is contacted. An address is one host, whatever manages it."""
         engine = self.engine
@@ -185,7 +193,7 @@ class FleetHost:
             return
         name, address = self.engine.name, self.engine.manage_ip
         try:
-            found = listed(fetch_excerpt(self.connection, engine_list, name, address, max_age), name, address)
+            found = listed(fetch_excerpt(self.connect(), engine_list, name, address, max_age), name, address)
         except FleetError as error:
             found = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
         is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
@@ -246,9 +254,8 @@ class FleetHost:
         node = self.engine.base_url
         if not engine_list or self.is_limited or not self.reservations.is_first(f"unknown engines {node}"):
             return []
-        connection = Connection.from_options(self.connection)
         try:
-            engines = RunCache(connection).engines(EngineList.from_option(engine_list)).engines
+            engines = RunCache(self.connect()).engines(EngineList.from_option(engine_list)).engines
         except FleetError:
             return []
         return [

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shlex
 import time
 from collections.abc import Mapping
@@ -75,6 +76,11 @@ class HostAction(ActionBase):  # type: ignore[misc]
         """Return the time of this task that is left for a module on the host, at most ``most`` seconds."""
         left = most if not self._task.timeout else min(most, self._task.timeout - (time.monotonic() - self._began))
         return max(0.0, left - _MARGIN_SECONDS)
+
+    def time_before_end(self, reserve: float) -> float:
+        """Return when ``reserve`` seconds of this task are left, at the earliest at its half: of time.monotonic()."""
+        limit = self._task.timeout
+        return self._began + max(limit / 2, limit - reserve) if limit else math.inf
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. Raises FleetError."""

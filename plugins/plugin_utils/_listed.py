@@ -147,12 +147,12 @@ def is_address(text: str) -> bool:
 
 
 def fetch_excerpt(
-    options: Mapping[str, Any], engine_list: Any, name: str, manage_ip: str, max_age: float | None
+    connection: Connection, engine_list: Any, name: str, manage_ip: str, max_age: float | None
 ) -> Excerpt:
     """Return what the engine list of the run shows of one engine.
 
     Args:
-        options: Those of the connection.
+        connection: To the management node.
         engine_list: The variable ``slb_engine_list``.
         name: Of the engine.
         manage_ip: Of the engine.
@@ -161,6 +161,5 @@ def fetch_excerpt(
     Raises FleetError.
     """
     configured = EngineList.from_option(engine_list)
-    cache = RunCache(Connection.from_options(options))
-    listing = cache.engines(configured, max_age)
+    listing = RunCache(connection).engines(configured, max_age)
     return excerpt(listing.engines, name, manage_ip, listing.gap)

@@ -47,7 +47,7 @@ class RunCache:
     def __init__(self, connection: Connection, folder: Path | None = None) -> None:
         self._connection = connection
         self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
-        self._key = asdict(replace(connection, timeout=0, retries=0, names={}))
+        self._key = asdict(replace(connection, timeout=0, retries=0, names={}, end=0))
         self._session_file = self._file("session", self._key)
 
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
@@ -153,7 +153,7 @@ class RunCache:
         descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
             try:
-                is_locked = is_got(descriptor, self._connection.call_seconds, _POLL_SECONDS)
+                is_locked = is_got(descriptor, self._connection.deadline() - time.monotonic(), _POLL_SECONDS)
             except OSError:
                 is_locked = True
             if not is_locked:

@@ -4,6 +4,7 @@ import socket
 import ssl
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,17 @@ def test_refused_connection_is_retried_with_growing_pauses(start, pauses, second
     assert result["code"] == "management_node_unavailable"
     assert len(pauses) == len(seconds)
     assert all(0.5 * second <= pause <= 1.5 * second for pause, second in zip(pauses, seconds, strict=True))
+
+
+@pytest.mark.parametrize("seconds", [1, 0], ids=["some time is left", "none is left"])
+def test_call_ends_with_the_task(start, seconds):
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # it accepts connections and does not answer
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        connection = Connection.from_options(options(start(), base_url=url, timeout=600, retries=3))
+        began = time.monotonic()
+        with pytest.raises(FleetError) as caught:
+            client_module.Client(replace(connection, end=began + seconds)).log_in()
+        assert (caught.value.code, time.monotonic() - began < 300) == ("management_node_unavailable", True)
 
 
 def test_retry_after_is_waited_for(start, pauses):

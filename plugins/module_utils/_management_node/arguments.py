@@ -11,6 +11,7 @@ import math
 import os
 import re
 import stat
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -81,7 +82,7 @@ class Connection:
     ``base_url`` is normalized and has no trailing slash. ``tls_fingerprint`` has 64 lower-case hexadecimal digits,
     or is empty if the certificate is not pinned. ``timeout``: seconds for one attempt, from name resolution to the last
     byte. ``headers``: further ones of each request. ``retries``: how often a call is repeated. ``names``: those of
-    ``Options``.
+    ``Options``. ``end``: of time.monotonic(), when all calls have to be over.
     """
 
     base_url: str
@@ -97,6 +98,7 @@ class Connection:
     timeout: int = 30
     retries: int = 3
     names: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    end: float = field(default=math.inf, compare=False)
 
     def called(self, option: str) -> str:
         """Return what the user calls an option: ``password``, ``slb_password``, or ``SLB_PASSWORD``."""
@@ -106,6 +108,10 @@ class Connection:
     def call_seconds(self) -> int:
         """Maximum number of seconds of one call, its retries and pauses included."""
         return min(_MAX_CALL, self.timeout * (self.retries + 1))
+
+    def deadline(self, calls: int = 1) -> float:
+        """Return the time, of time.monotonic(), at which this number of calls is over."""
+        return min(self.end, time.monotonic() + calls * self.call_seconds)
 
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Connection:

@@ -359,7 +359,7 @@ class Client:
 
     def _send(self, request: Request, cookies: dict[str, str]) -> Answer:
         """Return the last answer, after retries; update ``cookies``. Raises FleetError if no answer came."""
-        end = time.monotonic() + self.connection.call_seconds
+        end = self.connection.deadline()
         for attempt in range(self.connection.retries + 1):
             failure: NoAnswerError | None = None
             answer: Answer | None = None
@@ -379,6 +379,10 @@ class Client:
 
     def _exchange(self, request: Request, cookies: dict[str, str], seconds: float) -> Answer:
         """Return the answer of one attempt. Raises FleetError: NoAnswerError, or one that no retry would change."""
+        if seconds <= 0:
+            summary = f"Management node unavailable: {self.connection.base_url}: no time left in this task."
+            fix = "Check that the management node answers at once, or raise slb_host_timeout."
+            raise NoAnswerError(request, False, "management_node_unavailable", summary, fix)
         line = _Line(self.connection.tls_fingerprint, request.send_by)
         try:
             answer, lines = _bounded(line, seconds, lambda: self._transfer(request, cookies, line, seconds))

@@ -231,7 +231,7 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
 
     if not engine_list.page_parameter:
         return read_answer(engine_list, get(engine_list.path))
-    deadline = time.monotonic() + _CALLS * client.connection.call_seconds
+    deadline = client.connection.deadline(_CALLS)
     try:
         return read_pages(engine_list, get, deadline)
     except _ChangedError:

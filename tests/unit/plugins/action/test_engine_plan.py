@@ -1,5 +1,6 @@
 """One plan in each phase of a run: what the host is asked, what is recorded, and what the result has."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -70,8 +71,9 @@ def node(tmp_path, monkeypatch):
         if node.failure:
             raise node.failure
 
-    def fetch(_connection, _engine_list, _name, _address, max_age):
+    def fetch(connection, _engine_list, _name, _address, max_age):
         node.fetched.append(max_age)
+        node.end = connection.end
         return node.excerpt
 
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
@@ -95,6 +97,14 @@ def test_check_of_an_absent_engine_prepares_the_install(node):
     assert (len(result["request_id"]), action.groups, node.logins) == (32, ["work"], 1)
     assert Action(ABSENT).run_with()["request_id"] != result["request_id"]
     assert not {"warnings", "unknown_engines", "has_recorded", "diff"} & set(result)
+
+
+@pytest.mark.parametrize(("timeout", "end"), [(0, math.inf), (60, 140), (10, 105)])
+def test_fetch_of_the_list_leaves_time_for_the_host(node, timeout, end):
+    action = Action(HEALTHY)
+    action._task.timeout, action._began = timeout, 100
+    action.run_with(engine_list=LIST)
+    assert node.end == end
 
 
 def test_check_of_a_healthy_engine_returns_little(node):

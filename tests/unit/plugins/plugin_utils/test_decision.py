@@ -70,6 +70,11 @@ PREPARING, RESTORING = (
 
 UNHEALTHY, STARTING = container(health="unhealthy"), container(health="starting")
 
+
+def unlisted(note, code):
+    return replace(host(note=note), listed=Listed("unavailable", "Cause.", fix="Own advice.", code=code))
+
+
 # (state, policy, action, code)
 ROWS = [
     (host(container("unknown")), Policy(), "fail", "container_state_unknown"),
@@ -78,6 +83,12 @@ ROWS = [
     (host(addresses=("192.0.2.9",)), Policy(), "fail", "address_mismatch"),
     (host(note=record(), addresses=("192.0.2.9",), is_translated=True), Policy(), "none", "healthy"),
     (host(listed="unavailable"), Policy(), "fail", "engine_list_unavailable"),
+    (host(note=OWN, listed="unavailable"), Policy(), "fail", "engine_list_unavailable"),
+    (host(note=YOUNG, listed="unavailable"), Policy(), "fail", "engine_list_unavailable"),
+    # While the management node restarts, a deployment goes on. Without a valid password, no wait helps.
+    (unlisted(YOUNG, "management_node_unavailable"), Policy(), "wait", "deployment_in_progress"),
+    (unlisted(YOUNG, "engine_list_unavailable"), Policy(), "wait", "deployment_in_progress"),
+    (unlisted(YOUNG, "login_rejected"), Policy(), "fail", "login_rejected"),
     (host(listed="other_name"), Policy(), "fail", "engine_list_mismatch"),
     (host(listed="elsewhere"), Policy(), "fail", "engine_list_mismatch"),
     (host(listed="empty"), Policy(), "fail", "engine_list_empty"),

@@ -80,7 +80,9 @@ def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path, monkeypatch
 
     class Action(engine_plan.ActionModule):
         def __init__(self):
-            self._task = SimpleNamespace(args={}, check_mode=False, get_ds=dict, action="", resolved_action="")
+            self._task = SimpleNamespace(
+                args={}, check_mode=False, timeout=0, get_ds=dict, action="", resolved_action=""
+            )
             self._loader, self._templar = DataLoader(), None
 
         def on_host(self, *_arguments, **_more):
