@@ -418,6 +418,12 @@ def test_container_that_a_person_makes_around_the_mark(point, skip):
     History(Setup(is_engine=False), [Event(point, skip, "person makes")]).play()
 
 
+def test_late_deployment_after_a_second_request_that_was_not_sent():
+    """The engine of the first request serves, so the container that was set aside a second time is not missed."""
+    events = [Event("at once", 0, "deployment late"), Event("clock", 1, "run killed")]
+    History(Setup(runtime="podman-5", is_engine=False), events).play()
+
+
 def test_role_works_when_it_is_called_again_in_the_play():
     history = History(Setup(first="absent", is_engine=False), [])
     history.world.node_fault = "rejects it"

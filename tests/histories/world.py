@@ -514,9 +514,12 @@ class World:
             raise NotReported(f"{run.name} changed a container ({now}), and reports: {run.failure_text or 'success'}")
 
     def judge_restored(self, run: Any) -> None:
-        """P1, after a complete run without faults. A container made when a request may be sent may be its engine."""
+        """P1, after a complete run without faults, unless an engine of an accepted request serves.
+
+        A container made when a request may be sent may be its engine.
+        """
         holder = self.named("slb")
-        if holder and holder.is_made:
+        if holder and (holder.is_made or (holder.post and holder.is_live)):
             return
         for box in self.boxes.values():
             if box.owed is None or box.owed != self.accepted:
