@@ -59,6 +59,9 @@ class ActionModule(HostAction):
             return failed
         requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
         host.reserve()
+        was_unavailable = phase == "compare" and planned["plan"].get("engine_list") == "unavailable"
+        if was_unavailable and planned["plan"]["action"] == "fail":
+            return {**planned, "changed": False}
         # A management node that hangs is no failure of the host.
         host.end = self.time_before_end(_HOST_SECONDS)
         host.fetch_list(LIST_AGE_SECONDS if is_deploying else None)

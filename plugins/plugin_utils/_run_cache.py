@@ -34,6 +34,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
 _POLL_SECONDS = 0.02
+_FAILURE_SECONDS = 10.0
+"""How long a failure is shared. Without it, each host of a fleet would wait for a management node that hangs."""
 
 
 class RunCache:
@@ -53,7 +55,7 @@ class RunCache:
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
         """Return the session of the run; log in if there is none, or if it is still ``ended``.
 
-        Raises the error of a login that another worker made meanwhile, and of a rejected login at any time.
+        Raises the error of a login that another worker made in the last 10 s, and of a rejected login at any time.
         """
 
         def is_usable(value: dict[str, Any]) -> bool:
@@ -83,7 +85,7 @@ class RunCache:
             engine_list: The configured list.
             max_age: Maximum age of the fetch in seconds; None for any fetch of this run.
 
-        Raises FleetError; a failed fetch is shared by the workers that waited for it.
+        Raises FleetError; a failed fetch is shared for 10 s.
         """
         not_before = -1.0 if max_age is None else time.monotonic() - max_age
 
@@ -107,7 +109,7 @@ class RunCache:
         def usable() -> dict[str, Any] | None:
             entry = _read(file) or {}
             failure = entry.get("failure")
-            if failure and (entry["is_final"] or entry["at"] >= began):
+            if failure and (entry["is_final"] or entry["at"] >= began - _FAILURE_SECONDS):
                 raise FleetError(failure["code"], failure["summary"], failure["fix"], **failure["values"])
             value: dict[str, Any] | None = entry.get("value")
             return value if value and is_usable(value) else None

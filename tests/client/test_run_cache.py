@@ -67,6 +67,12 @@ def work(tmp_path, forker):
     return all_at_once
 
 
+def forget_lists(folder):
+    """Let the time be over for which fetches are shared."""
+    for entry in folder.glob("slb-fleet-engines-*[0-9a-f]"):
+        entry.unlink()
+
+
 def codes(results):
     return {result.get("code", "") for result in results}
 
@@ -223,13 +229,17 @@ def test_file_system_without_locks_still_shares(start, tmp_path, monkeypatch, nu
     ("reply", "code"),
     [(answer(500), "engine_list_unavailable"), (answer(200, '{"items":{}}'), "engine_list_not_as_configured")],
 )
-def test_failed_fetch_is_an_error_and_tried_again(start, work, reply, code):
+def test_failed_fetch_is_an_error_and_tried_again(start, work, tmp_path, reply, code):
     """A fetch that fails shows no engine, and is never an empty list."""
     node = start({LIST: [reply]})
     assert codes(work(node, "list")) == {code}
     fetches = node.seen[LIST]
     assert fetches < WORKERS
     assert codes(work(node, "list")) == {code}
+    assert node.seen[LIST] == fetches, "a failure is shared for 10 s"
+    forget_lists(tmp_path)
+    assert codes(work(node, "list")) == {code}
     assert fetches < node.seen[LIST] < fetches + WORKERS
+    forget_lists(tmp_path)
     node.routes[LIST] = [GOOD_LIST]
     assert {len(result["engines"]) for result in work(node, "list")} == {1}

@@ -74,6 +74,8 @@ def node(tmp_path, monkeypatch):
     def fetch(connection, _engine_list, _name, _address, max_age):
         node.fetched.append(max_age)
         node.end = connection.end
+        if isinstance(node.excerpt, FleetError):
+            raise node.excerpt
         return node.excerpt
 
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
@@ -278,6 +280,15 @@ def test_comparison_of_a_healthy_host_repeats_its_plan():
     assert action.run_with() == {**first, "changed": False}
     assert (action.groups, action.calls) == ([], [])
     assert Action(phase="compare", planned=first, list_unknown_engines=True).run_with()["unknown_engines"] == []
+
+
+def test_comparison_asks_no_management_node_that_was_unavailable(node):
+    node.excerpt = FleetError("management_node_unavailable", "No answer.", "Check it.")
+    first = Action(LEFTOVER).run_with(engine_list=LIST)
+    second = Action(phase="compare", planned=first, group="ready", list_unknown_engines=True)
+    result = second.run_with(engine_list=LIST)
+    assert (outcome(result), second.groups) == (("fail", "management_node_unavailable"), [])
+    assert len(node.fetched) == 1
 
 
 @pytest.mark.parametrize("phase", ["check", "deploy", "compare"])
