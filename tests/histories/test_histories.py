@@ -412,13 +412,13 @@ def test_container_that_a_person_makes_after_an_interruption(point):
 @pytest.mark.parametrize(
     ("point", "skip"),
     [("before write", 2), ("before write", 3), ("after write", 3), ("ends", 3)],
-    ids=["before its look", "after its look", "after its write", "at its end"],
+    ids=["before its check", "after its check", "after its write", "at its end"],
 )
 def test_container_that_a_person_makes_around_the_mark(point, skip):
     History(Setup(is_engine=False), [Event(point, skip, "person makes")]).play()
 
 
-def test_late_deployment_after_a_second_request_that_was_not_sent():
+def test_late_deployment_after_a_request_that_was_not_sent():
     """The engine of the first request serves, so the container that was set aside a second time is not missed."""
     events = [Event("at once", 0, "deployment late"), Event("clock", 1, "run killed")]
     History(Setup(runtime="podman-5", is_engine=False), events).play()

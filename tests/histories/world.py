@@ -94,7 +94,7 @@ class Box:
     """A container. ``wanted``: its policy before any run. ``owed``: accepted requests when it was set aside live.
 
     ``altered``: the step at which a person started it or connected to it. ``post``: the request that it came with.
-    ``changer``: the run that changed it last. ``is_made``: a person made it after the last look before a request.
+    ``changer``: the run that changed it last. ``is_made``: a person made it after the last check before a request.
     """
 
     id: str
@@ -485,7 +485,7 @@ class World:
 
     @property
     def may_be_sent(self) -> bool:
-        """Whether a step has looked for a container ``slb`` for the last time before a request."""
+        """Whether a step has made the last check for a container ``slb`` before a request."""
         is_marking = (each.kind == "before write" and each.name.endswith(" mark") for each in self.actors)
         return self.is_marked or any(is_marking)
 
