@@ -301,7 +301,8 @@ class _Tls:
         elif method == b"POST":
             answer = HERE.world.post()
         else:
-            answer = (200, self._list())
+            is_down = HERE.world.now < HERE.world.list_down_until
+            answer = (503, {}) if is_down else (200, self._list())
         HERE.world.pause("reply", 0.1 if answer else 600)
         if HERE.world.actor.cut is None or HERE.world.now >= HERE.world.actor.cut[1] or answer is None:
             raise ConnectionResetError

@@ -99,7 +99,8 @@ class History:
         """Make up to five runs without faults. Judge the first that does not wait (P1), and that they end (P5)."""
         world, codes = self.world, []
         world.script, world.hangs, world.node_fault, world.deployment_fault = lambda actor: None, "", "", ""
-        world.full_until = world.slow_until = world.down_until = world.unreachable_until = 0
+        world.full_until = world.slow_until = world.down_until = 0
+        world.unreachable_until = world.list_down_until = 0
         world.now += self.setup.rest
         world.say("The faults are over.")
         is_restored = False
@@ -282,6 +283,7 @@ HAPPENS: dict[str, tuple[Callable[[History, Actor], None], list[str]]] = {
     "disk full": (_set("The disk of the runtime is full.", full_until=120), [*STEPS, *REQUEST]),
     "docker restarts": (_call("The runtime restarts.", "restart_runtime"), [*STEPS, *REQUEST, "sleep"]),
     "host reboots": (_call("The host reboots.", "reboot"), [*STEPS, *REQUEST, "sleep"]),
+    "list fails": (_set("The engine list fails for 40 s.", list_down_until=40), [*STEPS, *REQUEST, *CALLS, "sleep"]),
     "node rejects": (_set("The management node will reject a request.", node_fault="rejects it"), ["at once"]),
     "request lost": (_set("The next request will be lost.", node_fault="never gets it"), ["at once"]),
     "reply lost": (_set("The next answer of the node will be lost.", node_fault="loses its answer"), ["at once"]),
@@ -416,6 +418,15 @@ def test_container_that_a_person_makes_after_an_interruption(point):
 )
 def test_container_that_a_person_makes_around_the_mark(point, skip):
     History(Setup(is_engine=False), [Event(point, skip, "person makes")]).play()
+
+
+def test_engine_list_that_fails_during_the_wait():
+    """The management node may be restarting: the run waits on, and is not told that anything failed."""
+    history = History(Setup(first="absent", has_list="always"), [Event("sleep", 0, "list fails")])
+    history.world.script = history.watch
+    run = history.begin("Run A")
+    history.world.go_on()
+    assert (run.has_failed, run.plan["action"], history.events) == (False, "none", [])
 
 
 def test_late_deployment_after_a_request_that_was_not_sent():

@@ -165,6 +165,7 @@ class World:
     full_until: float = 0.0
     slow_until: float = 0.0
     down_until: float = 0.0
+    list_down_until: float = 0.0
     unreachable_until: float = 0.0
     on_reboot: Callable[[], None] = lambda: None
     script: Callable[[Actor], None] = lambda actor: None
