@@ -313,7 +313,7 @@ def _first_line(name: str, path: str) -> str:
             content = opened.read(_MAX_FILE + 1)
         if len(content) > _MAX_FILE:
             raise ValueError("has more than 4 KiB")
-        line = content.partition(b"\n")[0].decode().removesuffix("\r")
+        line = content.partition(b"\n")[0].decode("utf-8-sig").removesuffix("\r")
         if not line.strip():
             raise ValueError("has an empty first line")
         return line

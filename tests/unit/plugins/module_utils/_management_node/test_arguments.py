@@ -187,8 +187,9 @@ def test_blank_environment_variable_is_unset(monkeypatch):
         (b" s3cr\xc3\xa9t \n", " s3cr\u00e9t "),
         (b"s3cret\r\n# of the console\n", "s3cret"),
         (b"x" * 4096, "x" * 4096),
+        (b"\xef\xbb\xbfs3cret\r\n", "s3cret"),
     ],
-    ids=["no-newline", "blanks", "further-lines", "4-KiB"],
+    ids=["no-newline", "blanks", "further-lines", "4-KiB", "byte-order-mark"],
 )
 def test_password_is_the_first_line_of_its_file(monkeypatch, tmp_path, content, expected):
     (tmp_path / "password").write_bytes(content)
