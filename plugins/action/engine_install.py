@@ -150,7 +150,7 @@ class ActionModule(HostAction):
     def _on_host_twice(self, host: FleetHost, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a step. If an answer is lost, the second execution finishes the first and answers again.
 
-        Raises FleetError; with the value ``is_unknown`` if both answers are lost.
+        Raises FleetError; with the value ``is_unknown`` if an answer was lost.
         """
         lost = ""
         for _attempt in range(2):
@@ -166,7 +166,12 @@ class ActionModule(HostAction):
                     raise
                 lost = error.summary.rstrip(".")
             else:
-                raise_failure(answer)
+                try:
+                    raise_failure(answer)
+                except FleetError as error:
+                    if lost:
+                        error.values["is_unknown"] = True  # a refusal does not say what the first execution did
+                    raise
                 return answer
             self.reset_connection()
         raise FleetError(

@@ -99,7 +99,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
         Raises AnsibleConnectionFailure, and FleetError ``host_unreachable``, ``host_answer_invalid`` or of a cause.
         """
         answer: dict[str, Any] = {}
-        for _attempt in range(attempts):
+        for attempt in range(attempts):
             try:
                 answer = self._execute_module(
                     module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables
@@ -112,7 +112,9 @@ class HostAction(ActionBase):  # type: ignore[misc]
                     raise AnsibleConnectionFailure(words) from None
                 raise
             if "module_stdout" not in answer:
-                return _declared(module, answer)
+                # A refusal does not say what an execution did whose answer was lost.
+                lost = {"is_unknown": True} if attempt and answer.get("failed") else {}
+                return {**_declared(module, answer), **lost}
             if answer.get("rc", 0) in (1, 127):
                 break
             self.reset_connection()

@@ -376,6 +376,20 @@ def test_module_goes_on_after_its_answer_is_lost(events):
     History(Setup(), events).play()
 
 
+@pytest.mark.parametrize("role", ["engine_deployment", "host_preparation"])
+@pytest.mark.parametrize("event", ["answer lost", "empty answer"])
+def test_person_who_makes_a_container_after_a_lost_answer(event, role):
+    """The repetition of the step refuses: the report does not say that nothing was changed."""
+    history = History(
+        Setup(is_engine=False), [Event("before update", 0, event), Event("after rename", 0, "person makes")]
+    )
+    history.world.script = history.watch
+    run = history.begin("Run A", role=role)
+    history.world.go_on()
+    history.world.judge_report(run)
+    assert history.events == []
+
+
 def test_two_requests_for_one_host():
     History(
         Setup(is_engine=False), [Event("clock", 0, "stands still 90 s"), Event("at once", 0, "run B begins")]

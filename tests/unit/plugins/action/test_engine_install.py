@@ -332,6 +332,14 @@ def test_lost_answers_leave_the_result_unknown(node):
     assert (code_of(action), action.steps) == ("host_not_checked", ["prepare"])
 
 
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_refusal_after_a_lost_answer_leaves_the_result_unknown(node, is_lost):
+    refusal = {"failed": True, "code": "state_changed", "msg": "Record is restoring already."}
+    with pytest.raises(FleetError) as caught:
+        Action(*([GONE] if is_lost else []), refusal).act({})
+    assert (caught.value.code, bool(caught.value.values.get("is_unknown"))) == ("state_changed", is_lost)
+
+
 def test_lost_answer_ends_the_shared_connection(node):
     action, resets = Action(GONE, prepared, marked), []
     action._connection = SimpleNamespace(reset=lambda: resets.append(1))

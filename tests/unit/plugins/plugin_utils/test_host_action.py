@@ -61,6 +61,13 @@ def test_lost_answer_runs_the_module_once_more():
     assert host.calls == 2
 
 
+@pytest.mark.parametrize(("answers", "is_unknown"), [([], False), ([LOST], True)])
+def test_refusal_after_a_lost_answer_is_unknown(answers, is_unknown):
+    refusal = {"failed": True, "code": "state_changed", "msg": "Changed."}
+    taken = Host(*answers, refusal).on_host("engine_container", {}, {})
+    assert (taken["code"], bool(taken.get("is_unknown"))) == ("state_changed", is_unknown)
+
+
 @pytest.mark.parametrize(
     ("answers", "code"),
     [
