@@ -207,6 +207,15 @@ def _stand_still(seconds: float, *, whole: bool = True) -> Callable[[History, Ac
 def _person(what: str) -> Callable[[History, Actor], None]:
     """``uses``: connect to slb if it runs, start it if not, rename a leftover back if there is none."""
 
+    def act_alone(history: History, actor: Actor) -> None:
+        """Act, and do not take that for a change of a run."""
+        before = {box.id: box.outside for box in history.world.boxes.values()}
+        act(history, actor)
+        for run in history.runs:
+            for box in history.world.boxes.values():
+                if run.touched.get(box.id) == before.get(box.id):
+                    run.touched[box.id] = box.outside
+
     def act(history: History, actor: Actor) -> None:
         verb, world, box = what, history.world, history.world.named("slb")
         leftover = next((each for each in world.boxes.values() if each.name != "slb"), None)
@@ -236,7 +245,7 @@ def _person(what: str) -> Callable[[History, Actor], None]:
         if box:
             world.say(f"A person {verb} slb ({box.id}).")
 
-    return act
+    return act_alone
 
 
 def _set(sentence: str, **values: object) -> Callable[[History, Actor], None]:
@@ -388,6 +397,17 @@ def test_person_who_makes_a_container_after_a_lost_answer(event, role):
     history.world.go_on()
     history.world.judge_report(run)
     assert history.events == []
+
+
+def test_person_who_starts_a_container_while_its_policy_is_written():
+    setup = Setup(first="exited", policy="no", is_engine=False, second=0.5)
+    History(setup, [Event("sleep", 0, "person uses")]).play()
+
+
+def test_disk_that_is_full_when_a_container_is_restored():
+    """Neither the start nor the second rename succeeds: the report says that it was changed."""
+    events = [Event("clock", 0, "run killed"), Event("after rename", 0, "disk full")]
+    History(Setup(is_engine=False), events).play()
 
 
 def test_two_requests_for_one_host():

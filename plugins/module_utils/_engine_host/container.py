@@ -309,10 +309,13 @@ def move_back(aside: Dict[str, Any]) -> bool:
         try:
             start(seen, is_checked=aside["state"] != "restarting")
         except FleetError as error:
-            if not error.values.get("is_unknown"):
+            if error.values.get("is_unknown"):
+                raise
+            try:
                 _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
-                raise partially_restored(aside["name"], error) from error
-            raise
+            except FleetError as again:  # such as on a full disk
+                raise partially_restored(NAME, again if again.values.get("is_unknown") else error) from error
+            raise partially_restored(aside["name"], error) from error
     try:
         _restore_details(seen, aside)
     except FleetError as error:
