@@ -15,7 +15,7 @@ OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usa
 OFFLINE = ["--disable-background-networking", "--disable-component-update", "--host-resolver-rules=MAP * ~NOTFOUND"]
 # The page forbids scripts other than its own, so that of the test is outside of it.
 FRAME = """<!DOCTYPE html>
-<iframe src="report.html" sandbox="allow-same-origin {sandbox}" width="1200" height="900"></iframe>
+<iframe src="report.html" sandbox="allow-same-origin {sandbox}" width="{width}" height="900"></iframe>
 <pre id="result"></pre>
 <script>
 const frame = document.querySelector("iframe");
@@ -37,10 +37,10 @@ frame.addEventListener("load", () => {{
 def look(chromium, tmp_path):
     """Open the page of a document, run a script, and return the result."""
 
-    def run_script(document, script, *options, sandbox="allow-scripts allow-modals"):
+    def run_script(document, script, *options, sandbox="allow-scripts allow-modals", width=1200):
         (tmp_path / "report.html").write_text(page(document), encoding="utf-8")
         frame = tmp_path / "frame.html"
-        frame.write_text(FRAME.format(script=script, sandbox=sandbox), encoding="utf-8")
+        frame.write_text(FRAME.format(script=script, sandbox=sandbox, width=width), encoding="utf-8")
         command = [chromium, *OPTIONS, *OFFLINE, f"--user-data-dir={tmp_path}/profile", *options]
         command += ["--virtual-time-budget=20000", "--dump-dom", frame.as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
@@ -54,7 +54,7 @@ def look(chromium, tmp_path):
 @pytest.mark.parametrize("sandbox", ["allow-scripts", ""], ids=["scripts", "no scripts"])
 def test_page_has_the_summary_the_reasons_and_each_host(look, sandbox):
     text, hosts = look(troubled(), "return [page.body.innerText, shown()]", sandbox=sandbox)
-    parts = ["slb.fleet.rollout", "1 healthy, ", "Needs attention", "Batches", "Hosts"]
+    parts = ["slb.fleet.rollout", "1 healthy, ", "Needs attention", "Hosts over time", "Batches", "Each host"]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     assert hosts == HOSTS
@@ -82,6 +82,16 @@ def test_click_sorts_and_reverses_the_hosts(look):
     )
     names = [f"edge-{number}" for number in range(12)]
     assert (first, second, order) == (names, names[::-1], "descending")
+
+
+@pytest.mark.parametrize("width", [400, 1200])
+def test_picture_fits_the_window_and_shows_one_failed_host(look, width):
+    script = """const root = page.documentElement, box = page.querySelector("figure svg").getBoundingClientRect();
+                const stroke = color("path.failed", "strokeWidth");
+                return [root.scrollWidth - root.clientWidth, box.width, box.height, stroke]"""
+    beyond, across, height, stroke = look(troubled(), script, width=width)
+    assert (beyond, height, stroke) == (0, 256, "2px")
+    assert width - 60 < across < width
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])

@@ -101,7 +101,10 @@ class HostEntry:
     changes: Annotated[tuple[Change, ...], "Changes that were made; in check mode, that would be made."] = ()
     afterwards: Annotated[str, "State of the host after a failed step; `unknown` after a cut step."] = ""
     seconds: Annotated[float, "Seconds of the host's tasks."] = 0
-    batch: Annotated[int | None, "Number of the batch in `run.batches`."] = None
+    batch: Annotated[int | None, "Index of the last batch in `run.batches`, from 0."] = None
+    settled: Annotated[
+        Moment | None, "Time when the status was known; null if the host is `done`, `interrupted` or `not_started`."
+    ] = None
 
     @property
     def action(self) -> str:

@@ -54,11 +54,14 @@ def document_from(text: str) -> Document:
     run: Run = _build(Run, values["run"])
     if not re.fullmatch(r"slb\.fleet\.[a-z_]+", run.playbook):
         raise ValueError("its playbook is not of this collection")
-    for moment in filter(None, (run.began, run.updated, run.ended)):
-        datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     hosts: tuple[HostEntry, ...] = _build(tuple[HostEntry, ...], values["hosts"])
     if any(host.status not in STATUSES for host in hosts):
         raise ValueError("a host has an unknown status")
+    if not {host.batch for host in hosts} <= {None, *range(len(run.batches))}:
+        raise ValueError("a host has an unknown batch")
+    times = {time for batch in run.batches for time in (batch.began, batch.ended)} | {host.settled for host in hosts}
+    for moment in filter(None, {run.began, run.updated, run.ended, *times}):
+        datetime.strptime(moment, "%Y-%m-%dT%H:%M:%SZ")
     plan = Plan.of(values["plan"]["hosts"]) if values["plan"] else None
     return Document(run, hosts, plan, _build(tuple[UnknownEngine, ...], values["unknown_engines"]))
 

@@ -14,6 +14,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import BAD, STATUSES, Document
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.timeline import timeline
 
 
 def page(document: Document) -> str:
@@ -26,6 +27,7 @@ def page(document: Document) -> str:
         bad=BAD,
         summary=", ".join(f"{counts[each]} {words}" for each, words in STATUSES.items() if counts[each]) or "no hosts",
         groups=document.groups(),
+        timeline=timeline(document),
         # Files of this folder, and the only ones that the page may run and show.
         script=Markup(script),  # noqa: S704
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -38,7 +38,7 @@ class _Host:
     """One host so far.
 
     ``tasks``: those that run, with their start. ``steps``: those of them that may change its container.
-    ``has_begun``: in the play that named it last.
+    ``has_begun``: in the play that named it last. ``settled``: the last status that is final, and since when.
     """
 
     plan: HostPlan | None = None
@@ -55,6 +55,7 @@ class _Host:
     play: int = -1
     has_begun: bool = False
     batch: int | None = None
+    settled: tuple[HostStatus, float] | None = None
 
     def fail(self, ending: Ending, seen: Observed) -> None:
         repeats = self.ending != "ok" or (bool(self.summary) and seen.summary.startswith(self.summary))
@@ -136,6 +137,9 @@ class Recorder:
         host.afterwards = seen.afterwards or host.afterwards
         if ending != "ok":
             host.fail(ending, seen)
+        status = self._settled(host)
+        if status is None or host.settled is None or host.settled[0] != status:
+            host.settled = (status, now) if status else None
 
     def finish(self, status: RunStatus, now: float) -> None:
         self._ended, self._status = now, status
@@ -205,6 +209,7 @@ class Recorder:
             afterwards=host.afterwards or ("unknown" if STEP_UNKNOWN in changes else ""),
             seconds=round(host.seconds, 1),
             batch=host.batch,
+            settled=self._time(host.settled[1]) if host.settled and host.settled[0] == status else None,
         )
 
     def _host_status(self, host: _Host) -> HostStatus:

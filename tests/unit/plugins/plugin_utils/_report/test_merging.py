@@ -15,6 +15,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    Batch,
     Document,
     Plan,
     Run,
@@ -55,7 +56,7 @@ def filled(hint: Any) -> Any:
 
 FULL = replace(
     filled(Document),
-    run=replace(filled(Run), playbook="slb.fleet.rollout"),
+    run=replace(filled(Run), playbook="slb.fleet.rollout", batches=(filled(Batch), filled(Batch))),
     plan=Plan.of({"edge-2": "install: edge-2"}),
 )
 
@@ -143,6 +144,9 @@ VALUES = [
     *(("run", "began", moment) for moment in ("yesterday", "2026-99-99T00:00:00Z", "2026-11-22T00:00:00+05:00", 5)),
     ("run", "awx_job_id", 1.5),
     ("run", "batches", 3),
+    *(("hosts", "batch", number) for number in (-1, 9)),
+    ("hosts", "settled", "yesterday"),
+    ("run", "batches", [{"play": "check", "hosts": 1, "began": "yesterday", "ended": None, "failed": 0}]),
     *(("hosts", "plan", plan) for plan in (7, [], {}, {"action": "install"})),
     ("hosts", "changes", [{"code": 1, "text": ""}]),
 ]

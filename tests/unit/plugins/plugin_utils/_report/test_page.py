@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
     HEALTHY,
+    HOSTILE,
     RUNNING,
     RecordedRun,
 )
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def deployment(number: int, play: str = "deploy") -> RecordedRun:
+    run = RecordedRun(folder="/reports")
+    names = [f"edge-{each}.site.example" for each in range(number)]
+    run.play("check", *names)
+    for at in range(0, number, 10):
+        run.play(play, *names, batch=tuple(names[at : at + 10]))
+        for name in names[at : at + 9]:
+            run.plan(name, HEALTHY, seconds=7)
+        run.fail(names[at + 9], RUNNING)
+    return run
+
+
+def picture(text: str) -> ElementTree.Element:
+    """Return the picture of a page, read as XML."""
+    found = re.findall(r"<figure>.*?(<svg.*</svg>)", text, re.DOTALL)
+    assert len(found) == 1
+    return ElementTree.fromstring(found[0].replace("<svg", f'<svg xmlns="{SVG[1:-1]}"', 1))
 
 
 def test_page_of_a_failed_fleet_is_small_and_self_contained():
@@ -23,3 +46,31 @@ def test_page_of_a_failed_fleet_is_small_and_self_contained():
     assert len(text.encode()) < 5_000_000
     assert "--limit @/reports/retry" in text
     assert not re.findall(r"<[^>]*\b(?:src|href|action|srcset)=|url\(|@import", text)
+
+
+def test_page_of_1000_hosts_in_batches_is_smaller_than_1_mb():
+    text = page(deployment(1000).ended())
+    assert len(text.encode()) < 1_000_000
+    assert len(picture(text).findall(f"{SVG}g")) == 101
+
+
+def test_picture_is_described_and_refers_to_nothing():
+    root = picture(page(deployment(20).ended()))
+    labels = {each.get("id"): each.text for each in root if each.tag in (f"{SVG}title", f"{SVG}desc")}
+    assert root.get("role") == "img"
+    assert [labels[name] for name in str(root.get("aria-labelledby")).split()] == [
+        "Hosts over time",
+        "2026-11-20T12:00:00Z to 2026-11-20T12:02:10Z, 20 hosts in 3 batches. At the end: 18 healthy, 2 failed.",
+    ]
+    elements = {each.tag.removeprefix(SVG) for each in root.iter()}
+    assert elements == {"svg", "title", "desc", "text", "path", "g", "rect"}
+    assert not {name for each in root.iter() for name in each.attrib if "href" in name or name.startswith("on")}
+
+
+def test_names_in_the_picture_are_text():
+    root = picture(page(deployment(10, HOSTILE.replace("\x1b", "")).ended()))
+    assert "</script><script>alert(1)</script>" in str(root.findtext(f"{SVG}g[2]/{SVG}title"))
+
+
+def test_page_of_a_run_too_short_for_a_picture_has_none():
+    assert "<svg" not in page(RecordedRun().ended())

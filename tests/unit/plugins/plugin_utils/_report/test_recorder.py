@@ -50,6 +50,23 @@ def test_each_host_has_a_status_a_code_and_a_group():
     assert document.run.management_nodes == (NODE,)
 
 
+def test_status_is_settled_when_it_was_reached_and_stayed():
+    run = RecordedRun()
+    run.play("check", "edge-1", "edge-2", "edge-3")
+    run.plan("edge-1", HEALTHY, seconds=10)
+    run.plan("edge-1", ABSENT, seconds=10)
+    run.plan("edge-1", HEALTHY, seconds=10)
+    run.plan("edge-1", HEALTHY, seconds=10)
+    run.fail("edge-2", RUNNING)
+    run.plan("edge-3", ABSENT)
+    document = run.ended()
+    assert [of(document, name).settled for name in ("edge-1", "edge-2", "edge-3")] == [
+        "2026-11-20T12:00:30Z",
+        "2026-11-20T12:00:41Z",
+        None,
+    ]
+
+
 def test_group_of_different_causes_has_no_summary():
     run = RecordedRun()
     run.play("check", "edge-1", "edge-2", "edge-3")
