@@ -70,7 +70,7 @@ def test_each_link_leads_somewhere(page):
 TYPED = [
     *("orphan", "stale", "dry run", "rollback", "undo", "uninstall", "cron", "self-signed", "timeout", "slow"),
     *("exit status", "bastion", "jump host", "ask-become-pass", "monitoring", "firewall ports", "rotate password"),
-    "downgrade",
+    *("downgrade", "ansible-navigator", "alerts"),
 ]
 
 
