@@ -22,6 +22,9 @@ extends_documentation_fragment:
 requirements:
   - Set it with C(stdout_callback = slb.fleet.fleet) in the section C([defaults]) of C(ansible.cfg), or with
     E(ANSIBLE_STDOUT_CALLBACK).
+seealso:
+  - plugin: slb.fleet.report
+    plugin_type: callback
 """
 
 import sys

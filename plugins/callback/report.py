@@ -48,6 +48,9 @@ options:
 requirements:
   - Enable it with C(callbacks_enabled = slb.fleet.report) in the section C([defaults]) of C(ansible.cfg), or with
     E(ANSIBLE_CALLBACKS_ENABLED).
+seealso:
+  - plugin: slb.fleet.fleet
+    plugin_type: callback
 """
 
 import atexit

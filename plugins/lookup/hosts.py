@@ -29,6 +29,9 @@ options:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
     default: false
+seealso:
+  - plugin: slb.fleet.report
+    plugin_type: callback
 """
 
 EXAMPLES = r"""
@@ -44,6 +47,7 @@ RETURN = r"""
 _raw:
   description: The host pattern.
   type: str
+  sample: engines
 """
 
 import multiprocessing

@@ -14,6 +14,9 @@ description:
   - Returns the summary that the callback P(slb.fleet.report#callback) has so far, smaller than 100 KB.
   - Empty if the callback is not enabled. The summary is as of the start of the C(ansible.builtin.set_stats) task.
 options: {}
+seealso:
+  - plugin: slb.fleet.report
+    plugin_type: callback
 """
 
 EXAMPLES = r"""
@@ -27,6 +30,13 @@ RETURN = r"""
 _raw:
   description: Counts, groups of hosts by reason, the digest of the plan, and the limit for a next run.
   type: dict
+  sample:
+    playbook: slb.fleet.rollout
+    counts:
+      {hosts: 2, changed: 1, healthy: 1, done: 0, planned: 0, failed: 1, unreachable: 0, interrupted: 0, not_started: 0}
+    complete: true
+    groups: [{code: engine_stopped, status: failed, count: 1, hosts: [edge-7]}]
+    again: edge-7
 """
 
 import json

@@ -6,7 +6,6 @@
 DOCUMENTATION = r"""
 module: _engine_step
 short_description: Do one step of an installation on an engine host
-version_added: 1.0.0
 description:
   - Private. Only the actions and roles of this collection use this module, and it may change in each release.
   - Use M(slb.fleet.engine_install) or M(slb.fleet.engine_container).

@@ -6,7 +6,6 @@
 DOCUMENTATION = r"""
 module: _interface_confirm
 short_description: Confirm an adoption of network interfaces
-version_added: 1.0.0
 description:
   - Private. Only the action of M(slb.fleet.interface) uses this module, over a fresh connection.
 author: slb.fleet contributors (@slb-fleet)

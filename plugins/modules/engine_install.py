@@ -63,6 +63,7 @@ request_id:
   description: Identifier of the request in the deployment record.
   returned: success
   type: str
+  sample: 6f1d3c0a9b5e4f7a8c2d1e0f9a8b7c6d
 before:
   description: The container C(slb) before the task, with the keys of RV(slb.fleet.host_info#module:slb_host.engine_container).
   returned: success

@@ -76,6 +76,7 @@ is_certain:
   description: Whether there is no doubt about RV(engine_list).
   returned: success
   type: bool
+  sample: true
 candidates:
   description: Lists in which hosts occur, the best first, at most 10.
   returned: success
@@ -105,6 +106,14 @@ candidates:
       description: Words of the state without a known meaning.
       type: list
       elements: str
+  sample:
+    - engine_list: {path: /console/engines, items: data.items, name: engine_name, address: ip, state: status, running: [running]}
+      method: GET
+      hosts: 2
+      entries: 2
+      doubts: []
+      problem: ""
+      unmapped: []
 answers:
   description: How the recorded answers of the documented calls are understood, each kind once.
   returned: success
@@ -123,13 +132,16 @@ answers:
     message:
       description: Message of the answer, at most 300 characters.
       type: str
+  sample: [{call: install, status_code: 200, outcome: exists, message: Engine already exists}]
 dest:
   description: The file that was written; empty if none was.
   returned: success
   type: str
+  sample: /srv/fleet/group_vars/engines/engine_list.yml
 report:
   description: Lines that the playbook shows.
   returned: success
   type: list
   elements: str
+  sample: ["install: exists: HTTP 200 Engine already exists"]
 """

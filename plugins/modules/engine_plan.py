@@ -90,6 +90,7 @@ plan:
         - V(wait) - a deployment is in progress.
         - V(record) - record the verified engine.
         - V(restore) - restore what an interrupted run set aside.
+        - V(start) - start the verified container, which stopped.
         - V(install) - request the installation.
         - V(replace) - set the container aside, then request the installation.
         - V(fail) - change nothing.
@@ -138,33 +139,45 @@ slb_host:
   description: Facts about the host, as of M(slb.fleet.host_info).
   returned: if there is something to do
   type: dict
+  sample:
+    root: true
+    machine: 0123456789abcdef0123456789abcdef 0d4b9a55-1c1e-4c0b-9a53-6f3c1f4c8a11
+    engine_container: {state: absent, name: slb, runtime: docker}
+    record: {state: none, unwritable: null}
 engine:
   description: The wanted engine, C(name), C(manage_ip) and C(base_url).
   returned: if the variables of the host are valid
   type: dict
+  sample: {name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example"}
 recorded:
   description: State of the deployment record before this run, C(state), C(is_current), C(last_verified) and C(purpose).
   returned: if the variables of the host are valid
   type: dict
+  sample: {state: none, request_id: null, is_current: false, last_verified: null, purpose: null}
 work:
   description: What a rollout would do, in one line. An approved plan (C(slb_approved_plan)) consists of these lines.
   returned: if there is something to do
   type: str
+  sample: "install: edge-1 192.0.2.11 https://console.example credential 1"
 has_recorded:
   description: Whether the deployment record was changed.
   returned: with O(record), if there was something to record
   type: bool
+  sample: true
 unknown_engines:
   description: Engines of the engine list that no host of the run wants. Returned for one host of each management node.
   returned: with O(list_unknown_engines)
   type: list
   elements: str
+  sample: ["edge-9 (192.0.2.19)"]
 requests:
   description: Number of install requests that this run has sent for the host.
   returned: if there is something to do
   type: int
+  sample: 0
 settings:
   description: Variables of the host that the roles' tasks need, in their types.
   returned: if there is something to do
   type: dict
+  sample: {stop_timeout: 30, wait_timeout: 180, adopt_interfaces: false, allow_established: false, polls: 41, step_timeout: 60}
 """

@@ -54,6 +54,7 @@ sessionid:
   description: The session. The callbacks do not show the result of this task, so that it stays out of the logs.
   returned: success
   type: str
+  sample: 4c1p0z8k2m7q5v9x3b6n1d4f8h2j7s0w
 tls_fingerprint:
   description: The SHA-256 fingerprint of the certificate that the management node presented.
   returned: success

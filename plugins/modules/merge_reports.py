@@ -32,6 +32,9 @@ options:
     description: Folder for the merged report. It is created if it is missing.
     type: path
     required: true
+seealso:
+  - plugin: slb.fleet.report
+    plugin_type: callback
 """
 
 EXAMPLES = r"""
@@ -46,18 +49,22 @@ dest:
   description: Folder of the merged report.
   returned: success
   type: str
+  sample: /srv/fleet/reports/merged
 counts:
   description: Number of hosts, and of hosts of each status.
   returned: success
   type: dict
+  sample: {hosts: 200, changed: 3, healthy: 199, done: 0, planned: 0, failed: 1, unreachable: 0, interrupted: 0, not_started: 0}
 retry:
   description: Hosts for a next run, as in the file C(retry).
   returned: success
   type: list
   elements: str
+  sample: [edge-7]
 report:
   description: Lines that the callback P(slb.fleet.report#callback) would show.
   returned: success
   type: list
   elements: str
+  sample: ["Result:  FAILED   199 healthy, 1 failed   4 min 12 s", "  1 x engine_stopped   edge-7"]
 """

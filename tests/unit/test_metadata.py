@@ -17,6 +17,57 @@ def plugin(kind, name):
     return importlib.import_module(f"ansible_collections.slb.fleet.plugins.{kind}.{name}")
 
 
+# Actions have the documentation of their modules.
+PUBLIC = [
+    path
+    for pattern in ("modules/*.py", "inventory/*.py", "callback/*.py", "lookup/*.py", "filter/*.yml")
+    for path in sorted((ROOT / "plugins").glob(pattern))
+    if path.name[0] != "_"
+]
+
+
+def documentation(path):
+    """Return the three parts of the documentation of a plugin or module, as Ansible reads them."""
+    if path.suffix == ".yml":
+        parts = yaml.safe_load(path.read_text())
+        return parts["DOCUMENTATION"], parts.get("EXAMPLES"), parts.get("RETURN")
+    found = plugin(path.parent.name, path.stem)
+    text = (getattr(found, name, None) for name in ("DOCUMENTATION", "EXAMPLES", "RETURN"))
+    return [part and yaml.safe_load(part) for part in text]
+
+
+def without_sample(values, samples=()):
+    """Yield the return values without a sample: their own, or a part of that of the value that contains them."""
+    for name, value in (values or {}).items():
+        found = [value["sample"]] if "sample" in value else [each[name] for each in samples if name in each]
+        if not found:
+            yield name
+        parts = [part for each in found for part in (each if isinstance(each, list) else [each])]
+        yield from without_sample(value.get("contains"), [part for part in parts if isinstance(part, dict)])
+
+
+@pytest.mark.parametrize("path", PUBLIC, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_documentation_of_public_plugin_is_complete(path):
+    text, examples, returned = documentation(path)
+    keys = {"short_description", "description", "version_added", "author", "seealso"}
+    is_module = path.parent.name == "modules"
+    if is_module:
+        keys.add("attributes")
+        assert {"check_mode", "diff_mode"} <= set(text["attributes"])
+        assert "slb.fleet._attributes" in text["extends_documentation_fragment"]
+    assert keys <= set(text), keys - set(text)
+    assert examples or path.parent.name == "callback"
+    assert returned or path.parent.name in ("callback", "inventory")
+    assert all(value.get("returned") for value in (returned or {}).values()) or not is_module
+    assert list(without_sample(returned)) == []
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "plugins" / "modules").glob("_*.py")))
+def test_private_module_is_not_in_the_release_notes(name):
+    """antsibull-changelog lists the modules whose documentation has the version of the release."""
+    assert "version_added" not in yaml.safe_load(plugin("modules", name).DOCUMENTATION)
+
+
 def test_action_group_has_each_module_that_logs_in():
     group = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]["management_node"]
     files = (ROOT / "plugins" / "modules").glob("*.py")
