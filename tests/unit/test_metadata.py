@@ -1,6 +1,7 @@
 """The action group is complete, actions take the documented options, and links of shipped pages lead to files."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,14 @@ import yaml
 from ansible_collections.slb.fleet.tests.tools.absolute_links import absolute
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "roles").glob("*/README.md"))]
-BASE, RAW = "https://home.example/blob/v1.0.0", "https://home.example/raw/v1.0.0"
+IGNORED = yaml.safe_load((ROOT / "galaxy.yml").read_text())["build_ignore"]
+PAGES = [
+    page
+    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md", "roles/*/*.md")
+    for page in sorted(ROOT.glob(pattern))
+    if not {str(page.relative_to(ROOT)), str(page.parent.relative_to(ROOT))} & set(IGNORED)
+]
+BASE = "https://home.example/blob/v1.0.0"
 
 
 def plugin(kind, name):
@@ -92,21 +99,24 @@ def test_plays_override_no_log_of_ansible_cfg():
     assert [play["name"] for play in plays if play.get("no_log") is not False] == ["Manage the content of AWX"]
 
 
-def test_links_of_a_release_lead_to_its_files_and_pictures():
+def test_links_of_a_release_lead_to_its_files():
     text = "[a](docs/a.md#b) ![picture](docs/a.png) [a [b]](../x/R.md) [web](https://other.example) [here](#b)"
-    assert absolute(text, "roles/r", BASE, RAW) == (
-        f"[a]({BASE}/roles/r/docs/a.md#b) ![picture]({RAW}/roles/r/docs/a.png) [a [b]]({BASE}/roles/x/R.md) "
+    assert absolute(text, "roles/r", BASE) == (
+        f"[a]({BASE}/roles/r/docs/a.md#b) ![picture](docs/a.png) [a [b]]({BASE}/roles/x/R.md) "
         "[web](https://other.example) [here](#b)"
     )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_of_a_shipped_page_lead_to_files(page):
-    text = absolute(page.read_text(), str(page.parent.relative_to(ROOT)), BASE, RAW)
-    targets = [part.split(")")[0] for part in text.split("](")[1:]]
-    assert targets
-    for target in targets:
+    text = absolute(page.read_text(), str(page.parent.relative_to(ROOT)), BASE)
+    for picture, target in re.findall(r"(!?)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)]*)\)", text):
+        if picture:
+            # As Galaxy shows README.md of the collection and of its roles, a picture must be elsewhere.
+            assert page.parent == ROOT / "docs"
+            assert not [each for each in IGNORED if (page.parent / target).match(each)]
+            assert (page.parent / target).exists(), target
+            continue
         assert target.startswith(("https://", "#")), target
-        for where in BASE, RAW:
-            if target.startswith(where):
-                assert (ROOT / target.removeprefix(f"{where}/").split("#")[0]).exists(), target
+        if target.startswith(BASE):
+            assert (ROOT / target.removeprefix(f"{BASE}/").split("#")[0]).exists(), target
