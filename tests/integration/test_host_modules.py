@@ -121,8 +121,9 @@ def test_killed_step_is_restored_by_the_next_run(fleet, shell, verb):
 @pytest.mark.parametrize("network", ["--network host", "--publish 8000:8000"], ids=["host", "bridge"])
 def test_container_with_connections_is_not_stopped(fleet, shell, network):
     shell(f"docker run --detach --name slb {network} {SERVE}")
-    # It connects until the engine serves, which then waits for the rest of the request.
-    client = "import socket; s = socket.create_connection(('127.0.0.1', 8000)); s.send(b'GET /'); s.recv(1)"
+    # It begins again until the engine serves, which waits 60 s for a request: one connection is always open.
+    opens = "s.append(socket.create_connection(('127.0.0.1', 8000))); s[-1].send(b'GET /'); time.sleep(5)"
+    client = f"import socket, time\ns = []\nwhile True: {opens}"
     unit, again = f"client-{time.monotonic_ns()}", ("--property=Restart=always", "--property=RestartSec=3")
     fleet.hosts[HOST].exec(["systemd-run", "--unit", unit, *again, "python3", "-c", client])
     wait_until(lambda: bool(facts(fleet)["engine_container"]["connections"]), "a connection", 60)
