@@ -112,9 +112,11 @@ class HostAction(ActionBase):  # type: ignore[misc]
                     raise AnsibleConnectionFailure(words) from None
                 raise
             if "module_stdout" not in answer:
-                # A refusal does not say what an execution did whose answer was lost.
-                lost = {"is_unknown": True} if attempt and answer.get("failed") else {}
-                return {**_declared(module, answer), **lost}
+                declared = _declared(module, answer)
+                if attempt and not (declared.get("changed") and not declared.get("failed")):
+                    # It does not say what the execution did whose answer was lost.
+                    declared.update({"is_unknown": True} if "is_unknown" in RETURNED[module] else {})
+                return declared
             if answer.get("rc", 0) in (1, 127):
                 break
             self.reset_connection()

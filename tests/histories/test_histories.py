@@ -399,6 +399,12 @@ def test_person_who_makes_a_container_after_a_lost_answer(event, role):
     assert history.events == []
 
 
+def test_restore_whose_answer_is_lost_is_not_done_twice():
+    """The repetition finds the step too young, and changes nothing: the report does not say "nothing"."""
+    events = [Event("clock", 0, "run killed"), Event("before update", 0, "module killed")]
+    History(Setup(runtime="podman-5", is_engine=False), events).play()
+
+
 def test_person_who_starts_a_container_while_its_policy_is_written():
     setup = Setup(first="exited", policy="no", is_engine=False, second=0.5)
     History(setup, [Event("sleep", 0, "person uses")]).play()

@@ -28,6 +28,7 @@ PLUGINS = [
     for path in sorted((ROOT / "plugins" / folder).glob(f"[!_]*.{ending}"))
     if path.stem not in ABOUT_AWX
 ]
+LIST = {"path": "/api/engines", "name": "name", "address": "ip", "state": "status", "running": ["running"]}
 ROLES = sorted(path.name for path in (ROOT / "roles").iterdir() if path.name not in ABOUT_AWX)
 
 
@@ -53,7 +54,11 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
     local = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
     others = dict.fromkeys(("backup.example", "license-server"), local)
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": others}}))
-    known = {"vault_slb_password": node.password, **{f"slb_{key}": value for key, value in connection.items()}}
+    known = {
+        "vault_slb_password": node.password,
+        "slb_engine_list": LIST,
+        **{f"slb_{key}": value for key, value in connection.items()},
+    }
     done = fleet.play(str(folder / "example.yml"), "-i", str(folder / "hosts.yml"), "--check", variables=known)
     assert done.status == 0, done.output
 
@@ -67,7 +72,7 @@ def documentation(kind: str, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize(("kind", "name"), PLUGINS, ids=[name for _, name in PLUGINS])
 def test_the_examples_of_a_plugin_run(fleet, tmp_path, kind, name):
     tasks = yaml.safe_load(documentation(kind, name)["examples"])
-    fleet.shell(HOST, "docker run --detach --name slb slb:1 /bin/httpd -f -p 8000")
+    fleet.shell(HOST, "docker rm --force slb; docker run --detach --name slb slb:1 /bin/httpd -f -p 8000")
     assert any(f"slb.fleet.{name}" in json.dumps(task) for task in tasks)
     run(fleet, tmp_path, {"hosts": "engines", "gather_facts": False, "tasks": tasks})
     fleet.shell(HOST, "docker rm --force slb")
@@ -80,6 +85,7 @@ def blocks(path: Path) -> Iterator[Any]:
 
 @pytest.mark.parametrize("role", ROLES)
 def test_the_examples_of_a_role_run(fleet, tmp_path, role):
+    fleet.shell(HOST, "docker rm --force slb")
     plays = [play for block in blocks(ROOT / "roles" / role / "README.md") if isinstance(block, list) for play in block]
     assert plays
     for play in plays:

@@ -61,11 +61,20 @@ def test_lost_answer_runs_the_module_once_more():
     assert host.calls == 2
 
 
-@pytest.mark.parametrize(("answers", "is_unknown"), [([], False), ([LOST], True)])
-def test_refusal_after_a_lost_answer_is_unknown(answers, is_unknown):
-    refusal = {"failed": True, "code": "state_changed", "msg": "Changed."}
-    taken = Host(*answers, refusal).on_host("engine_container", {}, {})
-    assert (taken["code"], bool(taken.get("is_unknown"))) == ("state_changed", is_unknown)
+@pytest.mark.parametrize(
+    ("answers", "module", "is_unknown"),
+    [
+        ([{"changed": False}], "engine_container", False),
+        ([LOST, {"changed": False}], "engine_container", True),
+        ([LOST, {"changed": True}], "engine_container", False),
+        ([LOST, {"changed": True, "failed": True}], "engine_container", True),
+        ([LOST, {"changed": False}], "engine_record", False),
+    ],
+)
+def test_repetition_without_a_change_is_unknown(answers, module, is_unknown):
+    """The execution whose answer was lost may have changed the container."""
+    taken = Host(*answers).on_host(module, {}, {})
+    assert bool(taken.get("is_unknown")) == is_unknown
 
 
 @pytest.mark.parametrize(
