@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -195,6 +196,38 @@ def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
     finally:
         shell("docker kill slb; systemctl kill --signal KILL vendor; systemctl stop vendor")
         shell("rm /etc/systemd/system/vendor.service; systemctl daemon-reload")
+
+
+LOOP = "docker start slb || docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000"
+MANAGERS = {
+    "init script": f"printf '#!/bin/sh\\n{LOOP}\\n' >/etc/init.d/vendor; chmod 755 /etc/init.d/vendor; "
+    "update-rc.d vendor defaults; systemctl daemon-reload; systemctl start vendor",
+    "rc.local": f"printf '#!/bin/sh\\n{LOOP}\\n' >/etc/rc.local; chmod 755 /etc/rc.local; "
+    "systemctl daemon-reload; systemctl start rc-local",
+    "timer": f"systemd-run --unit vendor --on-calendar '*:*:0/2' --timer-property AccuracySec=100ms sh -c '{LOOP}'",
+    "swarm": "docker swarm init --advertise-addr 127.0.0.1; docker service create --detach --name vendor slb:1 "
+    "/bin/httpd -f -p 8000; until docker rename $(docker ps --quiet) slb; do sleep 0.2; done",
+}
+CLEAN = """docker swarm leave --force; systemctl unmask rc-local; systemctl stop vendor.timer vendor rc-local
+    rm -f /etc/rc.local /etc/init.d/vendor /root/vendor; update-rc.d -f vendor remove; systemctl daemon-reload"""
+
+
+@pytest.mark.parametrize("manager", MANAGERS)
+def test_fix_of_a_manager_keeps_the_container_away(fleet, shell, manager):
+    shell(MANAGERS[manager])
+    try:
+        wait_until(lambda: names(shell).get("slb") == "running", "the container of the manager", 60)
+        refused = set_aside(fleet)
+        assert refused["code"] == ("managed_by_other" if manager == "swarm" else "managed_by_systemd"), refused
+        # What a person reads there, and types. A transient unit is gone with its timer, before it is stopped.
+        for command, moved in re.findall(r"`([^`]+)`|move (\S+) to another folder", refused["fix"]):
+            shell(f"{command or f'mv {moved} /root'} || true")
+        done = set_aside(fleet)
+        assert (done["failed"], done["changed"]) == (False, manager != "swarm"), done
+        shell("systemctl daemon-reload; systemctl start rc-local vendor; sleep 4")
+        assert "slb" not in names(shell)
+    finally:
+        shell(CLEAN)
 
 
 def test_two_runs_at_once_set_aside_once(fleet, shell):

@@ -3,8 +3,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What would create or start the container again: a unit, a timer, a supervisor, cron, or another orchestrator."""
 
+import configparser
 import glob
+import grp
 import os
+import pwd
 import re
 import shlex
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
@@ -17,6 +20,9 @@ _UNIT_FOLDERS = (
     "/etc/systemd/system.control",
     "/run/systemd/system",
     "/run/systemd/transient",
+    "/run/systemd/generator.early",
+    "/run/systemd/generator",
+    "/run/systemd/generator.late",
     "/usr/local/lib/systemd/system",
     "/usr/lib/systemd/system",
     "/lib/systemd/system",
@@ -28,7 +34,18 @@ _SUPERVISOR_FILES = (
     "/etc/supervisord.conf",
     "/etc/supervisord.d/*",
 )
-_CRON_FILES = ("/etc/crontab", "/etc/cron.d/*", "/var/spool/cron/crontabs/root", "/var/spool/cron/root")
+_TIME = r"\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+"
+_COMMAND_FILES = (
+    ("cron", ("/etc/crontab", "/etc/cron.d/*"), _TIME + r"\S+\s+", ""),
+    ("crontab", ("/var/spool/cron/crontabs/*", "/var/spool/cron/*"), _TIME, ""),
+    ("cron", ("/etc/anacrontab",), r"(?:\S+\s+){3}", ""),
+    ("cron", ("/etc/cron.*ly/*",), "", ""),
+    ("monit", ("/etc/monitrc", "/etc/monit.d/*", "/etc/monit/monitrc", "/etc/monit/conf*/*"), ".*?=", "monit reload"),
+)
+"""Files with commands: the words before a command in a line, and what must run after the removal of a line."""
+_SERVICE_FILES = ("/etc/service/*/run", "/var/service/*/run", "/service/*/run", "/run/service/*/run")
+_ADMINISTRATORS = {"docker", "root", "sudo", "wheel"}
+"""Groups whose members can run a container of root."""
 _SYSTEMCTL_SECONDS = 8
 _MAX_BYTES = 65536
 
@@ -44,22 +61,31 @@ _LABELS = (
 )
 """Labels of an instance, and the label that names its manager. Those of a project may come from the image."""
 _FIXES = {
-    "compose project": "Remove its service from the compose project and run `{runtime} rm --force slb`",
-    "swarm service": "Run `docker service rm {name}`",
+    "compose project": "Remove its service from the compose project",
+    "swarm service": "Run `docker service rm {name}` on a manager of the swarm",
     "Kubernetes pod": "Delete the controller of the pod in Kubernetes",
-    "Nomad allocation": "Stop the job of the allocation in Nomad",
+    "Nomad allocation": "Stop the job that `nomad alloc status {name}` shows",
     "ECS task": "Stop the service of the task in ECS",
 }
-_SUPERVISORS = {"supervisord": "supervisorctl stop", "runsv": "sv down", "s6-supervise": "s6-svc -d"}
+_SUPERVISORS = {
+    "supervisord": "supervisorctl stop",
+    "runsv": "sv force-stop",
+    "s6-supervise": "s6-svc -dk",
+    "supervise": "svc -dk",
+}
 """Programs that start a command again when it ends, each with the command that ends one program of it."""
 
 _WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
 _COMMAND = re.compile(rf"\b(?:docker|podman)\b.*{_WORD}")
 _STARTS = re.compile(rf"^[^#\n]*\b(?:docker|podman)\b.*\b(?:run|start|restart|create)\b.*{_WORD}", re.MULTILINE)
 _ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
-_EXEC = re.compile(r"^\s*Exec\w+\s*=\s*[-@:+!|]*(?P<command>(?P<program>/?\S+).*)$", re.MULTILINE)
+_EXEC = re.compile(r"^\s*Exec\w+\s*=\s*[-@:+!|]*(?P<command>.+)$", re.MULTILINE)
+# Only in the place of a command: to open an argument, such as a path on a disk of the network, may take forever.
+_CALLED = re.compile(
+    r"(?:^|[;&|({!\"'`]|\b(?:sh|bash|dash|env|exec|sudo|nice|(?:flock|timeout)(?:\s+-\S+)*\s+\S+)(?:\s+-\S+)*)\s*"
+    r"(?:\w+=\S*\s+)*(/[^\s;&|()<>\"'`]+)"
+)
 _QUADLET_LINE = re.compile(r"^\s*ContainerName\s*=\s*slb\s*$", re.MULTILINE)
-_PROGRAM = re.compile(r"^\[program:(?P<name>[^\]\n]+)\](?P<body>[^\[]*)", re.MULTILINE)
 _QUOTABLE = re.compile(r"[A-Za-z0-9:_.@/\\-]{1,255}")
 _PROPERTIES = "Id,ActiveState,UnitFileState,FragmentPath,SourcePath,DropInPaths,TriggeredBy"
 
@@ -85,8 +111,9 @@ def find_manager(runtime: Optional[str], label: Optional[Tuple[str, str]]) -> Op
         kind, name = label
         if kind == "systemd unit":
             return _judge_unit(name, "", False)
-        fix = _FIXES[kind].format(runtime=runtime, name=name if _QUOTABLE.fullmatch(name) else "NAME")
-        return Manager(f"{kind} {name}", f"{fix}, then run again.")
+        fix = _FIXES[kind].format(name=name if _QUOTABLE.fullmatch(name) else "NAME")
+        # A manager that is gone, or that finds its containers by another name, leaves the container and its labels.
+        return Manager(f"{kind} {name}", f"{fix}. If slb remains, run `{runtime} rm --force slb`. Then run again.")
     for found in (_find_process(), *_find_units(), *_find_files()):
         if found:
             return found
@@ -115,21 +142,27 @@ def _find_supervisor(pid: int) -> Optional[Manager]:
     process = processes.find(pid)
     while process is not None and process.parent > 1:
         comm = processes.read(process.parent, "comm").strip()
+        if comm == "supervisord":
+            variables = dict(each.partition("=")[::2] for each in processes.read(pid, "environ").split("\0"))
+            group, name = (variables.get(f"SUPERVISOR_{key}_NAME", "") for key in ("GROUP", "PROCESS"))
+            files = dict(_find_programs())
+            name = name if name == group else f"{group}:{name}"
+            return _manager_of_program(comm, name, files.get(name) or files.get(f"{group}:*", ""))
         if comm in _SUPERVISORS:
-            words = processes.read(process.parent, "cmdline").split("\0")
-            names = [name for name, _path in _find_programs()] if comm == "supervisord" else words[1:2]
-            return _manager_of_program(comm, names[0] if names else "", "")
+            # The name alone is not enough if the services are in another folder than the usual one.
+            return _manager_of_program(comm, processes.folder(process.parent), "")
         process = processes.find(process.parent)
     return None
 
 
 def _manager_of_program(supervisor: str, name: str, path: str) -> Manager:
     """Return the program of a supervisor. Stopping the supervisor would end its other programs, too."""
-    shown = re.sub(r"[^A-Za-z0-9:_.@/-]", "?", name)[:100] or "unknown"
-    fix = f"Run `{_SUPERVISORS[supervisor]} {shown}`" if name and "?" not in shown else "Stop that program alone"
+    shown = re.sub(r"[^A-Za-z0-9:_.@/*-]", "?", name)[:100] or "unknown"
+    fix = f"Run `{_SUPERVISORS[supervisor]} {shlex.quote(name)}`" if name == shown else "Stop that program alone"
+    where = path if _QUOTABLE.fullmatch(path) else f"the configuration of {supervisor}"
     return Manager(
         f"program {shown} of {supervisor}" + (f" ({path})" if path else ""),
-        f"{fix}, remove it from the configuration of {supervisor}, then run again.",
+        f"{fix}, remove it from {where}, then run again.",
     )
 
 
@@ -138,7 +171,7 @@ def _find_units() -> Iterator[Optional[Manager]]:
     for path in _glob(_UNIT_FOLDERS, ("*.service", "*.service.d/*.conf")):
         name = os.path.basename(os.path.dirname(path)[:-2] if path.endswith(".conf") else path)
         text = re.sub("%[pN]", os.path.splitext(name)[0], _read(path).replace("\\\n", " "))
-        if any(_is_start(found.group("command"), found.group("program")) for found in _EXEC.finditer(text)):
+        if any(_is_start(found.group("command")) for found in _EXEC.finditer(text)):
             yield _judge_unit(name, path, is_oneshot=_ONESHOT.search(text) is not None)
     for path in _glob(_QUADLET_FOLDERS, ("**/*.container", "**/*.container.d/*.conf", "**/*.kube")):
         file = os.path.dirname(path)[:-2] if path.endswith(".conf") else path
@@ -147,29 +180,68 @@ def _find_units() -> Iterator[Optional[Manager]]:
             yield Manager(f"systemd unit {unit} ({path})", _fix_of_unit(unit, [], file))
 
 
-def _is_start(command: str, program: str) -> bool:
-    """Return whether the command, or the script that it calls, names the container."""
-    if _COMMAND.search(command):
-        return True
-    text = _read(program) if program.startswith("/") else ""
-    return text.startswith("#!") and _STARTS.search(text) is not None
+def _is_start(command: str) -> bool:
+    """Return whether the command, or a script that it calls, names the container."""
+    return _COMMAND.search(command) is not None or _calls_start(command)
+
+
+def _calls_start(command: str) -> bool:
+    texts = (_read(path) for path in _CALLED.findall(command))
+    return any(text.startswith("#!") and _STARTS.search(text.replace("\\\n", " ")) for text in texts)
 
 
 def _find_files() -> Iterator[Optional[Manager]]:
     for name, path in _find_programs():
         yield _manager_of_program("supervisord", name, path)
-    for pattern in _CRON_FILES:
-        for path in sorted(glob.glob(pattern)):
-            if _STARTS.search(_read(path)):
-                yield Manager(f"cron ({path})", f"Remove the line with slb from {path}, then run again.")
+    for path in _glob_files(_SERVICE_FILES):
+        if _STARTS.search(_read(path).replace("\\\n", " ")):
+            program = "runsv" if commands.find("sv") else "s6-supervise"
+            yield _manager_of_program(program, os.path.dirname(path), "")
+    for kind, patterns, before, command in _COMMAND_FILES:
+        for path in _glob_files(patterns):
+            text = re.sub(r"^\s*#.*", "", _read(path).replace("\\\n", " "), flags=re.MULTILINE)
+            is_start = _STARTS.search(text) or any(
+                _calls_start(re.sub(f"^{before}", "", line)) for line in text.splitlines()
+            )
+            if is_start and (kind != "crontab" or _is_administrator(os.path.basename(path))):
+                after = f", run `{command}`" if command else ""
+                fix = f"Remove the line that starts slb from {path}{after}, then run again."
+                yield Manager(f"{kind} ({path})", fix)
 
 
 def _find_programs() -> Iterator[Tuple[str, str]]:
-    """Return the programs of supervisord that run the container, each with its file."""
-    for path in [path for pattern in _SUPERVISOR_FILES for path in sorted(glob.glob(pattern))]:
-        for found in _PROGRAM.finditer(_read(path)):
-            if re.search(r"^\s*command\s*=.*" + _COMMAND.pattern, found.group("body"), re.MULTILINE):
-                yield found.group("name").strip(), path
+    """Return the programs of supervisord that run the container: the name for supervisorctl, and the file."""
+    files = []
+    for path in _glob_files(_SUPERVISOR_FILES):
+        parser = configparser.RawConfigParser(strict=False, inline_comment_prefixes=(";", "#"))
+        try:
+            parser.read_string(_read(path))
+        except configparser.Error:
+            continue
+        files += [(path, section, dict(parser.items(section))) for section in parser.sections()]
+    groups = {
+        name.strip(): section[len("group:") :]
+        for _path, section, options in files
+        if section.startswith("group:")
+        for name in options.get("programs", "").split(",")
+    }
+    for path, section, options in files:
+        kind, _colon, name = section.partition(":")
+        if kind == "program" and _is_start(options.get("command", "")):
+            is_one = "process_name" not in options
+            group = groups.get(name)
+            # Which processes of a group belong to one program of it cannot be written in one word.
+            yield (f"{group}:{name}" if is_one else "") if group else (name if is_one else f"{name}:*"), path
+
+
+def _is_administrator(user: str) -> bool:
+    """Return whether commands of the user's crontab can start a container of root."""
+    try:
+        group = pwd.getpwnam(user).pw_gid
+        names = {grp.getgrgid(each).gr_name for each in os.getgrouplist(user, group)}
+    except KeyError:
+        return False
+    return user == "root" or bool(names & _ADMINISTRATORS)
 
 
 def _judge_unit(unit: str, path: str, is_oneshot: bool) -> Optional[Manager]:
@@ -193,11 +265,16 @@ def _judge_unit(unit: str, path: str, is_oneshot: bool) -> Optional[Manager]:
         # A unit that ends after its commands starts the container again only if something triggers it.
         if triggers or (is_started and not is_oneshot):
             source = state.get("SourcePath", "") if state.get("UnitFileState") == "generated" else ""
-            return Manager(words, _fix_of_unit(state.get("Id") or unit, triggers, source))
+            verb = "disable --now"
+            if state.get("UnitFileState") == "enabled-runtime":  # as systemd's generator of rc.local does it
+                is_maskable = not state.get("FragmentPath", "").startswith("/etc/")
+                verb = "mask --now" if is_maskable else "disable --runtime --now"
+            words = f"systemd unit {shown} ({source})" if source else words
+            return Manager(words, _fix_of_unit(state.get("Id") or unit, triggers, source, verb))
     return None
 
 
-def _fix_of_unit(unit: str, triggers: List[str], source: str) -> str:
+def _fix_of_unit(unit: str, triggers: List[str], source: str, verb: str = "disable --now") -> str:
     """Return the fix. A generated unit, as of a Quadlet, cannot be disabled: its file has to go."""
     names = [*triggers, unit]
     if not all(_QUOTABLE.fullmatch(each) for each in [*names, source] if each):
@@ -207,7 +284,7 @@ def _fix_of_unit(unit: str, triggers: List[str], source: str) -> str:
         # Stopped first: without its file, systemd kills the processes and Podman does not notice.
         stop = f"Run `systemctl stop {quoted}`, move {shlex.quote(source)} to another folder"
         return f"{stop}, run `systemctl daemon-reload`, then run again."
-    return f"Run `systemctl disable --now {quoted}`, then run again."
+    return f"Run `systemctl {verb} {quoted}`, then run again."
 
 
 def _show(*units: str) -> Optional[List[Dict[str, str]]]:
@@ -232,8 +309,14 @@ def _glob(folders: Tuple[str, ...], patterns: Tuple[str, ...]) -> List[str]:
     return sorted({os.path.realpath(path): path for path in reversed(found)}.values())
 
 
+def _glob_files(patterns: Tuple[str, ...]) -> List[str]:
+    return [path for pattern in patterns for path in sorted(glob.glob(pattern))]
+
+
 def _read(path: str) -> str:
     """Return the text of the file; empty if it cannot be read or is no regular file."""
+    if not os.path.isfile(path):
+        return ""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as stream:

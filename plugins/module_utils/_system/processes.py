@@ -53,6 +53,14 @@ def read(pid: Optional[int], name: str) -> str:
         return ""
 
 
+def folder(pid: int) -> str:
+    """Return the current folder of the process; empty if it cannot be seen or is gone."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
 def owner(pid: int) -> Optional[int]:
     """Return the user of the process; None if it cannot be seen or is gone."""
     match = re.search(r"^Uid:\s+(\d+)", read(pid, "status"), re.MULTILINE)

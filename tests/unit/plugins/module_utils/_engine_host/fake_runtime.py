@@ -164,7 +164,7 @@ class Host:
         monkeypatch.setattr(container.processes, "pids", list)
         monkeypatch.setattr(container, "_is_here", lambda seen: True)
         monkeypatch.setattr(managers, "_UNIT_FOLDERS", (str(self.units),))
-        for name in ("_QUADLET_FOLDERS", "_SUPERVISOR_FILES", "_CRON_FILES"):
+        for name in ("_QUADLET_FOLDERS", "_SUPERVISOR_FILES", "_SERVICE_FILES", "_COMMAND_FILES"):
             monkeypatch.setattr(managers, name, ())
         monkeypatch.setattr(runtimes, "_DOCKER_SOCKET", str(folder / "docker.sock"))
         monkeypatch.setattr(runtimes, "find_obstacle", lambda runtime: None)

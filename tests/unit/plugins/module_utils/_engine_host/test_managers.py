@@ -1,5 +1,7 @@
 """What would start the container again is found wherever it is, and its fix keeps it from doing so."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import managers
@@ -10,14 +12,19 @@ from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.
 )
 
 RUN = "/usr/bin/docker run --name slb x"
-PROGRAM = f"[program:engine]\ncommand={RUN}\n[program:b]\n"
 
 
 @pytest.fixture
 def host(tmp_path, monkeypatch):
     """Return a host without processes, whose files are in ``tmp_path`` and whose systemd does not answer."""
-    for name in ("_UNIT_FOLDERS", "_QUADLET_FOLDERS", "_SUPERVISOR_FILES", "_CRON_FILES"):
-        monkeypatch.setattr(managers, name, tuple(f"{tmp_path}{each}" for each in getattr(managers, name)))
+
+    def below(paths):
+        return tuple(f"{tmp_path}{each}" for each in paths)
+
+    for name in ("_UNIT_FOLDERS", "_QUADLET_FOLDERS", "_SUPERVISOR_FILES", "_SERVICE_FILES"):
+        monkeypatch.setattr(managers, name, below(getattr(managers, name)))
+    files = [(kind, below(patterns), *rest) for kind, patterns, *rest in managers._COMMAND_FILES]
+    monkeypatch.setattr(managers, "_COMMAND_FILES", files)
     fake = FakeProcesses()
     fake.connect(monkeypatch)
     fake.folder, fake.units = tmp_path, {}
@@ -74,6 +81,12 @@ def find(label=None):
         ("/etc/supervisord.d/a.ini", "[program:web]\ncommand=/bin/web slb\n", None),
         ("/etc/cron.d/a", "* * * * * root docker start slb\n", "cron"),
         ("/etc/crontab", "# * * * * * root docker start slb\n0 0 * * * root docker logs slb\n", None),
+        ("/etc/cron.hourly/a", "#!/bin/sh\ndocker run --detach \\\n --name slb x\n", "cron"),
+        ("/etc/anacrontab", "1 5 engine docker start slb\n", "cron"),
+        ("/var/spool/cron/crontabs/root", "@reboot docker start slb\n", "crontab"),
+        ("/var/spool/cron/crontabs/no-such-user", "@reboot docker start slb\n", None),
+        ("/etc/monit/conf.d/a", 'start program = "/usr/bin/docker start slb"\n', "monit"),
+        ("/etc/monit/conf.d/a", 'stop program = "/usr/bin/docker stop slb"\n', None),
     ],
 )
 def test_find_manager_reads_files(host, path, text, manager):
@@ -82,12 +95,44 @@ def test_find_manager_reads_files(host, path, text, manager):
     assert (found.words if found else None) == (f"{manager} ({file})" if manager else None)
 
 
-def test_find_manager_reads_the_script_of_a_unit(host):
-    script = write(host, "/opt/start", f"#!/bin/sh\nexec {RUN}\n")
-    write(host, "/etc/systemd/system/a.service", f"ExecStart={script} --now")
-    assert find().words.startswith("systemd unit a.service")
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/etc/systemd/system/a.service", "ExecStart=-{} --now"),
+        ("/etc/systemd/system/a.service", "ExecStart=/bin/sh -c 'exec {}'"),
+        ("/run/systemd/generator.late/a.service", "ExecStart={} start"),
+        ("/etc/supervisor/conf.d/a.conf", "[program:a]\ncommand={} ; the engine\n"),
+        ("/etc/cron.d/a", "* * * * * root {}\n"),
+        ("/etc/cron.d/a", "@daily root PATH=/bin flock -n /run/lock {} >/dev/null\n"),
+        ("/var/spool/cron/crontabs/root", "0 0 * * * cd /opt && {}\n"),
+        ("/etc/monit/conf.d/a", '  start program = "{}"\n'),
+    ],
+)
+def test_find_manager_reads_the_script_of_a_command(host, path, text):
+    script = write(host, "/opt/start", "#!/bin/sh\nexec docker run \\\n  --name slb x\n")
+    write(host, path, text.format(script))
+    assert find() is not None
     script.write_text("#!/bin/sh\n# docker start slb\n")
     assert find() is None
+
+
+def test_find_manager_opens_no_argument_of_a_command(host, monkeypatch):
+    opened = []
+    monkeypatch.setattr(managers, "_read", lambda path: opened.append(path) or "")
+    for command in ("rsync /mnt/nfs/a /srv", "/usr/bin/rsync --out /mnt/nfs", "sh -c 'cat </mnt/nfs >/mnt/nfs'"):
+        assert not managers._is_start(command)
+    assert opened == ["/usr/bin/rsync"]
+
+
+@pytest.mark.parametrize(("group", "is_found"), [("docker", True), ("sudo", True), ("users", False)])
+def test_crontab_counts_if_its_user_can_start_slb(host, monkeypatch, group, is_found):
+    monkeypatch.setattr(managers.pwd, "getpwnam", lambda name: SimpleNamespace(pw_gid=100))
+    monkeypatch.setattr(managers.os, "getgrouplist", lambda name, own: [own])
+    monkeypatch.setattr(managers.grp, "getgrgid", lambda number: SimpleNamespace(gr_name=group))
+    file = write(host, "/var/spool/cron/crontabs/ops", "* * * * * docker start slb\n")
+    found = find()
+    assert (found is not None) == is_found
+    assert found is None or f"from {file}," in found.fix
 
 
 SHOWN = "ActiveState={}\nUnitFileState={}\nFragmentPath={path}\nSourcePath=\nDropInPaths=\nTriggeredBy={}"
@@ -103,6 +148,7 @@ SHOWN = "ActiveState={}\nUnitFileState={}\nFragmentPath={path}\nSourcePath=\nDro
         ("inactive", "disabled", "", "simple", None),  # the fix has helped
         ("inactive", "disabled", "b.timer", "simple", None),
         ("inactive", "enabled", "", "oneshot", None),
+        ("active", "enabled-runtime", "", "forking", "mask --now a.service"),  # rc-local.service
     ],
 )
 def test_unit_counts_if_systemd_would_start_it(host, active, enabled, triggers, kind, fix):
@@ -147,21 +193,56 @@ def test_unit_name_that_a_shell_would_read_is_not_quoted(host):
         (RUN, "0::/user.slice/user-0.slice/session-3.scope\n", {}, None),
         ("vi start slb", "0::/system.slice/e.service\n", {}, None),
         (RUN, "0::/system.slice/e.service\n", {"user": 1000}, None),
-        (RUN, "0::/system.slice/supervisor.service\n", {"parent": 8}, "program engine of supervisord"),
-        (RUN, "0::/system.slice/runit.service\n", {"parent": 9}, "program engine of runsv"),
     ],
 )
 def test_find_manager_sees_the_command(host, command, cgroup, values, manager):
-    host.running = {
-        7: FakeProcess(command.split()[0].rpartition("/")[2], command, cgroup=cgroup, **values),
-        8: FakeProcess("supervisord", "/usr/bin/python3 /usr/bin/supervisord"),
-        9: FakeProcess("runsv", "runsv engine"),
-    }
-    if "supervisord" in str(manager):
-        write(host, "/etc/supervisor/conf.d/a.conf", f"[program:engine]\ncommand={RUN}\n")
+    host.running = {7: FakeProcess(command.split()[0].rpartition("/")[2], command, cgroup=cgroup, **values)}
     found = find()
     assert (found.words if found else None) == manager
-    assert manager is None or "supervisor.service" not in found.fix
+
+
+SUPERVISED = "SUPERVISOR_ENABLED=1\0SUPERVISOR_PROCESS_NAME={}\0SUPERVISOR_GROUP_NAME={}\0"
+
+
+@pytest.mark.parametrize(
+    ("comm", "environ", "words", "fix"),
+    [
+        ("supervisord", SUPERVISED.format("engine", "engine"), "program engine", "`supervisorctl stop engine`"),
+        ("supervisord", SUPERVISED.format("a_00", "vendor"), "program vendor:a_00", "`supervisorctl stop vendor:a_00`"),
+        ("supervisord", "PATH=/bin\0", "program unknown", "Stop that program alone"),
+        ("runsv", "", "program /etc/sv/engine", "`sv force-stop /etc/sv/engine`"),
+        ("s6-supervise", "", "program /etc/sv/engine", "`s6-svc -dk /etc/sv/engine`"),
+    ],
+)
+def test_fix_of_a_supervisor_ends_one_program(host, comm, environ, words, fix):
+    host.running = {
+        7: FakeProcess("docker", RUN, parent=8, cgroup="0::/system.slice/s.service\n", environ=environ),
+        8: FakeProcess("sh", "sh /opt/start", parent=9),
+        9: FakeProcess(comm, f"{comm} engine", folder="/etc/sv/engine"),
+    }
+    found = find()
+    assert (found.words, found.fix.partition(",")[0].removeprefix("Run ")) == (f"{words} of {comm}", fix)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("[program:a]\ncommand={}\n", "Run `supervisorctl stop a`"),
+        ("[program:a]\ncommand={}\nprocess_name=a_%(process_num)d\nnumprocs=1\n", "Run `supervisorctl stop 'a:*'`"),
+        ("[program:a]\ncommand={}\n[group:x]\nprograms=b, a\n", "Run `supervisorctl stop x:a`"),
+        ("[program:a]\ncommand={}\nprocess_name=b\n[group:x]\nprograms=a\n", "Stop that program alone"),
+    ],
+)
+def test_stopped_program_of_supervisord_is_removed(host, text, fix):
+    file = write(host, "/etc/supervisor/conf.d/a.conf", text.format(RUN))
+    write(host, "/etc/supervisord.conf", "no section\n")
+    assert find().fix == f"{fix}, remove it from {file}, then run again."
+
+
+def test_stopped_service_of_runit_is_found(host):
+    file = write(host, "/etc/service/engine/run", f"#!/bin/sh\nexec {RUN}\n")
+    host.units["x.service"] = ""
+    assert find().fix.startswith(f"Run `sv force-stop {file.parent}`")
 
 
 @pytest.mark.parametrize(
@@ -170,7 +251,7 @@ def test_find_manager_sees_the_command(host, command, cgroup, values, manager):
         ({"com.docker.compose.config-hash": "1", "com.docker.compose.project": "y"}, "compose project y", "compose"),
         ({"com.docker.swarm.task.id": "1", "com.docker.swarm.service.name": "y"}, "swarm service y", "service rm y"),
         ({"io.kubernetes.pod.uid": "1", "io.kubernetes.pod.name": "y"}, "Kubernetes pod y", "Kubernetes"),
-        ({"com.hashicorp.nomad.alloc_id": "y"}, "Nomad allocation y", "Nomad"),
+        ({"com.hashicorp.nomad.alloc_id": "y"}, "Nomad allocation y", "nomad alloc status y"),
         ({"com.amazonaws.ecs.task-arn": "arn:aws:ecs:y"}, "ECS task arn:aws:ecs:y", "ECS"),
         ({"PODMAN_SYSTEMD_UNIT": "y.service"}, "systemd unit y.service", "disable --now y.service"),
         ({"com.docker.swarm.task.id": "1", "com.docker.swarm.service.name": "$(x)"}, "swarm service ??x?", "NAME"),
@@ -181,4 +262,6 @@ def test_find_manager_reads_labels(host, labels, manager, fix):
     found = find(managers.find_label(labels, {}))
     assert (found.words if found else None) == manager
     assert found is None or fix in found.fix
+    # The manager may be gone, and its container with its labels is left.
+    assert found is None or "systemd" in manager or "If slb remains, run `docker rm --force slb`" in found.fix
     assert managers.find_label(labels, labels) is None
