@@ -20,6 +20,14 @@ class Cause(NamedTuple):
 
 
 CAUSES: tuple[Cause, ...] = (
+    # First, because sudo then asks for a password, too.
+    Cause(
+        "permission_denied",
+        r"(password|account) (has |is |or password is )?expired|password change required|"
+        r"required to change your password|changing password for|account validation failure",
+        "the account or the password of the user has expired",
+        "Set a new password on the host (`passwd`), or extend the account (`chage`), then run again.",
+    ),
     Cause(
         "permission_denied",
         r"(missing|incorrect) (become|doas|dzdo|ksu|pbrun|pfexec|su|sudo) password|"
@@ -46,12 +54,6 @@ CAUSES: tuple[Cause, ...] = (
         "Correct the password of --ask-become-pass, or use ansible_become_method: sudo.",
     ),
     Cause(
-        "permission_denied",
-        r"password (has|is) expired|password change required|required to change your password|account has expired",
-        "the account or the password of the user has expired",
-        "Set a new password on the host (`passwd`), or extend the account (`chage`), then run again.",
-    ),
-    Cause(
         "host_not_checked",
         r"no space left on device|disk quota exceeded",
         "no free space for the files of the module",
@@ -74,7 +76,9 @@ CAUSES: tuple[Cause, ...] = (
         "host_not_checked",
         r"failed to create temporary directory",
         "Ansible cannot make its temporary folder",
-        "Make the home of the login user writable, or set ansible_remote_tmp to a folder that the user can write.",
+        # Without pipelining, Ansible does not show the words of the host.
+        "Log in with ssh as this user. If the password has expired, set a new one; else make the home of the user "
+        "writable, or set ansible_remote_tmp.",
     ),
     Cause(
         "host_unreachable",
@@ -94,7 +98,7 @@ CAUSES: tuple[Cause, ...] = (
         "host_unreachable",
         r"permission denied \([\w,/-]+\)|too many authentication failures|invalid/incorrect password",
         "SSH login rejected",
-        "Correct ansible_user and its key or password.",
+        "Correct ansible_user and its key or password. If they are right, check `chage -l USER` on the host.",
         is_connection=True,
     ),
     Cause(

@@ -17,9 +17,26 @@ SEEN = [
     ("su: Authentication failure", "permission_denied", "become"),
     ("WARNING: Your password has expired.\nPassword change required", "permission_denied", "passwd"),
     ("Your account has expired; please contact your system administrator.", "permission_denied", "chage"),
+    (
+        "sudo: account validation failure, is your account locked?\nsudo: a password is required",
+        "permission_denied",
+        "chage",
+    ),
+    (
+        "Timeout (12s) waiting for privilege escalation prompt: \nsudo: Account or password is expired, reset your "
+        "password and try again\nChanging password for ops.",
+        "permission_denied",
+        "passwd",
+    ),
+    (
+        "Timeout (12s) waiting for privilege escalation prompt: Changing password for ops.",
+        "permission_denied",
+        "passwd",
+    ),
+    ("sudo: Password expired, contact your system administrator", "permission_denied", "passwd"),
     ("OSError: [Errno 28] No space left on device", "host_not_checked", "df"),
     ("Failed to create temporary directory: No space left on device", "host_not_checked", "df"),
-    ("Failed to create temporary directory. Permission denied", "host_not_checked", "ansible_remote_tmp"),
+    ("Failed to create temporary directory. Permission denied", "host_not_checked", "expired, set a new one"),
     ("/bin/sh: 1: /usr/bin/python3: not found", "host_not_checked", "ansible_python_interpreter"),
     ("bash: line 1: /usr/bin/python3.13: No such file or directory", "host_not_checked", "ansible_python_interpreter"),
     ("ansible-core requires a minimum of Python version 3.9. Current version: 3.6.8", "host_not_checked", "Python"),
