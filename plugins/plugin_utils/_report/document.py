@@ -40,6 +40,7 @@ CHANGES: dict[str, tuple[str, str]] = {
     "install_unknown": ("installation requested, outcome unknown", "installation{} with unknown outcome"),
     "installed": ("engine installed", "engine{} installed"),
     "container_set_aside": ("leftover set aside", "leftover{} set aside"),
+    "container_deleted": ("leftover deleted", "leftover{} deleted"),
     "engine_started": ("stopped engine started", "stopped engine{} started"),
     "container_restored": ("container restored", "container{} restored"),
     "container_partially_restored": ("container partially restored", "container{} partially restored"),

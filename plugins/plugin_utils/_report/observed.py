@@ -122,7 +122,7 @@ def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Cha
     )
     is_verified = _mapping(result.get("record")).get("state") == "verified"
     of_container = (
-        ("container_set_aside", name and f" as {name}")
+        (("container_set_aside", f" as {name}") if name else ("container_deleted", ""))
         if "set_aside_as" in result
         else ("container_restored" if result.get("restored") else "record_restored", "")
         if not result.get("started")

@@ -148,7 +148,10 @@ def test_restored_record_is_no_restored_container():
     run.play("deploy", "edge-1")
     run.task("edge-1", "slb.fleet.engine_container", {"changed": True, "restored": False})
     run.task("edge-1", "slb.fleet.engine_container", {"changed": True, "set_aside_as": "slb-leftover-1"})
-    assert [each.code for each in of(run.ended()).changes] == ["record_restored", "container_set_aside"]
+    # With slb_remove_leftovers.
+    run.task("edge-1", "slb.fleet._engine_step", {"changed": True, "set_aside_as": None})
+    codes = ["record_restored", "container_set_aside", "container_deleted"]
+    assert [each.code for each in of(run.ended()).changes] == codes
 
 
 def test_check_mode_plans_and_counts_no_change():
