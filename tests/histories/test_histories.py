@@ -405,7 +405,7 @@ def test_restore_whose_answer_is_lost_is_not_done_twice():
     History(Setup(runtime="podman-5", is_engine=False), events).play()
 
 
-def test_person_who_starts_a_container_while_its_policy_is_written():
+def test_person_who_starts_a_container_during_a_write():
     setup = Setup(first="exited", policy="no", is_engine=False, second=0.5)
     History(setup, [Event("sleep", 0, "person uses")]).play()
 
@@ -461,7 +461,7 @@ def test_container_that_a_person_makes_around_the_mark(point, skip):
 
 
 def test_engine_list_that_fails_during_the_wait():
-    """The management node may be restarting: the run waits on, and is not told that anything failed."""
+    """The management node may be restarting: the run waits on, and reports no failure."""
     history = History(Setup(first="absent", has_list="always"), [Event("sleep", 0, "list fails")])
     history.world.script = history.watch
     run = history.begin("Run A")

@@ -3,7 +3,6 @@
 import datetime
 import json
 import math
-from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import engine_list as module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     fetch_engines,
@@ -299,7 +299,7 @@ class PagesOfNode:
 
     def __init__(self, console, at):
         self.console, self.at = console, at
-        self.connection = SimpleNamespace(call_seconds=30, base_url="https://console.example")
+        self.connection = Connection("https://console.example")
 
     def call(self, request):
         self.at.get(len(self.console.paths) + 1, lambda _items: None)(self.console.items)
