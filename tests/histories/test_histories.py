@@ -399,6 +399,12 @@ def test_person_who_makes_a_container_after_a_lost_answer(event, role):
     assert history.events == []
 
 
+def test_person_who_makes_a_container_that_the_list_shows():
+    """Host and engine list agree that an engine runs, as after an installation in the web console."""
+    events = [Event("sleep", 0, "docker restarts"), Event("before write", 0, "person makes")]
+    History(Setup(runtime="podman-5", has_list="later"), events).play()
+
+
 def test_restore_whose_answer_is_lost_is_not_done_twice():
     """The repetition finds the step too young, and changes nothing: the report does not say "nothing"."""
     events = [Event("clock", 0, "run killed"), Event("before update", 0, "module killed")]

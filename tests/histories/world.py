@@ -515,12 +515,13 @@ class World:
             raise NotReported(f"{run.name} changed a container ({now}), and reports: {run.failure_text or 'success'}")
 
     def judge_restored(self, run: Any) -> None:
-        """P1, after a complete run without faults, unless an engine of an accepted request serves.
+        """P1, after a complete run without faults, unless an engine of an accepted request serves, or a listed one.
 
         A container made when a request may be sent may be its engine.
         """
         holder = self.named("slb")
-        if holder and (holder.is_made or (holder.post and holder.is_live)):
+        is_listed = self.engine == "running" and bool(run.variables.get("slb_engine_list"))
+        if holder and (holder.is_made or (holder.is_live and (holder.post or is_listed))):
             return
         for box in self.boxes.values():
             if box.owed is None or box.owed != self.accepted:
