@@ -359,18 +359,23 @@ def remove_container(seen: Container) -> None:
 
 
 def start(seen: Container, is_checked: bool = True) -> None:
-    """Start the container and check for 2 s that it runs, unless it was in a crash loop. Raises FleetError."""
+    """Start the container and check for 2 s that it runs, unless it was in a crash loop. Raises FleetError.
+
+    A container that its restart policy starts again meanwhile is stopped.
+    """
     _change(seen, "start", is_done=lambda now: now.state in LIVE)
     ended: List[Container] = []
 
     def has_ended() -> bool:
         now = inspect(seen.runtime, str(seen.id))
-        ended[:] = [now] if now.state not in (*LIVE, "unknown") else []
+        ended[:] = [now] if now.state not in ("running", "paused", "unknown") else []
         return bool(ended)
 
     if is_checked and wait_for(has_ended, _CHECK_SECONDS, _INTERVAL):
         logs = runtimes.run(str(seen.runtime), "logs", "--tail", "1", str(seen.id))
         words = (logs.stderr.strip() or logs.stdout.strip())[:200]
+        if ended[0].state == "restarting":
+            _stop(ended[0], 1)
         raise FleetError(
             "container_command_failed",
             f"the container ended after its start with exit code {ended[0].exit_code}"

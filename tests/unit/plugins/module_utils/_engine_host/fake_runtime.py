@@ -33,7 +33,7 @@ class FakeRuntime:
         self.asked = 0
         self.fails: dict[str, str] = {}
         self.before: Callable[[str], None] = lambda verb: None
-        self.ends_after_start = False
+        self.ends_after_start = ""
 
     def add(self, identity: str = "c1", name: str = "slb", status: str = "running", **values: Any) -> None:
         self.containers[identity] = {
@@ -134,7 +134,7 @@ class FakeRuntime:
             states = {"stop": "exited", "start": "running", "pause": "paused", "unpause": "running"}
             item["State"]["Status"] = states[verb]
             if verb == "start" and self.ends_after_start:
-                item["State"]["Status"] = "exited"
+                item["State"]["Status"] = self.ends_after_start
             if verb == "stop" and item["HostConfig"]["AutoRemove"]:
                 del self.containers[item["Id"]]
         self.changes.append(verb)

@@ -379,14 +379,14 @@ def test_restore_container_that_does_not_start(host, how):
     before = host.state()
     name = prepare(host)["set_aside_as"]
     host.runtime.fails = {"start": "driver failed"} if how == "start" else {}
-    host.runtime.ends_after_start = how == "ends"
+    host.runtime.ends_after_start = "exited" if how == "ends" else ""
     with pytest.raises(FleetError, match="driver failed" if how == "start" else "port 80 is in use") as raised:
         restore()
     assert raised.value.code == "partially_restored"
     assert "engine_container -a state=restored" in raised.value.fix
     assert host.runtime.show() == (name, "exited", "no")
     assert record.read()["state"] == "restoring"
-    host.runtime.fails, host.runtime.ends_after_start = {}, False
+    host.runtime.fails, host.runtime.ends_after_start = {}, ""
     assert record.restore_set_aside(1, False).values["restored"]
     assert host.state() == before
 
@@ -791,13 +791,13 @@ def test_start_refused_changes_nothing(host, monkeypatch, case, code):
     assert host.runtime.changes == []
 
 
-@pytest.mark.parametrize("how", ["refused", "ends", "no answer"])
+@pytest.mark.parametrize("how", ["refused", "exited", "restarting", "no answer"])
 def test_start_that_fails_is_reported(host, monkeypatch, how):
     verified_and(host, "exited")
     if how == "refused":
         host.runtime.fails["start"] = "network 12ab not found"
-    elif how == "ends":
-        host.runtime.ends_after_start = True
+    elif how in ("exited", "restarting"):
+        host.runtime.ends_after_start = how
     else:
         monkeypatch.setattr(host.runtime, "before", raise_timeout)
     with pytest.raises(FleetError) as raised:
@@ -806,6 +806,7 @@ def test_start_that_fails_is_reported(host, monkeypatch, how):
     code = container.TIMEOUT if is_unknown else "container_not_started"
     assert (raised.value.code, raised.value.values.get("is_unknown", False)) == (code, is_unknown)
     assert record.read()["state"] == "verified"
+    assert container.find_container().state == "exited", "a crash loop is stopped again"
 
 
 def raise_timeout(_verb):
