@@ -37,7 +37,7 @@ def fleet(lab, tmp_path_factory):
     return Fleet(lab, tmp_path_factory.mktemp("examples"), HOST)
 
 
-def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
+def run(fleet: Fleet, folder: Path, play: dict[str, Any], **more: Any) -> None:
     node = fleet.lab.management_node
     variables = fleet.lab.inventory()["engines"]["vars"]
     connection = {
@@ -56,7 +56,7 @@ def run(fleet: Fleet, folder: Path, play: dict[str, Any]) -> None:
     (folder / "hosts.yml").write_text(yaml.safe_dump({"all": {"hosts": others}}))
     known = {
         "vault_slb_password": node.password,
-        "slb_engine_list": LIST,
+        **more,
         **{f"slb_{key}": value for key, value in connection.items()},
     }
     done = fleet.play(str(folder / "example.yml"), "-i", str(folder / "hosts.yml"), "--check", variables=known)
@@ -73,8 +73,12 @@ def documentation(kind: str, name: str) -> dict[str, Any]:
 def test_the_examples_of_a_plugin_run(fleet, tmp_path, kind, name):
     tasks = yaml.safe_load(documentation(kind, name)["examples"])
     fleet.shell(HOST, "docker rm --force slb; docker run --detach --name slb slb:1 /bin/httpd -f -p 8000")
+    if name == "engine_container":  # it starts only what the record verifies
+        known = {"name": "edge-1", "manage_ip": "192.0.2.11", "base_url": "https://node.example.com"}
+        identity = fleet.shell(HOST, "docker ps --quiet --no-trunc --filter name=slb")
+        fleet.module(HOST, "engine_record", state="verified", container_id=identity, **known)
     assert any(f"slb.fleet.{name}" in json.dumps(task) for task in tasks)
-    run(fleet, tmp_path, {"hosts": "engines", "gather_facts": False, "tasks": tasks})
+    run(fleet, tmp_path, {"hosts": "engines", "gather_facts": False, "tasks": tasks}, slb_engine_list=LIST)
     fleet.shell(HOST, "docker rm --force slb")
 
 
