@@ -28,8 +28,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse
 
 PHASES = ["check", "compare", "deploy", "verify", "remediate", "retire"]
 _HOST_SECONDS = 20
-"""Of the time of a task: for the host, after the engine list."""
+"""Part of a task's time that the fetch of the engine list leaves for the host."""
 _END_SECONDS = 5
+"""Part of a task's time that the login, the last call, leaves for the result."""
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "phase": {"type": "str", "default": "check", "choices": PHASES},
     "planned": {"type": "dict"},

@@ -113,9 +113,9 @@ class HostAction(ActionBase):  # type: ignore[misc]
                 raise
             if "module_stdout" not in answer:
                 declared = _declared(module, answer)
-                if attempt and not (declared.get("changed") and not declared.get("failed")):
-                    # It does not say what the execution did whose answer was lost.
-                    declared.update({"is_unknown": True} if "is_unknown" in RETURNED[module] else {})
+                is_done = declared.get("changed") and not declared.get("failed")
+                if attempt and not is_done and "is_unknown" in RETURNED[module]:
+                    declared["is_unknown"] = True  # it does not say what the execution did whose answer was lost
                 return declared
             if answer.get("rc", 0) in (1, 127):
                 break

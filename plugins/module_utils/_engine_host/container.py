@@ -313,8 +313,10 @@ def move_back(aside: Dict[str, Any]) -> bool:
                 raise
             try:
                 _change(seen, "rename", target=aside["name"], is_done=lambda now: now.name == aside["name"])
-            except FleetError as again:  # such as on a full disk
-                raise partially_restored(NAME, again if again.values.get("is_unknown") else error) from error
+            except FleetError as again:
+                if again.values.get("is_unknown"):
+                    raise
+                raise partially_restored(NAME, error) from error  # such as on a full disk
             raise partially_restored(aside["name"], error) from error
     try:
         _restore_details(seen, aside)
