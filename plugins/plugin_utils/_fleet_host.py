@@ -30,6 +30,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Res
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     OPEN_SECONDS,
+    RESTARTED_FACTOR,
     Engine,
     Policy,
     State,
@@ -110,9 +111,10 @@ class FleetHost:
     def settings(self) -> dict[str, Any]:
         """Return what a role's tasks need of the variables, in its type."""
         names = ("stop_timeout", "wait_timeout", "adopt_interfaces", "allow_established", "remove_leftovers")
-        record, aside = self.last_state.record, self.last_state.record.set_aside
+        state, record, aside = self.last_state, self.last_state.record, self.last_state.record.set_aside
         interrupted = OPEN_SECONDS + (aside.stop_timeout if aside else 0)
-        waits = max(self.variables["wait_timeout"], record.wait_timeout, interrupted) + 2 * self.variables["settle"]
+        of_record = record.wait_timeout if record.state == "requested" else interrupted if state.is_open else 0
+        waits = max(self.variables["wait_timeout"], of_record) + (RESTARTED_FACTOR + 1) * self.variables["settle"]
         return {
             **{name: self.variables[name] for name in names},
             "open_age": interrupted,

@@ -28,6 +28,9 @@ OPEN = ("preparing", "prepared", "restoring")
 OPEN_SECONDS = 120
 """Age at which a step that is still open counts as interrupted, if it is of another run."""
 
+RESTARTED_FACTOR = 6
+"""How many times longer a container must run if its runtime has restarted it: it may end again and again."""
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -236,22 +239,26 @@ class State:
         return max(0.0, wait - self.record.age) if self.record.state == "requested" else 0.0
 
     def has_settled(self, policy: Policy) -> bool:
-        """Return whether the container runs for at least the settle time."""
-        container = self.container
-        return container.state == "running" and container.uptime is not None and container.uptime >= policy.settle
+        """Return whether the container runs for at least the settle time, after a restart by its runtime for longer."""
+        needed = policy.settle * (RESTARTED_FACTOR if self.container.restart_count else 1)
+        return self._runs_for(needed)
 
     def is_stable(self, policy: Policy) -> bool:
         """Return whether the container has settled, and its health check, if it reports, says healthy."""
         return self.has_settled(policy) and self.container.health not in ("starting", "unhealthy")
 
     def is_settling(self, policy: Policy) -> bool:
-        """Return whether the container was never restarted and has not settled, or its health check has not decided."""
+        """Return whether the container may soon be stable: it has just started, or its health check has not decided."""
         container = self.container
         if container.state != "running" or container.health == "unhealthy":
             return False
         if self.has_settled(policy):
             return container.health == "starting"
-        return container.restart_count == 0
+        return container.restart_count == 0 or self._runs_for(policy.settle)
+
+    def _runs_for(self, seconds: float) -> bool:
+        container = self.container
+        return container.state == "running" and container.uptime is not None and container.uptime >= seconds
 
     def in_words(self) -> list[str]:
         """Return the observed state as short phrases."""

@@ -377,7 +377,12 @@ MIDDLE = "mid" * 21
         (host(container(uptime=None), OWN), "wait", "deployment_settling"),
         (host(container(uptime=1), record()), "none", "healthy"),
         (host(container(uptime=1, restart_count=1), record()), "wait", "engine_restarting"),
-        (host(container(uptime=5, restart_count=1), record()), "none", "healthy"),
+        (host(container(uptime=5, restart_count=1), record()), "wait", "engine_restarting"),
+        (host(container(uptime=29.9, restart_count=1), record()), "wait", "engine_restarting"),
+        (host(container(uptime=30, restart_count=1), record()), "none", "healthy"),
+        (host(container(uptime=4.9, restart_count=1), OWN), "replace", "deployment_failed"),
+        (host(container(uptime=5, restart_count=1), OWN), "wait", "deployment_settling"),
+        (host(container(uptime=30, restart_count=1), OWN), "record", "deployment_finished"),
     ],
 )
 def test_decide_at_the_bounds_of_times(state, action, code):

@@ -15,6 +15,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import Record, SetAside, State
 
 CONTAINER = {
     **dict.fromkeys(("exit_code", "manager", "why", "fix", "health", "health_output", "image"), None),
@@ -139,25 +140,41 @@ def test_wait_shorter_than_a_call_and_a_minute_is_refused(tmp_path, wait, is_val
     assert "80 " in caught.value.fix, "the least value"
 
 
+TIMES = {"timeout": 30, "retries": 1, "host_timeout": 30, "stop_timeout": 10, "settle": 5, "wait_timeout": 180}
+
+
 @pytest.mark.parametrize(
     ("given", "polls", "step", "install"),
     [
-        ({}, 41, 40, 200),
-        # A step that is open for 120 s is interrupted, however short the wait for a deployment is.
-        ({"wait_timeout": 90, "timeout": 10}, 29, 40, 120),
+        ({}, 46, 40, 200),
+        ({"wait_timeout": 90, "timeout": 10}, 28, 40, 120),
         ({"wait_timeout": 121, "settle": 0}, 28, 40, 200),
-        ({"wait_timeout": 300, "settle": 10}, 67, 40, 200),
-        ({"stop_timeout": 25}, 41, 55, 230),
-        ({"host_timeout": 20, "retries": 2}, 41, 30, 240),
+        ({"wait_timeout": 300, "settle": 10}, 77, 40, 200),
+        ({"stop_timeout": 25}, 46, 55, 230),
+        ({"host_timeout": 20, "retries": 2}, 46, 30, 240),
     ],
 )
 def test_settings_give_each_step_its_time(tmp_path, given, polls, step, install):
-    values = {"timeout": 30, "retries": 1, "host_timeout": 30, "stop_timeout": 10, "settle": 5, "wait_timeout": 180}
-    settings = host(tmp_path, 1, **{**values, **given}).settings
+    settings = host(tmp_path, 1, **{**TIMES, **given}).settings
     assert (settings["polls"], settings["step_timeout"], settings["install_timeout"]) == (polls, step, install)
     assert settings["open_age"] == 120
     for name in ("stop_timeout", "wait_timeout"):
-        assert settings[name] == {**values, **given}[name]
+        assert settings[name] == {**TIMES, **given}[name]
+
+
+@pytest.mark.parametrize(
+    ("record", "polls"),
+    [
+        ({"state": "verified", "wait_timeout": 600.0}, 28),
+        ({"state": "requested", "wait_timeout": 600.0}, 130),
+        ({"state": "preparing", "set_aside": SetAside(stop_timeout=30)}, 40),
+    ],
+)
+def test_polls_last_as_long_as_the_record_says(tmp_path, record, polls):
+    """A verified record's wait is over; one of another run's request or step is not."""
+    seen = host(tmp_path, 1, **{**TIMES, "wait_timeout": 90, "timeout": 10})
+    seen.last_state = State(record=Record(**record))
+    assert seen.settings["polls"] == polls
 
 
 def test_settings_have_the_safety_options(tmp_path):
