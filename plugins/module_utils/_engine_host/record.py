@@ -243,7 +243,13 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
             # The interrupted step has changed state and policy; the record has the values from before.
             aside, previous = dict(aside, purpose="remediate"), noted["previous"]
         elif before.state == "absent":
-            return _result(False, noted, noted, before, before, set_aside_as=None)
+            # What this step has set aside in an earlier run, such as one that was killed after it.
+            is_left = options["remove"] and noted["state"] == "none"
+            is_removed = is_left and _remove_leftover(noted.get("set_aside"), check_mode)
+            after = dict(noted, set_aside=None) if is_removed else noted
+            if is_removed and not check_mode:
+                write(after)
+            return _result(is_removed, noted, after, before, before, set_aside_as=None)
         else:
             aside = container.plan_set_aside(before, "remediate", options["stop_timeout"])
             _compare(noted, before, options["expected"])
@@ -364,18 +370,25 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
         elif is_changed:
             write(after)
             container.restore_policy(seen, str(own_policy))
-        # Only by id, and only while it has the name that was given to it.
-        if options["remove_leftovers"] and aside:
-            leftover = container.inspect(aside["runtime"], aside["id"])
-            if leftover.state in ("created", "exited") and leftover.name.startswith(container.LEFTOVER):
-                if not check_mode:
-                    container.remove_container(leftover)
-                leftover = leftover._replace(state="absent")
-            if leftover.state == "absent":
-                after, is_changed = dict(after, set_aside=None), True
-                if not check_mode:
-                    write(after)
+        if options["remove_leftovers"] and _remove_leftover(aside, check_mode):
+            after, is_changed = dict(after, set_aside=None), True
+            if not check_mode:
+                write(after)
         return _result(is_changed, noted, after, seen, seen)
+
+
+def _remove_leftover(aside: Optional[Dict[str, Any]], check_mode: bool) -> bool:
+    """Delete a stopped container that was set aside; return whether it is gone. Raises FleetError.
+
+    Only by id, and only while it has the name that was given to it.
+    """
+    if aside is None:
+        return False
+    leftover = container.inspect(aside["runtime"], aside["id"])
+    is_stopped = leftover.state in ("created", "exited") and leftover.name.startswith(container.LEFTOVER)
+    if is_stopped and not check_mode:
+        container.remove_container(leftover)
+    return is_stopped or leftover.state == "absent"
 
 
 def remove(check_mode: bool) -> Result:

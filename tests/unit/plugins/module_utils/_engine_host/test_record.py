@@ -678,6 +678,27 @@ def test_set_aside_remove_deletes_the_container(host):
     assert (host.runtime.containers, host.file()) == ({}, None)
 
 
+def test_set_aside_remove_deletes_what_an_earlier_run_set_aside(host):
+    """A run that was killed after its step left it; a leftover of a verified engine is no such container."""
+    host.runtime.add("c1")
+    assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
+    before = host.state()
+    shown = set_aside(request_id="cc33", remove=True, check_mode=True)
+    assert (shown.changed, host.state()) == (True, before)
+    again = set_aside(request_id="cc33", remove=True)
+    assert (again.changed, again.values["set_aside_as"]) == (True, None)
+    assert (host.runtime.containers, host.file()) == ({}, None)
+    assert not set_aside(request_id="dd44", remove=True).changed
+
+    host.runtime.add("c2")
+    prepare(host)
+    host.runtime.add("c3")
+    verify("c3")
+    del host.runtime.containers["c3"]
+    assert not set_aside(request_id="ee55", remove=True).changed
+    assert "c2" in host.runtime.containers
+
+
 def test_verify_keeps_or_removes_the_leftover(host):
     host.runtime.add("c1")
     prepare(host)
