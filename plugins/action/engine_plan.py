@@ -14,7 +14,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import find_difference, work_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
+    check_approved_plan,
+    find_difference,
+    work_of,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
@@ -53,6 +57,7 @@ class ActionModule(HostAction):
         try:
             refuse_in_inventory(variables, self._loader)
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
+            check_approved_plan(host)
         except FleetError as error:
             # The variables of one host do not end the check of the others.
             failed = _failed_plan(error)

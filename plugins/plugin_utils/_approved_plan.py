@@ -65,6 +65,14 @@ def find_difference(host: FleetHost, work: str) -> str:
     return "" if is_same else "The approved plan has another plan for this host, or none."
 
 
+def check_approved_plan(host: FleetHost) -> None:
+    """Raise FleetError, for the first host of a run, if the approved plan is no plan. All hosts with work read it."""
+    approved = host.variables["approved_plan"]
+    is_digest = isinstance(approved, str) and approved.startswith(_DIGEST)
+    if approved is not None and not is_digest and host.reservations.is_first("approved plan"):
+        _hosts_of(approved)
+
+
 def read_approved_plan(value: Any) -> PlanOfRun | None:
     """Return the plan that ``slb_approved_plan`` names; None for a digest and for an invalid one."""
     if isinstance(value, str) and value.startswith(_DIGEST):

@@ -101,6 +101,18 @@ def test_check_of_an_absent_engine_prepares_the_install(node):
     assert not {"warnings", "unknown_engines", "has_recorded", "diff"} & set(result)
 
 
+@pytest.mark.parametrize("approved", [{}, [], {"hosts": {}}, "missing.json"], ids=str)
+def test_invalid_approved_plan_fails_a_healthy_fleet(approved):
+    """Later, only hosts with work read it. One host reports it for the run."""
+    assert outcome(Action().run_with(approved_plan=approved)) == ("fail", "approved_plan_invalid")
+    assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
+
+
+@pytest.mark.parametrize("approved", [NOTHING, "sha256:0"], ids=str)
+def test_approved_plan_without_work_is_valid(approved):
+    assert outcome(Action(HEALTHY).run_with(approved_plan=approved)) == ("none", "healthy")
+
+
 @pytest.mark.parametrize(("timeout", "end"), [(0, math.inf), (60, 140), (10, 105)])
 def test_fetch_of_the_list_leaves_time_for_the_host(node, timeout, end):
     action = Action(HEALTHY)
