@@ -29,8 +29,8 @@ class Stage(NamedTuple):
     thorough: bool = False
 
 
-# Lanes run side by side: the code lane keeps the processor busy, the others mostly wait for labs, and go first.
-CODE = (
+# Lanes run side by side. The first two keep the processor busy; the others mostly wait for labs, and go first.
+CHECKS = (
     Stage("ruff", "ruff check . && ruff format --check ."),
     Stage("mypy", "tests/tools/mypy"),
     Stage("python-3.6", "vermin --quiet --no-tips --target=3.6- --violations $(tests/tools/host-code)"),
@@ -38,16 +38,18 @@ CODE = (
     Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
     Stage("changelog", "antsibull-changelog lint"),
     Stage("docs", "tests/tools/docsite"),
+    Stage("sanity", "tests/tools/ansible-test .venv sanity"),
+    Stage("licences", "tests/tools/licences", thorough=True),
+    Stage("release", "pytest tests/release", thorough=True),
+)
+CODE = (
     Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
     Stage("histories", "pytest --numprocesses 2 --dist worksteal tests/histories"),
     Stage("client", "pytest --numprocesses 2 tests/client"),
-    Stage("sanity", "tests/tools/ansible-test .venv sanity"),
-    Stage("licences", "tests/tools/licences", thorough=True),
     Stage("page", "pytest tests/page", thorough=True),
     Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),
     Stage("canned", "pytest --numprocesses 2 tests/canned", thorough=True),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx", thorough=True),
-    Stage("release", "pytest tests/release", thorough=True),
 )
 LABS = (
     Stage("integration", "pytest tests/integration"),
@@ -60,8 +62,8 @@ ALONE = (
     Stage("artifact", "tests/tools/candidate --import", thorough=True),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
-LANES = (CODE, LABS, EE)
-STAGES = (*ALONE, DOCKER, *CODE, *LABS, *EE)
+LANES = (CHECKS, CODE, LABS, EE)
+STAGES = (*ALONE, DOCKER, *CHECKS, *CODE, *LABS, *EE)
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:
@@ -70,7 +72,7 @@ def run(stage: Stage, variables: dict[str, str]) -> bool:
     begin = time.monotonic()
     with log.open("wb") as output:
         status = subprocess.run(
-            ["nice", "-n", "10" if stage in CODE else "0", "bash", "-euo", "pipefail", "-c", stage.command],
+            ["nice", "-n", "10" if stage in (*CHECKS, *CODE) else "0", "bash", "-euo", "pipefail", "-c", stage.command],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.DEVNULL,
@@ -105,7 +107,7 @@ def main(names: list[str], *, is_thorough: bool) -> int:
     )
     wanted = {stage for stage in STAGES if stage.name in names or (not names and (is_thorough or not stage.thorough))}
     lanes = [[stage for stage in lane if stage in wanted] for lane in LANES]
-    needs_docker = DOCKER in wanted or any(lanes[1:])
+    needs_docker = DOCKER in wanted or any(lanes[2:])
     first = [*(stage for stage in ALONE if stage in wanted), *([DOCKER] if needs_docker else [])]
     results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor() as side_by_side:
