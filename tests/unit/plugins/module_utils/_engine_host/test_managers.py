@@ -176,6 +176,7 @@ def test_quadlet_is_moved_because_it_cannot_be_disabled(host):
     host.units["a.service"] = f"ActiveState=active\nUnitFileState=generated\nSourcePath={file}"
     assert f"move {file}" in find(label).fix
     assert "disable" not in find(label).fix
+    assert str(file) in find(label).words
 
 
 def test_unit_name_that_a_shell_would_read_is_not_quoted(host):

@@ -95,6 +95,7 @@ def test_docker_is_asked_by_the_daemon_of_its_file(host, tmp_path, monkeypatch):
         (shim(), "unknown"),
         (FakeProcess("containerd-shim", f"containerd-shim -namespace moby -workdir /var/lib/moby/{ID}"), "unknown"),
         (FakeProcess("docker-containerd-shim", f"docker-containerd-shim {ID} /var/run/{ID} docker-runc"), "unknown"),
+        (FakeProcess("docker-containerd-shim", f"docker-containerd-shim {OTHER} /run/{OTHER} docker-runc"), "absent"),
         (shim(namespace="k8s.io"), "absent"),
         (shim(inside=True), "absent"),
         (shim(user=1000), "unknown"),  # rootless Docker

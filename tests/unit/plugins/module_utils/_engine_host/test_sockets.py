@@ -1,6 +1,7 @@
 """Sockets and addresses, read from the kernel of the test machine."""
 
 import contextlib
+import io
 import multiprocessing
 import os
 import socket
@@ -113,6 +114,16 @@ def test_find_addresses_has_no_loopback():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
         assert probe.getsockname()[0] in found
+
+
+def test_find_addresses_of_both_families(monkeypatch):
+    tables = {
+        "/proc/net/fib_trie": "  |-- 192.0.2.7\n     /32 host LOCAL\n  |-- 127.0.0.1\n     /32 host LOCAL\n",
+        "/proc/net/if_inet6": "20010db8000000000000000000000007 02 40 00 80 eth0\n"
+        "fe800000000000000000000000000007 02 40 20 80 eth0\n",
+    }
+    monkeypatch.setattr(sockets, "open", lambda path: io.StringIO(tables[path]), raising=False)
+    assert sockets.find_addresses() == ["192.0.2.7", "2001:db8::7"]
 
 
 def entry(port, state, inode, remote_port=40000):

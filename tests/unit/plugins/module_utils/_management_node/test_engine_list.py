@@ -182,6 +182,7 @@ def gap_of(others=(), headers=None, status=200, rows=2, **option):
         *(("unproven", others) for others in (
             {"total": -(10**400)}, {"total": -math.inf},
             {}, {"size": 50}, {"total": "many"}, {"total": 1}, {"total": math.nan}, {"total": True}, {"count": 1},
+            {"page": {"page": {"page": {"total": 3}}}},
         )),
     ],
     ids=str,
@@ -245,7 +246,7 @@ def test_pages_from_a_cache_are_stale(headers):
         ("*", {"a": item(1), "next": item(2)}),
         ("groups.*.engines", {"groups": [{"engines": [item(1)]}, {"engines": [item(2)]}]}),
         ("groups.*.engines.*", {"groups": {"x": {"engines": {"1": item(1), "2": item(2)}}}}),
-        ("0.rows", [{"rows": [item(1), item(2)]}, 2]),
+        ("0.rows", [{"rows": [item(1), item(2)]}, {"total": 9}]),
     ],
 )
 def test_items_may_be_members_and_indexes(items, document):

@@ -94,6 +94,7 @@ ANSWERS = [
     ("rejected", 200, '{"code":10000000001,"msg":"no license"}', JSON),
     ("rejected", 200, '{"code":-1.0,"msg":"no license"}', JSON),
     # Whether the installation was started is unknown.
+    ("unknown", 200, '{"status":300,"msg":"x"}', JSON),
     ("unknown", 200, '{"status":1,"msg":"success"}', JSON),
     ("unknown", 200, '{"code":1,"msg":"success"}', JSON),
     ("unknown", 200, '{"msg":"installation failed"}', JSON),
