@@ -372,6 +372,8 @@ MIDDLE = "mid" * 21
         (host(container("absent"), replace(PREPARING, age=120)), "restore", "replacement_interrupted"),
         (host(container("absent"), replace(OWN, age=179.9)), "wait", "deployment_in_progress"),
         (host(container("absent"), replace(OWN, age=180)), "install", "deployment_failed"),
+        (unlisted(replace(OWN, age=179.9), "management_node_unavailable"), "wait", "deployment_in_progress"),
+        (unlisted(replace(OWN, age=180), "management_node_unavailable"), "fail", "management_node_unavailable"),
         (host(container(uptime=4.9), OWN), "wait", "deployment_settling"),
         (host(container(uptime=5), OWN), "record", "deployment_finished"),
         (host(container(uptime=1, restart_count=1), OWN), "replace", "deployment_failed"),

@@ -623,7 +623,9 @@ def test_prepare_dead_container_gets_only_a_new_name(host):
     assert (host.runtime.changes, host.state()) == (["rename", "rename"], before)
 
 
-def test_full_disk_ends_the_step_before_the_stop(host):
+@pytest.mark.parametrize(("program", "version"), [("docker", ""), ("podman", "4.3.1"), ("podman", "5.1.0")])
+def test_full_disk_ends_the_step_before_the_stop(monkeypatch, tmp_path, program, version):
+    host = Host(monkeypatch, tmp_path, FakeRuntime(program, version))
     host.runtime.add(policy="no", max=0)
     host.runtime.fails = {"update": "no space left on device", "rename": "no space left on device"}
     assert code_of(lambda: prepare(host)) == "container_command_failed"
