@@ -509,7 +509,10 @@ def test_decide_names_leftovers_and_ports_in_the_way():
 
 @pytest.mark.parametrize(("status", "command"), [("paused", "unpause"), ("exited", "start")])
 def test_decide_stopped_engine_names_the_command(status, command):
-    assert f"docker {command} slb" in decide(host(container(status), record()), Policy()).fix
+    verified, listed = (host(container(status), record()), host(container(status), listed="running"))
+    fix = decide(verified, Policy()).fix
+    assert (f"docker {command} slb" in fix, "slb_stopped_engine" in fix) == (True, status == "exited")
+    assert "slb_stopped_engine" not in decide(listed, Policy()).fix, "nothing verifies it"
 
 
 def test_decide_unknown_container_shows_the_fix_of_the_host():

@@ -202,6 +202,12 @@ def test_find_manager_sees_the_command(host, command, cgroup, values, manager):
     assert (found.words if found else None) == manager
 
 
+def test_command_of_another_user_hides_none_of_root(host):
+    of_root = FakeProcess("docker", RUN, cgroup="0::/system.slice/e.service\n")
+    host.running = {6: FakeProcess("docker", RUN, user=1000), 7: of_root}
+    assert find().words == "systemd unit e.service"
+
+
 SUPERVISED = "SUPERVISOR_ENABLED=1\0SUPERVISOR_PROCESS_NAME={}\0SUPERVISOR_GROUP_NAME={}\0"
 
 

@@ -489,6 +489,21 @@ def test_restore_leaves_a_record_whose_stop_may_be_pending(host, monkeypatch, ac
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
+def test_restore_of_a_stop_that_is_over_waits_for_nothing(host, monkeypatch):
+    """A person has started the container again; and a step of an install has stopped none."""
+    monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
+    host.runtime.add()
+    prepare(host)
+    host.runtime.containers["c1"]["Name"] = "slb"
+    host.runtime.containers["c1"]["State"]["Status"] = "running"
+    assert restore().values["restored"]
+    assert (host.runtime.show(), host.file()) == (("slb", "running", "on-failure:3"), None)
+
+    host.runtime.containers.clear()
+    assert host.kill_before(1, lambda: prepare(host, action="install")), "the module dies before the record is prepared"
+    assert (record.read()["state"], restore().changed, host.file()) == ("preparing", True, None)
+
+
 def test_container_of_nobody_keeps_its_name(host):
     """No request was sent, so the new container is no engine: both are named, and nothing is recorded."""
     host.runtime.add()

@@ -97,6 +97,7 @@ ANSWERS = [
     ("unknown", 200, '{"status":300,"msg":"x"}', JSON),
     ("unknown", 200, '{"status":1,"msg":"success"}', JSON),
     ("unknown", 200, '{"code":1,"msg":"success"}', JSON),
+    ("unknown", 200, '{"code":1,"msg":"success","data":{"id":7}}', JSON),
     ("unknown", 200, '{"msg":"installation failed"}', JSON),
     ("unknown", 200, '{"msg":"ok","data":[{"msg":"engine already exists"}]}', JSON),
     ("unknown", 200, '[{"msg":"engine already exists"}]', JSON),
