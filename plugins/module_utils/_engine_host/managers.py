@@ -44,6 +44,8 @@ _COMMAND_FILES = (
 )
 """Files with commands: the words before a command in a line, and what must run after the removal of a line."""
 _SERVICE_FILES = ("/etc/service/*/run", "/var/service/*/run", "/service/*/run", "/run/service/*/run")
+_SHARED_UNITS = ("containerd", "cron", "crond", "atd", "dbus", "docker", "podman", "ssh", "sshd", "NetworkManager")
+"""Units that a host needs for more than the container."""
 _ADMINISTRATORS = {"docker", "root", "sudo", "wheel"}
 """Groups whose members can run a container of root."""
 _SYSTEMCTL_SECONDS = 8
@@ -78,6 +80,7 @@ _SUPERVISORS = {
 _WORD = r"(?<![\w./:@-])slb(?![\w./:@-])"
 _COMMAND = re.compile(rf"\b(?:docker|podman)\b.*{_WORD}")
 _STARTS = re.compile(rf"^[^#\n]*\b(?:docker|podman)\b.*\b(?:run|start|restart|create)\b.*{_WORD}", re.MULTILINE)
+_CREATES = re.compile(rf"^[^#\n]*\b(?:docker|podman)\b.*\b(?:run|create)\b.*{_WORD}", re.MULTILINE)
 _ONESHOT = re.compile(r"^\s*Type\s*=\s*oneshot\b", re.MULTILINE)
 _EXEC = re.compile(r"^\s*Exec\w+\s*=\s*[-@:+!|]*(?P<command>.+)$", re.MULTILINE)
 # Only in the place of a command: to open an argument, such as a path on a disk of the network, may take forever.
@@ -114,10 +117,8 @@ def find_manager(runtime: Optional[str], label: Optional[Tuple[str, str]]) -> Op
         fix = _FIXES[kind].format(name=name if _QUOTABLE.fullmatch(name) else "NAME")
         # A manager that is gone, or that finds its containers by another name, leaves the container and its labels.
         return Manager(f"{kind} {name}", f"{fix}. If slb remains, run `{runtime} rm --force slb`. Then run again.")
-    for found in (_find_process(), *_find_units(), *_find_files()):
-        if found:
-            return found
-    return None
+    # A unit of many commands, such as cron.service, runs what a line of a file names: first the files.
+    return next(filter(None, (*_find_units(), *_find_files(), _find_process())), None)
 
 
 def _find_process() -> Optional[Manager]:
@@ -171,8 +172,11 @@ def _find_units() -> Iterator[Optional[Manager]]:
     for path in _glob(_UNIT_FOLDERS, ("*.service", "*.service.d/*.conf")):
         name = os.path.basename(os.path.dirname(path)[:-2] if path.endswith(".conf") else path)
         text = re.sub("%[pN]", os.path.splitext(name)[0], _read(path).replace("\\\n", " "))
-        if any(_is_start(found.group("command")) for found in _EXEC.finditer(text)):
-            yield _judge_unit(name, path, is_oneshot=_ONESHOT.search(text) is not None)
+        starts = [found.group("command") for found in _EXEC.finditer(text) if _is_start(found.group("command"))]
+        if starts:
+            # At a boot, a start of slb by its name changes nothing; one that creates slb does.
+            is_creating = any(map(_CREATES.search, [*starts, *map(_read, _CALLED.findall(" ".join(starts)))]))
+            yield _judge_unit(name, path, is_oneshot=_ONESHOT.search(text) is not None, is_creating=is_creating)
     for path in _glob(_QUADLET_FOLDERS, ("**/*.container", "**/*.container.d/*.conf", "**/*.kube")):
         file = os.path.dirname(path)[:-2] if path.endswith(".conf") else path
         if _QUADLET_LINE.search(_read(path)):
@@ -244,13 +248,16 @@ def _is_administrator(user: str) -> bool:
     return user == "root" or bool(names & _ADMINISTRATORS)
 
 
-def _judge_unit(unit: str, path: str, is_oneshot: bool) -> Optional[Manager]:
-    """Return the unit as the manager, if systemd would start it. Without an answer of systemd, it counts."""
+def _judge_unit(unit: str, path: str, is_oneshot: bool, is_creating: bool = False) -> Optional[Manager]:
+    """Return the unit as the manager, if systemd would start it. Without an answer of systemd, it counts.
+
+    ``is_creating``: whether it makes the container new, so that it counts if it is enabled for a boot alone.
+    """
     shown = re.sub(r"[^A-Za-z0-9:_.@\\-]", "?", unit)
     words = f"systemd unit {shown}" + (f" ({path})" if path else "")
     states = _show(shown.replace("@.", "@*."))
     if states is None:
-        return None if is_oneshot else Manager(words, _fix_of_unit(unit, [], ""))
+        return None if is_oneshot else Manager(words, _fix_of_file(unit, path) or _fix_of_unit(unit, [], ""))
     for state in states:
         files = [state.get("FragmentPath", ""), state.get("SourcePath", ""), *state.get("DropInPaths", "").split()]
         if path and files[0] and os.path.realpath(path) not in map(os.path.realpath, filter(None, files)):
@@ -262,16 +269,27 @@ def _judge_unit(unit: str, path: str, is_oneshot: bool) -> Optional[Manager]:
         ]
         is_up = state.get("ActiveState") in ("active", "activating", "reloading", "deactivating")
         is_started = is_up or state.get("UnitFileState", "").startswith(("enabled", "generated"))
-        # A unit that ends after its commands starts the container again only if something triggers it.
-        if triggers or (is_started and not is_oneshot):
+        # A unit that ends after its commands starts the container again only at a boot, or if something triggers it.
+        if triggers or (is_started and (is_creating or not is_oneshot)):
             source = state.get("SourcePath", "") if state.get("UnitFileState") == "generated" else ""
             verb = "disable --now"
             if state.get("UnitFileState") == "enabled-runtime":  # as systemd's generator of rc.local does it
                 is_maskable = not state.get("FragmentPath", "").startswith("/etc/")
                 verb = "mask --now" if is_maskable else "disable --runtime --now"
             words = f"systemd unit {shown} ({source})" if source else words
-            return Manager(words, _fix_of_unit(state.get("Id") or unit, triggers, source, verb))
+            fix = _fix_of_file(unit, path) or _fix_of_unit(state.get("Id") or unit, triggers, source, verb)
+            return Manager(words, fix)
     return None
+
+
+def _fix_of_file(unit: str, path: str) -> str:
+    """Return the fix if the unit has another purpose, so that it must not be disabled; else an empty text."""
+    if path.endswith(".conf"):
+        where = shlex.quote(path) if _QUOTABLE.fullmatch(path) else "that file"
+        return f"Move {where} to another folder, run `systemctl daemon-reload`, then run again."
+    if unit.partition(".")[0] in _SHARED_UNITS:
+        return f"Remove what starts slb from {path or f'the configuration of {unit}'}, then run again."
+    return ""
 
 
 def _fix_of_unit(unit: str, triggers: List[str], source: str, verb: str = "disable --now") -> str:

@@ -147,7 +147,7 @@ SHOWN = "ActiveState={}\nUnitFileState={}\nFragmentPath={path}\nSourcePath=\nDro
         ("inactive", "static", "a.timer", "oneshot", "disable --now a.timer a.service"),
         ("inactive", "disabled", "", "simple", None),  # the fix has helped
         ("inactive", "disabled", "b.timer", "simple", None),
-        ("inactive", "enabled", "", "oneshot", None),
+        ("inactive", "enabled", "", "oneshot", "disable --now a.service"),  # at the next boot
         ("active", "enabled-runtime", "", "forking", "mask --now a.service"),  # rc-local.service
     ],
 )
@@ -158,6 +158,46 @@ def test_unit_counts_if_systemd_would_start_it(host, active, enabled, triggers, 
     host.units["b.timer"] = "ActiveState=inactive\nUnitFileState=disabled"
     found = find()
     assert (found is not None, fix is None or fix in found.fix) == (fix is not None, True), found
+
+
+@pytest.mark.parametrize(
+    ("command", "is_found"),
+    [
+        ("/usr/bin/docker start slb", False),
+        ('/bin/sh -c "docker start slb || docker run --detach --name slb x"', True),
+        ("{script}", True),
+    ],
+)
+def test_unit_of_a_boot_counts_if_it_creates_the_container(host, command, is_found):
+    script = write(host, "/opt/start", "#!/bin/sh\ndocker create --name slb x\n")
+    text = f"Type=oneshot\nExecStart={command.format(script=script)}"
+    path = write(host, "/etc/systemd/system/a.service", text)
+    host.units["a.service"] = SHOWN.format("inactive", "enabled", "", path=path)
+    assert (find() is not None) == is_found
+
+
+@pytest.mark.parametrize("has_systemd", [True, False])
+def test_fix_keeps_a_unit_with_another_purpose(host, has_systemd):
+    """A drop-in of docker.service is moved: without Docker and SSH, the host is lost."""
+    unit = write(host, "/usr/lib/systemd/system/docker.service", "ExecStart=/usr/bin/dockerd")
+    drop_in = write(host, "/etc/systemd/system/docker.service.d/x.conf", "ExecStartPost=-/usr/bin/docker start slb")
+    if has_systemd:
+        shown = SHOWN.format("active", "enabled", "docker.socket", path=unit)
+        host.units["docker.service"] = shown.replace("DropInPaths=", f"DropInPaths={drop_in}")
+        host.units["docker.socket"] = "ActiveState=active\nUnitFileState=enabled"
+    assert find().fix == f"Move {drop_in} to another folder, run `systemctl daemon-reload`, then run again."
+    drop_in.unlink()
+    edited = write(host, "/etc/systemd/system/ssh.service", "ExecStart=/usr/sbin/sshd\nExecStartPost=docker start slb")
+    host.units["ssh.service"] = SHOWN.format("active", "enabled", "", path=edited)
+    assert find().fix == f"Remove what starts slb from {edited}, then run again."
+
+
+def test_command_of_cron_leads_to_its_line(host):
+    host.running = {7: FakeProcess("docker", RUN, cgroup="0::/system.slice/cron.service\n")}
+    host.units["cron.service"] = "ActiveState=active\nUnitFileState=enabled"
+    assert "systemctl" not in find().fix
+    file = write(host, "/etc/cron.d/a", f"* * * * * root {RUN}\n")
+    assert f"from {file}," in find().fix
 
 
 def test_unit_that_another_file_overrides_does_not_count(host):
