@@ -31,9 +31,16 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         "permission_denied",
         r"(missing|incorrect) (become|doas|dzdo|ksu|pbrun|pfexec|su|sudo) password|"
-        r"sudo: a (password|terminal) is required|waiting for privilege escalation prompt",
+        r"sudo: a (password|terminal) is required",
         "becoming root needs a password, or another one",
         "Allow sudo without password (Operations, Permissions), or add --ask-become-pass.",
+    ),
+    Cause(
+        "host_not_checked",
+        r"waiting for privilege escalation prompt",
+        "login and becoming root took longer than Ansible waits",
+        "Run `sudo -n true` on the host as this user. If it is slow, raise ansible_timeout (10 s); if it asks for a "
+        "password, add --ask-become-pass.",
     ),
     Cause(
         "permission_denied",
@@ -99,6 +106,20 @@ CAUSES: tuple[Cause, ...] = (
         r"permission denied \([\w,/-]+\)|too many authentication failures|invalid/incorrect password",
         "SSH login rejected",
         "Correct ansible_user and its key or password. If they are right, check `chage -l USER` on the host.",
+        is_connection=True,
+    ),
+    Cause(
+        "host_unreachable",
+        r"connect to host \S+ port \d+: connection refused",
+        "nothing accepts SSH on the port",
+        "Start sshd on the host, or correct ansible_host and ansible_port.",
+        is_connection=True,
+    ),
+    Cause(
+        "host_unreachable",
+        r"connect to host \S+ port \d+: (no route to host|network is unreachable|(connection|operation) timed out)",
+        "no way to the host",
+        "Check that the host is up, and the network and firewall to its SSH port. Or correct ansible_host.",
         is_connection=True,
     ),
     Cause(

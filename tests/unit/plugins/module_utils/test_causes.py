@@ -10,7 +10,7 @@ SEEN = [
     ("Missing sudo password", "permission_denied", "--ask-become-pass"),
     ("Incorrect sudo password", "permission_denied", "--ask-become-pass"),
     ("sudo: a password is required", "permission_denied", "--ask-become-pass"),
-    ("Timeout (12s) waiting for privilege escalation prompt: ", "permission_denied", "--ask-become-pass"),
+    ("Timeout (12s) waiting for privilege escalation prompt: ", "host_not_checked", "ansible_timeout"),
     ("sudo: sorry, you must have a tty to run sudo", "permission_denied", "requiretty"),
     ("ops is not in the sudoers file.  This incident will be reported.", "permission_denied", "sudoers.d"),
     ("Sorry, user ops is not allowed to execute '/bin/sh' as root on edge-7.", "permission_denied", "sudoers.d"),
@@ -47,6 +47,9 @@ SEEN = [
     ("Connection closed by UNKNOWN port 65535", "host_unreachable", "jump"),
     ("ops@192.0.2.7: Permission denied (publickey,password).", "host_unreachable", "ansible_user"),
     ("Invalid/incorrect password: Permission denied, please try again.", "host_unreachable", "ansible_user"),
+    ("ssh: connect to host 192.0.2.7 port 22: Connection refused", "host_unreachable", "sshd"),
+    ("ssh: connect to host edge-7 port 2222: No route to host", "host_unreachable", "firewall"),
+    ("ssh: connect to host 192.0.2.7 port 22: Connection timed out", "host_unreachable", "firewall"),
     ("ssh: Could not resolve hostname edge-7: Name or service not known", "host_unreachable", "ansible_host"),
 ]
 
