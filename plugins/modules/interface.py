@@ -31,7 +31,7 @@ options:
       - An interface that is named without wildcards and cannot be adopted fails the task before anything is changed. If
         it does not come up, all interfaces are rolled back.
       - An interface that matches a pattern is only listed in RV(left_alone). If it does not come up, it is removed again.
-      - Required with O(state=absent).
+      - Required with O(state=absent), which fails if an interface that was adopted has to stay; others are only listed.
     type: list
     elements: str
     default: []

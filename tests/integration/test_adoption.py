@@ -265,6 +265,11 @@ def test_a_lease_that_overlaps_another_network_rolls_back(fleet):
     everywhere(fleet, scenario)
 
 
+def wait_for_roll_back(host):
+    active = "systemctl is-active 'slb-fleet-*.service' | grep -q activ"
+    host.exec(["sh", "-c", f"while {active}; do sleep 0.2; done"], timeout=180)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("is_off", [False, True], ids=["forwarding", "disabled"])
 def test_ipv6_settings_of_the_kernel_stay(fleet, is_off):
@@ -291,6 +296,7 @@ def test_ipv6_settings_of_the_kernel_stay(fleet, is_off):
                 kill(controller)
                 shell(host, CONNECTED)
             require_restored(host, before, SILENT, ANSWERED)
+            wait_for_roll_back(host)  # it may write the values once more
         finally:
             for name, values in original.items():
                 for key, value in values.items():

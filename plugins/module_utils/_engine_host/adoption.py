@@ -156,7 +156,7 @@ def confirm(token: str) -> Result:
 
 
 def release(wanted: List[str], check_mode: bool) -> Result:
-    """Delete the profiles that ``adopt`` made, unless they were changed or are in use. Raises FleetError."""
+    """Delete the profiles that ``adopt`` made. Raises FleetError if one of them was changed or is in use."""
     with _locked(check_mode):
         adopted = _read_adopted()
         try:
@@ -174,9 +174,10 @@ def release(wanted: List[str], check_mode: bool) -> Result:
             is_ours = ours.get("uuid") in {profile.uuid for profile in seen.profiles}
             reason = _why_not_released(each, ours, seen) if is_ours else _NOT_OURS
             if reason is not None:
-                left_alone.append(_skipped(each, reason))
                 if is_ours:
                     refused[each.name] = reason
+                else:
+                    left_alone.append(_skipped(each, reason))
                 continue
             released.append({"name": each.name, "uuid": ours["uuid"]})
             if not check_mode:
@@ -184,9 +185,9 @@ def release(wanted: List[str], check_mode: bool) -> Result:
                 del adopted[each.name]
                 _write_adopted(adopted)
         missing = [item for item in wanted if not interfaces.matching(seen, [item])]
-        failed = [item for item in wanted if item in refused]
-        if missing or failed:
-            raise _not_adopted(missing + failed, refused, "released", released=released)
+        if missing or refused:
+            # Also for a pattern: what was adopted remains.
+            raise _not_adopted([*missing, *refused], refused, "released", released=released)
         diff = {"before": {each["name"]: each["uuid"] for each in released}, "after": {}}
         return Result(bool(released), {"released": released, "left_alone": left_alone, "pending": []}, diff)
 
@@ -482,8 +483,10 @@ def _why_not_released(each: Interface, ours: Dict[str, Any], seen: NetworkState)
         addresses = ", ".join(added)
         return f"has addresses that were added ({addresses})", "Remove them in the web console first."
     default = {route.get("dev") for route in seen.routes if route.get("dst") == "default"}
-    if each.name == seen.over_ssh or default == {each.name}:
-        return "carries the SSH connection or the only default route", "Delete the profile by hand."
+    if each.name == seen.over_ssh:
+        return "carries the SSH connection", "Connect over another interface, then run again."
+    if default == {each.name}:
+        return "has the only default route", "Give the host another default route, then run again."
     return None
 
 

@@ -96,7 +96,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
         yield from _changes_of_failure(result, is_restored=bool(result.get("restored")))
     elif module == "engine" and is_unknown:
         yield _change("install_unknown")
-    elif is_done:
+    elif is_done or (module == "interface" and result.get("released")):  # also if another one has to stay
         yield from _changes_of(module, result, on)
     elif module in ("engine_container", "_engine_step"):
         yield from _changes_of_failure(result, is_restored=bool(result.get("failed") and result.get("restored")))

@@ -25,3 +25,9 @@ SHOW_NO_CHANGE = {
 def test_report_lists_the_changes_of_each_module(module):
     result = {"changed": True, "has_recorded": True, "dest": "/license"}
     assert bool(observe(f"slb.fleet.{module}", result, on="edge-1").changes) != (module in SHOW_NO_CHANGE)
+
+
+@pytest.mark.parametrize("is_failed", [False, True])
+def test_released_interfaces_count_if_another_one_stays(is_failed):
+    result = {"released": [{"name": "ens9"}], **({"failed": True} if is_failed else {"changed": True})}
+    assert [each.code for each in observe("slb.fleet.interface", result).changes] == ["interfaces_released"]
