@@ -457,7 +457,10 @@ RULES: tuple[Rule, ...] = (
             if s.has_settled(p)
             else "Verified container was restarted within slb_settle, or keeps restarting."
         ),
-        "Check `{runtime} logs slb` on the host. Repair it there, or run slb.fleet.remediate.",
+        lambda s, p: (
+            f"{_stop_running_leftovers(s)}Check `{s.container.runtime} logs slb` on the host. Repair it there, or run "
+            "slb.fleet.remediate."
+        ),
     ),
     Rule(
         "listed_but_not_running",
@@ -606,8 +609,12 @@ RULES: tuple[Rule, ...] = (
             f"Container slb is {s.container.state}, and nothing verifies it"
             + (f"; slb_unverified_engine={p.unverified_engine}." if p.unverified_engine != "fail" else ".")
         ),
-        "Look up the engine in the web console. Running there: set slb_unverified_engine: adopt for this host. "
-        "Not listed: set slb_unverified_engine: replace.",
+        lambda s, p: (
+            f"It is adopted when it runs stably: check `{s.container.runtime} logs slb` on the host, then run again."
+            if p.unverified_engine == "adopt"
+            else "Look up the engine in the web console. Running there: set slb_unverified_engine: adopt for this "
+            "host. Not listed: set slb_unverified_engine: replace."
+        ),
     ),
     Rule(
         "override_contradicts_engine_list",

@@ -499,6 +499,7 @@ def test_decide_names_leftovers_and_ports_in_the_way():
     for state in (
         host(container("absent"), outcome="port_in_use", running_leftovers=leftovers, ports=ports),
         host(container("exited"), record(), running_leftovers=leftovers),
+        host(container("restarting"), record(), running_leftovers=leftovers),
         host(container("exited"), listed="running", running_leftovers=leftovers),
     ):
         plan = decide(state, Policy())
@@ -513,6 +514,12 @@ def test_decide_stopped_engine_names_the_command(status, command):
     fix = decide(verified, Policy()).fix
     assert (f"docker {command} slb" in fix, "slb_stopped_engine" in fix) == (True, status == "exited")
     assert "slb_stopped_engine" not in decide(listed, Policy()).fix, "nothing verifies it"
+
+
+@pytest.mark.parametrize("policy", ["adopt", "fail"])
+def test_decide_unverified_container_advises_no_set_policy(policy):
+    plan = decide(host(container("restarting")), Policy(unverified_engine=policy))
+    assert (plan.code, "slb_unverified_engine" in plan.fix) == ("unverified_container", policy == "fail")
 
 
 def test_decide_unknown_container_shows_the_fix_of_the_host():
