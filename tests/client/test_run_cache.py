@@ -17,6 +17,7 @@ from scenarios import ENGINE_LIST, LIST, START_PAGE, run
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Session
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
@@ -103,6 +104,17 @@ def test_session_that_never_serves_again_is_an_error(start, tmp_path):
     node.routes[INSTALL] = [answer(401)]
     assert [run("engine", options, cache)["code"] for cache in caches] == ["session_replaced"] * 3
     assert node.seen[LOGIN] == 1 + 5
+
+
+def test_late_answer_does_not_bring_an_ended_session_back(start, tmp_path):
+    cache = RunCache(Connection.from_options(options_of(start())), tmp_path)
+    sessions = [Session({"sessionid": name}) for name in ("first", "second")]
+    cache.update(sessions[0])
+    assert not list(tmp_path.glob("slb-fleet-session-*[0-9a-f]")), "a run that has no session gets none"
+    first = cache.session(lambda: sessions[0])
+    assert cache.session(lambda: sessions[1], ended=first).id == "second"
+    cache.update(first)
+    assert cache.session(lambda: pytest.fail("there is a session")).id == "second"
 
 
 def test_account_that_is_locked_is_tried_once(start, work):

@@ -11,6 +11,7 @@ import difflib
 import os
 import queue
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -64,6 +65,10 @@ ReplaceBinaryOperator_Mul_FloorDiv ReplaceBinaryOperator_FloorDiv_Mul ReplaceBin
 ReplaceBinaryOperator_BitOr_BitAnd ReplaceBinaryOperator_BitAnd_BitOr
 """
 
+# The length of a shown text, and constants of seconds and limits: one more or less makes no difference.
+SLICE = re.compile(r"\[: ?\d{2,}\]")
+CONSTANTS = re.compile(r"- (_?[A-Z][A-Z_]+(, )?)+ = [\d., *]+(#.*)?")
+
 
 class Mutant(NamedTuple):
     """`key`: file and function, the old and the new line. It stays the same if other lines change."""
@@ -83,7 +88,7 @@ def without_annotations(code: str) -> str:
 
 
 def mutant(path: str, operator: str, occurrence: int) -> Mutant | None:
-    """Return the mutant, or nothing if Python cannot compile it, or if only an annotation differs."""
+    """Return the mutant, or nothing if Python cannot compile it, or if only an annotation or a size differs."""
     old = (ROOT / path).read_text()
     new = mutate_code(old, get_operator(f"core/{operator}")(), occurrence)
     try:
@@ -96,6 +101,9 @@ def mutant(path: str, operator: str, occurrence: int) -> Mutant | None:
     before, after = (
         " ".join(" ".join([sign, *(row[1:] for row in rows[1:] if row[0] == sign)]).split()) for sign in "-+"
     )
+    is_size = CONSTANTS.fullmatch(before) or SLICE.sub("", before[1:]) == SLICE.sub("", after[1:])
+    if operator == "NumberReplacer" and is_size:
+        return None
     defined = [node for node in ast.walk(ast.parse(old)) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     names = [node.name for node in defined if node.lineno <= line <= (node.end_lineno or 0)]
     return Mutant(path, line, (f"{path} {'.'.join(names) or '-'}", before, after), new)

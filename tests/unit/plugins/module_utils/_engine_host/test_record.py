@@ -489,6 +489,15 @@ def test_restore_leaves_a_record_whose_stop_may_be_pending(host, monkeypatch, ac
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
+def test_restore_of_an_untouched_container_is_at_once(host, monkeypatch):
+    """The first write comes before the stop: without it, no stop is pending."""
+    monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: None)
+    host.runtime.add()
+    assert host.kill_before(1, lambda: prepare(host)), "the module dies before its first write"
+    assert (record.read()["state"], restore().changed, host.file()) == ("preparing", True, None)
+    assert host.runtime.show() == ("slb", "running", "on-failure:3")
+
+
 def test_restore_of_a_stop_that_is_over_waits_for_nothing(host, monkeypatch):
     """A person has started the container again; and a step of an install has stopped none."""
     monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: pytest.fail("nothing is pending"))
