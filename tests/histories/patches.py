@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import json
@@ -152,8 +153,14 @@ class _RunFolder(Through):
 # --- the host
 
 
-def _write(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
+def _begin_write() -> None:
     HERE.world.pause("before write")
+    if HERE.is_host and HERE.world.now < HERE.world.read_only_until:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+
+def _write(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
+    _begin_write()
     Path(path).write_bytes(content)
     if path == record.PATH:
         HERE.world.say(f"{HERE.world.actor.name}: the record becomes {json.loads(content)['state']}.")
@@ -161,7 +168,7 @@ def _write(path: str, content: bytes, mode: int, lasting: bool = True) -> None:
 
 
 def _unlink(path: str) -> None:
-    HERE.world.pause("before write")
+    _begin_write()
     Path(path).unlink()
     if path == record.PATH:
         HERE.world.say(f"{HERE.world.actor.name}: the record is removed.")

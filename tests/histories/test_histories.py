@@ -100,7 +100,7 @@ class History:
         world, codes = self.world, []
         world.script, world.hangs, world.node_fault, world.deployment_fault = lambda actor: None, "", "", ""
         world.full_until = world.slow_until = world.down_until = 0
-        world.unreachable_until = world.list_down_until = 0
+        world.unreachable_until = world.list_down_until = world.read_only_until = 0
         world.now += self.setup.rest
         world.say("The faults are over.")
         is_restored = False
@@ -290,6 +290,7 @@ HAPPENS: dict[str, tuple[Callable[[History, Actor], None], list[str]]] = {
         ["at once", *STEPS],
     ),
     "disk full": (_set("The disk of the runtime is full.", full_until=120), [*STEPS, *REQUEST]),
+    "record read-only": (_set("The folder of the record is read-only.", read_only_until=120), [*STEPS, *REQUEST]),
     "docker restarts": (_call("The runtime restarts.", "restart_runtime"), [*STEPS, *REQUEST, "sleep"]),
     "host reboots": (_call("The host reboots.", "reboot"), [*STEPS, *REQUEST, "sleep"]),
     "list fails": (_set("The engine list fails for 40 s.", list_down_until=40), [*STEPS, *REQUEST, *CALLS, "sleep"]),
@@ -420,6 +421,14 @@ def test_disk_that_is_full_when_a_container_is_restored():
     """Neither the start nor the second rename succeeds: the report says that it was changed."""
     events = [Event("clock", 0, "run killed"), Event("after rename", 0, "disk full")]
     History(Setup(is_engine=False), events).play()
+
+
+@pytest.mark.parametrize("skip", range(6))
+def test_record_that_cannot_be_written_while_a_container_is_restored(skip):
+    """The container is restored nevertheless, and the report says so."""
+    for first, runtime in (("running", "docker"), ("exited", "podman-4")):
+        events = [Event("clock", 0, "run killed"), Event("before write", skip, "record read-only")]
+        History(Setup(first=first, runtime=runtime, is_engine=False), events).play()
 
 
 def test_two_requests_for_one_host():

@@ -163,6 +163,7 @@ class World:
     deployment_fault: str = ""
     hangs: str = ""
     full_until: float = 0.0
+    read_only_until: float = 0.0
     slow_until: float = 0.0
     down_until: float = 0.0
     list_down_until: float = 0.0
