@@ -203,7 +203,7 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
         """Show a failure; a cause that other hosts share once. The last task of a play only ends a failed host."""
         self._show_warnings(result)
         host = host_of(result)
-        seen = observe(module_of(task_of(result)), values_of(result))
+        seen = observe(module_of(task_of(result)), values_of(result, is_failed=status == "failed"))
         plan, last = seen.plan, self._plans.get(host)
         if plan is None and not seen.code and status == "failed":
             if host in self._failed:

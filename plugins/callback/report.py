@@ -153,7 +153,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._end(result, "ok", has_values=False)
 
     def v2_runner_on_failed(self, result: Any, ignore_errors: bool = False) -> None:
-        self._end(result, "ok" if ignore_errors else "failed")
+        self._end(result, "ok" if ignore_errors else "failed", is_failed=True)
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         self._end(result, "unreachable")
@@ -190,13 +190,14 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
             self._display.warning(f"Reports not written: {error}")
             return None
 
-    def _end(self, result: Any, ending: Ending, *, has_values: bool = True) -> None:
+    def _end(self, result: Any, ending: Ending, *, has_values: bool = True, is_failed: bool = False) -> None:
         if not (self._recorder and self._is_ours):
             return
         task, host = task_of(result), host_of(result)
         seen: Observed | None = None
         if has_values:
-            seen = observe(module_of(task), values_of(result), str(task.delegate_to or ""))
+            values = values_of(result, is_failed=is_failed)
+            seen = observe(module_of(task), values, str(task.delegate_to or ""))
         with self._lock:
             self._recorder.end(host, identity(task), ending, seen, time.monotonic())
             self._is_new = True

@@ -36,6 +36,27 @@ def test_a_report_of_another_playbook_is_no_plan(tmp_path):
     assert fleet.statuses == {"edge-1": "failed"}
 
 
+@pytest.mark.parametrize(
+    ("values", "changes"),
+    [
+        ({"restored": True}, ["container_restored", "container_restored"]),  # by the step, and by the rescue
+        ({"set_aside_as": "slb-leftover-1"}, ["container_set_aside", "container_set_aside"]),
+        ({}, []),
+    ],
+)
+def test_what_a_failed_step_has_changed_is_in_the_report(tmp_path, values, changes):
+    """Ansible takes the member ``failed`` away from the results that callbacks get."""
+    fleet = Canned(tmp_path, edge_1="fails")
+    failed = {"failed": True, "changed": False, "code": "record_not_writable", "msg": "Record not writable."}
+    answer = {**failed, "restored": False, "set_aside_as": None, **values}
+    (tmp_path / "lie.json").write_text(json.dumps({"module": "_engine_step", "merge": answer}))
+    lie = f"stateful_lie={tmp_path}/lie.json"
+    status, output = fleet.run("slb.fleet.remediate", "--limit", "edge-1", "-e", lie)
+    assert status == 2, output
+    assert [each["code"] for each in fleet.hosts["edge-1"]["changes"]] == changes, output
+    assert ("Changed: nothing" in output) == (not changes)
+
+
 def test_check_mode_without_a_report_is_refused(tmp_path):
     fleet = Canned(tmp_path, edge_1="work")
     status, output = fleet.run("slb.fleet.rollout", "--check", ANSIBLE_CALLBACKS_ENABLED="")

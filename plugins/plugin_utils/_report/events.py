@@ -64,10 +64,14 @@ def identity(task: Any) -> str:
     return str(task._uuid)
 
 
-def values_of(result: Any) -> Mapping[str, Any]:
-    """Return the module's result. ansible-core 2.19 copies it for each caller."""
+def values_of(result: Any, *, is_failed: bool = False) -> Mapping[str, Any]:
+    """Return the module's result. ansible-core 2.19 copies it for each caller.
+
+    ``is_failed``: of the event. What callbacks get has no member ``failed``.
+    """
     values = _named(result, "result")
-    return values if isinstance(values, Mapping) else {}
+    values = values if isinstance(values, Mapping) else {}
+    return {**values, "failed": True} if is_failed else values
 
 
 def warnings_of(result: Any) -> list[str]:
