@@ -45,14 +45,15 @@ decide. ``not_configured``: no list is configured."""
 class Excerpt:
     """What a list of ``size`` engines shows at one address and of one name.
 
-    ``uncomparable``: an address in it that is no IP address, such as a host's name; empty if there is none.
+    ``uncomparable``: an address in it that is no IP address, such as a host's name or an empty text; None if there is
+    none.
     ``gap``: why an engine that is not in the list may exist.
     """
 
     size: int
     here: tuple[Mapping[str, str], ...] = ()
     named: tuple[Mapping[str, str], ...] = ()
-    uncomparable: str = ""
+    uncomparable: str | None = None
     gap: Gap = NO_GAP
 
 
@@ -76,7 +77,7 @@ def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str, gap
         len(listed),
         tuple(engine for engine in listed if engine["address"] == address),
         tuple(engine for engine in listed if engine["name"] == name),
-        next((engine["address"] for engine in listed if not is_address(engine["address"])), ""),
+        next((engine["address"] for engine in listed if not is_address(engine["address"])), None),
         gap,
     )
 
@@ -98,10 +99,12 @@ def listed(seen: Excerpt, name: str, manage_ip: str) -> Listed:
 
 def _elsewhere(seen: Excerpt, name: str, manage_ip: str) -> Listed | None:
     not_here = "where it has failed" if seen.here else f"and not at {manage_ip}"
-    for engine in seen.named:
-        is_comparable = is_address(engine["address"]) and is_address(manage_ip)
-        if is_comparable and comparable(engine["address"]) != comparable(manage_ip):
-            return Listed("elsewhere", f"it lists {name} at {engine['address']}, {not_here}", True)
+    others = [engine["address"] for engine in seen.named if engine["address"] != comparable(manage_ip)]
+    for address in others:
+        if not is_address(address):
+            return Listed("unknown", f"it lists {name} at {address!r}, which is no IP address", is_about_it=True)
+    if others and is_address(manage_ip):
+        return Listed("elsewhere", f"it lists {name} at {others[0]}, {not_here}", is_about_it=True)
     return None
 
 
@@ -119,7 +122,7 @@ def _listed_here(seen: Excerpt, names: list[str]) -> Listed:
 def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
     if not is_address(manage_ip):
         return Listed("unknown", f"{manage_ip!r} is no IP address and cannot be compared with it", bool(seen.named))
-    if seen.uncomparable:
+    if seen.uncomparable is not None:
         words = f"it has addresses that are no IP addresses, such as {seen.uncomparable!r}, which cannot be compared"
         return Listed("unknown", words, bool(seen.named))
     return _incomplete(seen) if seen.gap.kind else Listed("not_listed")
@@ -136,8 +139,10 @@ def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
 
 
 def is_address(text: str) -> bool:
-    """Return whether ``text`` is an IP address. Called for each engine of the list, hence the pattern."""
+    """Return whether ``text`` is the IP address of a host. Called for each engine of the list, hence the pattern."""
     address = comparable(text)
+    if address in ("0.0.0.0", "::"):  # noqa: S104
+        return False
     if _IPV4.fullmatch(address):
         return True
     try:

@@ -27,11 +27,16 @@ CASES = [
     ("failed here, and elsewhere", [entry(address="192.0.2.99"), entry(state="failed")], "elsewhere", "it has failed"),
     ("in an unmapped state", [entry(state="unmapped", word="Up")], "unknown", "'Up'"),
     ("under the name of its host", [entry(address="edge-1.lan")], "unknown", "edge-1.lan"),
+    ("without an address", [entry(address="")], "unknown", "edge-1 at ''"),
+    ("without an address, deploying", [entry(address="0.0.0.0", state="deploying")], "unknown", "0.0.0.0"),
+    ("failed here, and without an address", [entry(state="failed"), entry(address="")], "unknown", "edge-1 at ''"),
+    ("elsewhere, and without an address", [entry(address="192.0.2.99"), entry(address="-")], "unknown", "'-'"),
+    ("another one without an address", [OTHER, entry("edge-3", "")], "unknown", "''"),
     ("another one under the name of its host", [entry("edge-2", "edge-2.lan")], "unknown", "edge-2.lan"),
 ]
 
 
-ABOUT_NO_ENGINE = ("gone", "none at all", "another one under the name of its host")
+ABOUT_NO_ENGINE = ("gone", "none at all", "another one under the name of its host", "another one without an address")
 
 
 @pytest.mark.parametrize(("case", "engines", "state", "words"), CASES, ids=[case[0] for case in CASES])
@@ -70,7 +75,7 @@ def test_name_instead_of_an_address_is_unknown():
     assert "'edge-1.lan' is no IP address" in found.words
 
 
-@pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan"])
+@pytest.mark.parametrize("address", ["300.1.1.1", "1.2.3", "01.2.3.4", "1.2.3.4.5", "::g", "edge-1.lan", "", "::"])
 def test_listed_name_instead_of_an_address_is_unknown(address):
     assert not is_another_machine(address, ["192.0.2.11"])
     assert is_another_machine("192.0.2.12", ["192.0.2.11", "2001:db8::1"])
