@@ -82,6 +82,20 @@ def test_install_request_is_sent_in_time_or_not_at_all(start, seconds, sent):
     assert node.seen[INSTALL] == sent
 
 
+def test_late_repeat_shows_the_answer_before(start, monkeypatch):
+    """The pauses between the logins take more time than the request has."""
+    node = start({INSTALL: [answer(401, '{"msg":"no permission to install engines"}')]})
+    client, waited = client_module.Client(Connection.from_options(options(node))), list[float]()
+    original = client_module.boot_time
+    monkeypatch.setattr(client_module.time, "sleep", waited.append)
+    monkeypatch.setattr(client_module, "boot_time", lambda: original() + 100 * sum(waited))
+    with pytest.raises(FleetError) as caught:
+        request_install(client, Engine("edge-1", False, "192.0.2.1", 1), {}, original() + 30)
+    assert (caught.value.code, caught.value.values["outcome"]) == ("session_replaced", "rejected")
+    assert "no permission to install engines" in caught.value.summary
+    assert node.seen[INSTALL] == 1
+
+
 @pytest.mark.parametrize("name", ["getaddrinfo", "create_connection"])
 def test_slow_connection_sends_nothing_after_the_deadline(start, monkeypatch, name):
     import urllib3.util.connection
@@ -219,7 +233,7 @@ def test_any_text_is_judged_in_linear_time(head, piece):
     begin = time.process_time()
     find_outcome(answer_of_node, compile_patterns({}), ("edge-1",))
     for request in (client_module.Request("GET", "/"), client_module.Request("POST", client_module.LOGIN_PATH)):
-        client_module._is_session_ended(request, answer_of_node)
+        client_module._is_session_ended(request, answer_of_node, "https://console.example")
         client_module.is_rejection(answer_of_node)
     answer_of_node.described(("secret",))
     assert time.process_time() - begin < 0.7

@@ -58,6 +58,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._module import run_modul
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 LOGIN_PATH = "/account/login/"
+_LOGIN_PAGES = frozenset({"login", "log-in", "log_in", "signin", "sign-in", "sign_in"})  # last part of a path
 ANSWER_LIMIT = 1024 * 1024  # bytes
 
 _BLOCK = 16 * 1024  # bytes; compressed ones become up to a thousand times as many before they are counted
@@ -211,20 +212,25 @@ class Client:
         """Return the answer to ``request``, whatever its status. Redirects are not followed.
 
         If the session has ended, log in and send the request once more. A POST is sent again only after an answer that
-        shows that the request before was not accepted: 401, or a redirect to the login page.
+        shows that the request before was not accepted: 401, or a redirect to the login page of this management node.
         Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
         """
-        session = self.log_in()
+        session, ended = self.log_in(), None
         for _number in range(_MAX_SESSIONS):
             cookies = dict(session.cookies)
-            answer = self._send(request, cookies)
-            if not _is_session_ended(request, answer):
+            try:
+                answer = self._send(request, cookies)
+            except FleetError as error:
+                if ended is None or error.code != "request_too_late":
+                    raise
+                raise self._replaced(request, ended) from None
+            if not _is_session_ended(request, answer, self.connection.base_url):
                 has_served = session.has_served or (answer.status < 500 and answer.status != 403)
                 if cookies != session.cookies or has_served != session.has_served:
                     renewals = 0 if has_served else session.renewals
                     self._store.update(replace(session, cookies=cookies, has_served=has_served, renewals=renewals))
                 return answer
-            session = self._renew(session, request, answer)
+            session, ended = self._renew(session, request, answer), answer
         raise self._replaced(request, answer)
 
     def describe(self, answer: Answer) -> str:
@@ -742,14 +748,25 @@ def _retry_after(answer: Answer) -> float:
         return 0.0
 
 
-def _is_session_ended(request: Request, answer: Answer) -> bool:
+def _is_session_ended(request: Request, answer: Answer, base_url: str) -> bool:
+    if request.method == "POST":  # it may have been accepted
+        return answer.status == 401 or _leads_to_login(request, answer, base_url)
     if answer.status == 401 or answer.is_redirect_to_login:
         return True
-    if request.method != "GET" or answer.status in _BUSY or answer.status >= 500:
-        return False  # a POST may have been accepted
-    if request.is_wanted and request.is_wanted(answer):
+    if answer.status in _BUSY or answer.status >= 500 or (request.is_wanted and request.is_wanted(answer)):
         return False
     return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
+
+
+def _leads_to_login(request: Request, answer: Answer, base_url: str) -> bool:
+    """Return whether a redirect leads to the login page of this host, and not to an engine with its name."""
+    try:
+        there = urlsplit(urljoin(base_url + request.path, answer.location))
+        is_here = there.hostname == urlsplit(base_url).hostname
+    except ValueError:
+        return False
+    page = there.path.rstrip("/").rpartition("/")[2].lower()
+    return is_here and page in _LOGIN_PAGES and page != str((request.body or {}).get("name")).lower()
 
 
 def is_rejection(answer: Answer) -> bool:

@@ -4,7 +4,11 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
+    Client,
+    Request,
+    _is_session_ended,
+)
 
 PATH = "/account/login/"
 
@@ -27,3 +31,24 @@ def test_redirect_fix_names_another_address(status, target, fix):
     seen = client.redirect_fix(Answer(status, {"Location": target}, b""), PATH)
     assert fix in seen
     assert bool(fix) == bool(seen)
+
+
+@pytest.mark.parametrize(
+    ("target", "is_ended"),
+    [
+        *(
+            (target, True)
+            for target in ("/account/login/?next=/", "/login", "sign-in/", "http://console.example/x/Login")
+        ),
+        *(
+            (target, False)
+            for target in (
+                *("/console/engines/login-1/", "/audit/login/history", "/slb_login", "/console/engines/log_in"),
+                *("https://sso.example/login", "//sso.example/login", "https://[/login", ""),
+            )
+        ),
+    ],
+)
+def test_redirect_of_post_ends_session_only_at_the_login(target, is_ended):
+    request = Request("POST", "/system/add_slb_engine/", {"name": "log_in"})
+    assert _is_session_ended(request, Answer(303, {"Location": target}, b""), "https://console.example") is is_ended

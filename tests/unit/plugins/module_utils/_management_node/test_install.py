@@ -258,7 +258,7 @@ def test_texts_in_items_change_nothing(structure, items, has_envelope, status):
     def judge(rows):
         body = {**structure, **({"data": {"items": rows}} if has_envelope else {"items": rows})}
         answer = Answer(status, {"Content-Length": "1"}, json.dumps(body).encode())
-        login = is_rejection(answer), _is_session_ended(Request("GET", "/x"), answer)
+        login = is_rejection(answer), _is_session_ended(Request("GET", "/x"), answer, "https://console.example")
         return find_outcome(answer, COMPILED), answer.verdict, login, answer.shown()
 
     assert judge(items) == judge([])
