@@ -15,7 +15,7 @@ import ipaddress
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -37,6 +37,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
     Gap,
     are_all,
     find_gap,
+    find_more,
     find_signs,
     find_stale,
     find_total,
@@ -73,6 +74,8 @@ _MAX_PAGES = 1000
 _CALLS = 5  # all pages must be read within the time of 5 calls
 _LARGE = 1024 * 1024  # bytes
 _MAX_VALUE = 500  # characters
+_FIX_PAGES = "Check the pages in the browser: page_parameter, first_page and page_step of slb_engine_list."
+_ONE_READING = Gap("unproven", "its pages have no total, and their engines change", "Set total in slb_engine_list.")
 # An address with a port, or in a URL
 _LOCATION = re.compile(
     r"(?:[a-z][\w+.-]*://)?(?:[^/@\s]*@)?(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE
@@ -231,12 +234,23 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
 
     if not engine_list.page_parameter:
         return read_answer(engine_list, get(engine_list.path))
-    deadline = client.connection.deadline(_CALLS)
-    try:
-        return read_pages(engine_list, get, deadline)
-    except _ChangedError:
-        # An engine may have been added or removed meanwhile. If it happens twice, the cause is another one.
-        return read_pages(engine_list, get, deadline)
+    before: set[tuple[str, str]] | None = None
+    has_changed = False
+    for _reading in range(3):
+        try:
+            listing = read_pages(engine_list, get, client.connection.deadline(_CALLS))
+        except _ChangedError:
+            # An engine may have been added or removed meanwhile. If it happens twice, the cause is another one.
+            if has_changed:
+                raise
+            has_changed = True
+            continue
+        # Without a total, an engine that moved to a page that was read before shows only in another reading.
+        engines = {(engine["name"], engine["address"]) for engine in listing.engines}
+        if listing.gap != _ONE_READING or engines == before:
+            return listing._replace(gap=NO_GAP) if listing.gap == _ONE_READING else listing
+        before = engines
+    return listing
 
 
 def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
@@ -251,11 +265,15 @@ def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
         complete=engine_list.complete,
         status=answer.status,
     )
-    failed = Gap("part", "the answer reports a failure", "Check the list in the web console.")
+    return Listing(engine_list.read_engines(items), first_gap((*_gaps_of(engine_list, answer), gap)))
+
+
+def _gaps_of(engine_list: EngineList, answer: Answer) -> Iterator[Gap]:
+    """Yield why an answer, whatever its extent, proves no absence."""
+    yield find_stale(answer.headers)
     # Some management nodes use a code such as 1 for success: then the operator's keys decide.
-    is_failure = answer.verdict is False and not engine_list.complete and not engine_list.total
-    gaps = (find_stale(answer.headers), failed if is_failure else NO_GAP, gap)
-    return Listing(engine_list.read_engines(items), first_gap(gaps))
+    if answer.verdict is False and not engine_list.complete and not engine_list.total:
+        yield Gap("part", "the answer reports a failure", "Check the list in the web console.")
 
 
 class _ChangedError(FleetError):
@@ -268,6 +286,7 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
     seen: set[tuple[str, ...]] = set()
     total: float | None = None
     before: list[Any] = []
+    frame: tuple[set[str], str] | None = None
     gap = Gap("unproven", "complete is false in slb_engine_list") if engine_list.complete is False else Gap()
     for index in range(_MAX_PAGES):
         answer = get(engine_list.page_path(index))
@@ -276,7 +295,9 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
         if items and items == before:
             raise _unreliable(engine_list, f"two pages are the same, {engine_list.page_parameter} has no effect")
         page, signs = engine_list.read_engines(items), find_signs(document, engine_list.items, answer.headers)
-        gap = first_gap((gap, find_stale(answer.headers)))
+        gap = first_gap((gap, *_gaps_of(engine_list, answer)))
+        members, messages = set(document) if isinstance(document, dict) else set(), answer.messages
+        frame = frame or (members, messages)
         rows = _rows(page, items)
         if rows & seen:
             raise _unreliable(engine_list, f"{min(rows & seen)[0][:40]} is on two pages", is_change=True)
@@ -291,7 +312,12 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
             if total is not None and total != len(engines):
                 cause = f"it reports {total:.0f} engines, its pages have {len(engines)}"
                 raise _unreliable(engine_list, cause, is_change=True)
-            return Listing(engines, gap)
+            more = find_more(signs, len(engines), index + 1, 200 if total is not None else answer.status)
+            if more:
+                gap = first_gap((gap, Gap("part", f"its page {index + 1} is empty and reports {more}", _FIX_PAGES)))
+            elif not items and (members - frame[0] or messages != frame[1]):
+                gap = first_gap((gap, Gap("unproven", f"its empty page {index + 1} is unlike the others", _FIX_PAGES)))
+            return Listing(engines, first_gap((gap, _ONE_READING if index and total is None else NO_GAP)))
         if time.monotonic() > deadline:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
     raise _unreliable(engine_list, f"it has more than {_MAX_PAGES} pages", "Configure larger pages.")

@@ -101,12 +101,9 @@ def find_gap(
     if total is not None:
         return Gap("part" if total > rows else "unproven", f"it has {rows} engines of {total:.15g}", _FIX_PART)
     totals = {read_count(value) for key, value in signs if key in _TOTALS} - {0.0}
-    more = next((sign for sign in signs if reports_more(*sign, rows, 1)), None)
-    if not more and status == 206 and totals != {rows}:
-        more = ("HTTP status", 206)
+    more = find_more(signs, rows, 1, 200 if totals == {rows} else status)
     if more:
-        shown = f"{show(more[0], 30)}={_shown(more[1])}"
-        return Gap("part", f"it has {rows} engines and reports {shown}", _FIX_PART)
+        return Gap("part", f"it has {rows} engines and reports {more}", _FIX_PART)
     if totals == {rows} and complete is not False:
         return NO_GAP
     sizes = [value for _key, value in parse_qsl(path.partition("?")[2])] + [v for k, v in signs if k in _SIZES]
@@ -142,6 +139,14 @@ def are_all(signs: Signs, read: int, pages: int, length: int) -> bool:
         or is_last(key, value)
         for key, value in signs
     )
+
+
+def find_more(signs: Signs, read: int, pages: int, status: int) -> str:
+    """Return which sign reports more than ``read`` engines on ``pages`` pages, in words; empty if none does."""
+    more = next((sign for sign in signs if reports_more(*sign, read, pages)), None)
+    if not more and status == 206:
+        more = ("HTTP status", 206)
+    return f"{show(more[0], 30)}={_shown(more[1])}" if more else ""
 
 
 def reports_more(key: str, value: Any, read: int, pages: int) -> bool:

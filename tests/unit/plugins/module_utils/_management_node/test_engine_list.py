@@ -133,9 +133,7 @@ def read(console, option=PAGED, deadline=math.inf):
     def get(path):
         return json_answer(console.get(path))
 
-    listing = read_pages(EngineList.from_option(option), get, deadline)
-    assert listing.gap == NO_GAP
-    return [engine["name"] for engine in listing.engines]
+    return [engine["name"] for engine in read_pages(EngineList.from_option(option), get, deadline).engines]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +233,7 @@ def test_total_that_is_no_number_is_not_as_configured(value):
 
 @pytest.mark.parametrize("headers", [{"Age": "7"}, {}])
 def test_pages_from_a_cache_are_stale(headers):
-    console = Console(3)
+    console = Console(3, total=3)
     listing = read_pages(EngineList.from_option(PAGED), lambda path: json_answer(console.get(path), headers), math.inf)
     assert (listing.gap.kind, len(listing.engines)) == ("stale" if headers else "", 3)
 
@@ -264,12 +262,51 @@ def test_fields_may_be_indexes():
     assert (engines[0]["name"], engines[0]["address"], engines[0]["state"]) == ("edge-1", "192.0.2.1", "running")
 
 
-@pytest.mark.parametrize(("count", "others", "requests"), [(5, {}, 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2)])
+@pytest.mark.parametrize(
+    ("count", "others", "requests"),
+    [(5, {}, 2 * 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2 * 2), (2, {"pages": 1}, 1)],
+)
 def test_pages_are_read_to_the_end(count, others, requests):
     console = Console(count, **others)
-    assert read(console) == [f"edge-{number}" for number in range(1, count + 1)]
-    assert len(console.paths) == requests
+    listing = fetch_engines(PagesOfNode(console, {}), EngineList.from_option(PAGED))
+    assert [engine["name"] for engine in listing.engines] == [f"edge-{number + 1}" for number in range(count)]
+    assert (listing.gap, len(console.paths)) == (NO_GAP, requests)
     assert console.paths[0] == "/api/engines?size=2&page=1"
+
+
+@pytest.mark.parametrize(
+    ("kind", "others", "status"),
+    [
+        *(("part", others, 200) for others in ({"hasMore": True}, {"next": "/x"}, {"totalPages": 9}, {"last": False})),
+        ("part", {}, 206),
+        *(("unproven", others, 200) for others in ({"message": "database timeout"}, {"shard": 3})),
+        ("", {}, 200),
+    ],
+    ids=str,
+)
+def test_empty_page_that_may_not_be_the_last_proves_no_absence(kind, others, status):
+    node = PagesOfNode(Console(2), {})
+    get = node.call
+
+    def call(request):
+        answer = get(request)
+        document = answer.parsed[0]["data"]
+        return answer if document["items"] else json_answer({"data": document, **others}, status=status)
+
+    node.call = call
+    listing = fetch_engines(node, EngineList.from_option(PAGED))
+    assert (listing.gap.kind, len(listing.engines)) == (kind, 2)
+
+
+@pytest.mark.parametrize(("removals", "kind", "requests"), [((2,), "", 2 + 2 + 2), ((2, 5), "unproven", 2 + 2 + 2)])
+def test_engine_that_moves_between_pages_is_found_or_not_proven(removals, kind, requests):
+    """Three engines in pages of two: if the first one is removed, the third one moves to page 1, unseen."""
+    console = Console(4)
+    del console.items[3]
+    node = PagesOfNode(console, dict.fromkeys(removals, remove_first))
+    listing = fetch_engines(node, EngineList.from_option(PAGED))
+    assert (listing.gap.kind, len(console.paths)) == (kind, requests)
+    assert kind or [engine["name"] for engine in listing.engines] == ["edge-2", "edge-3"]
 
 
 def test_page_parameter_replaces_the_one_in_the_path():
@@ -317,7 +354,7 @@ def remove_first(items):
         # An engine moves to a page that was read already: only the total shows the gap.
         (remove_first, True, 2 + 2),
         # An engine moves to the next page, which has an engine of the page before.
-        (lambda items: items.insert(0, item(9)), False, 2 + 4),
+        (lambda items: items.insert(0, item(9)), False, 2 + 4 + 4),
     ],
 )
 def test_pages_that_change_are_fetched_again(change, has_total, requests):
