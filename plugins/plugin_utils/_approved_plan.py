@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 
 _DIGEST = "sha256:"
+_MAX_BYTES = 64 * 1024 * 1024
 _WORK_OPTIONS = (
     *(each.name for each in fields(InstallRequest) if each.name not in ("name", "manage_ip", "user_credential_id")),
     *("remove_leftovers", "allow_established", "motd", "motd_max_bytes", "motd_after", "adopt_interfaces"),
@@ -89,7 +90,10 @@ def _hosts_of(approved: Any) -> dict[str, str]:
     try:
         if isinstance(approved, str):
             source = approved
-            document = json.loads(Path(approved.strip()).expanduser().read_text(encoding="utf-8"))
+            path = Path(approved.strip()).expanduser()
+            if path.stat().st_size > _MAX_BYTES or not path.is_file():  # a pipe or a device may have no end
+                raise ValueError("it is no regular file of at most 64 MiB")
+            document = json.loads(path.read_text(encoding="utf-8"))
             if document["run"]["playbook"] != "slb.fleet.rollout":
                 raise ValueError(f"it is the report of {document['run']['playbook']}")
             plan = document["plan"]

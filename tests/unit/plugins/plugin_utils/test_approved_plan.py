@@ -1,6 +1,7 @@
 """A host is changed only as the approved plan states. Everything that is no plan approves nothing."""
 
 import json
+import os
 
 import pytest
 
@@ -90,6 +91,19 @@ def test_invalid_approved_plan_is_an_error(tmp_path, text):
         assert caught.value.code == "approved_plan_invalid"
         assert ("not found in" in caught.value.summary) == path.endswith("missing.json")
         assert read_approved_plan(path) is None
+
+
+def test_approved_plan_is_a_file_of_bounded_size(tmp_path):
+    pipe, large = tmp_path / "pipe", tmp_path / "large"
+    os.mkfifo(pipe)
+    large.touch()
+    os.truncate(large, 2**26 + 1)
+    for path in (pipe, large, tmp_path):
+        with pytest.raises(FleetError) as caught:
+            checked(tmp_path, str(path))
+        assert caught.value.code == "approved_plan_invalid"
+        assert "it is no regular file" in caught.value.summary
+        assert read_approved_plan(str(path)) is None
 
 
 def test_approved_plan_is_read_for_the_report():
