@@ -292,8 +292,8 @@ LOGINS = [
     ),
     *(
         Scenario(
-            f"wrong password, {name}, then {ended}", "list", [reply], code="login_rejected", seen=(logins, logins),
-            login=[new_session(body=body)],
+            f"wrong password, {name}, then {ended}", "list", [reply], login=[new_session(body=body)],
+            **({"code": "engine_list_unavailable"} if ended == "start page" else {"code": "login_rejected", "seen": (logins, logins)}),
         )
         for name, body, logins in (("200 and a start page", START_PAGE, 1), ("200 and JSON", '{"code": 0, "data": {}}', 3))
         for ended, reply in ENDED_FOR_GET.items()
@@ -431,6 +431,11 @@ LISTS = [
     ),
     Scenario("list: with a message", "list", [answer(200, json.dumps({"items": [ITEM], "message": "Please log in"}))]),
     Scenario("list: failure with an empty list", "list", [answer(200, '{"items":[],"code":500}')], code="engine_list_unavailable"),
+    *(
+        Scenario(f"list: start page at a wrong path, {name}", "list", [answer(200, START_PAGE, kind="text/html")],
+            code="engine_list_unavailable", cause=f"{LIST} answered HTTP 200 with a web page", served=seen == (1, 2), seen=seen)
+        for name, seen in (("first call", (1, 1)), ("after others", (1, 2)))
+    ),
     Scenario("list: 404", "list", [answer(404, "none")], code="engine_list_unavailable"),
     Scenario("list: 403", "list", [answer(403, '{"detail":"no permission"}')], code="engine_list_unavailable"),
     Scenario("list: error in JSON", "list", [answer(200, '{"code":500,"msg":"out of order"}')], code="engine_list_unavailable"),

@@ -134,6 +134,11 @@ class Answer:
         has_target = any(_LOGIN_TAG.match(tag[:_MAX_TAG]) for tag in _TAG.findall(source))
         return bool(has_target or is_titled or is_script_only)
 
+    @property
+    def is_other_page(self) -> bool:
+        """Whether the body is a page that neither has nor requires a login."""
+        return self.is_html and not self.is_login_page and not self.requires_login
+
     @cached_property
     def objects(self) -> list[Mapping[str, Any]]:
         """The objects of JSON that are about the request: the one at the top, and those in its envelopes."""

@@ -224,8 +224,11 @@ class Client:
                 if ended is None or error.code != "request_too_late":
                     raise
                 raise self._replaced(request, ended) from None
-            if not _is_session_ended(request, answer, self.connection.base_url):
-                has_served = session.has_served or (answer.status < 500 and answer.status != 403)
+            # A console of one page answers a wrong path with its start page: then no session would serve.
+            is_other_page = request.method == "GET" and answer.is_success and answer.is_other_page
+            is_last = is_other_page and not session.has_served
+            if is_last or not _is_session_ended(request, answer, self.connection.base_url):
+                has_served = session.has_served or (answer.status < 500 and answer.status != 403 and not is_last)
                 if cookies != session.cookies or has_served != session.has_served:
                     renewals = 0 if has_served else session.renewals
                     self._store.update(replace(session, cookies=cookies, has_served=has_served, renewals=renewals))

@@ -338,7 +338,8 @@ def _get(client: Client, engine_list: EngineList, path: str) -> Answer:
     shown, fix = client.describe(answer), "Check the path in slb_engine_list, and the rights of the user."
     if answer.is_success and not answer.parsed:
         is_large = len(answer.body) > _LARGE
-        shown = f"HTTP {answer.status} with {'too many values or bytes' if is_large else 'no JSON'}"
+        content = "too many values or bytes" if is_large else "a web page" if answer.is_html else "no JSON"
+        shown = f"HTTP {answer.status} with {content}"
         fix = "Configure smaller pages in slb_engine_list." if is_large else fix
     raise FleetError(
         "engine_list_unavailable",
