@@ -56,6 +56,7 @@ _CODES = frozenset({"code", "errcode", "errorcode", "errno", "ret", "retcode", "
 _STATES = frozenset({"status", "statuscode", "state", "result"})  # as often of the engine as of the request
 _FLAGS = frozenset({"success", "succeed", "succeeded", "successful", "issuccess", "issuccessful", "ok"})
 _ERRORS = frozenset({"error", "errors", "err", "exception"})
+_ROUND = re.compile(r"(?![45]00$)[1-9]0{2,}")  # HTTP's 400 and 500 are failures
 _NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no", "success"})
 _OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginename"})
 _ENVELOPES = frozenset({"data", "result", "response", "body"})
@@ -109,8 +110,18 @@ class Answer:
         """The JSON value as the only item; nothing if the body is no JSON or has more than a million values."""
         if self.defect or sum(map(self.text.count, ",[{")) > _MAX_VALUES:
             return ()
+        has_twins = False
+
+        def read(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            nonlocal has_twins
+            members = dict(pairs)
+            has_twins = len(members) < len(pairs)
+            return members
+
         try:
-            return (json.loads(self.text.strip()),)
+            document = json.loads(self.text.strip(), object_pairs_hook=read)
+            # The object at the top is the last one. With "code": 0 and "code": 1, it states nothing.
+            return () if has_twins and isinstance(document, dict) else (document,)
         except (ValueError, RecursionError):
             return ()
 
@@ -183,6 +194,23 @@ class Answer:
         if None in signs or False in inner:
             return None if signs else False
         return True if True in signs | inner else None
+
+    @property
+    def is_soft_failure(self) -> bool:
+        """Whether only a code that other management nodes use for success, such as 1 or 20000, states a failure."""
+        is_soft = self.verdict is False and not any(False in _signs(each, _FLAGS | _ERRORS) for each in self.objects)
+        codes = [code for each in self.objects for code in _codes(each) if code]
+        return (
+            is_soft
+            and bool(codes)
+            and all(code == 1 or 600 <= code < 700 or _ROUND.fullmatch(str(code)) for code in codes)
+        )
+
+    @property
+    def states(self) -> str:
+        """The words for a state, each in a line: of the request, or of the engine."""
+        members = [(bare(key), member) for each in self.objects for key, member in each.items()]
+        return "\n".join(plain(member) for key, member in members if key in _STATES and isinstance(member, str))
 
     @property
     def has_signs(self) -> bool:
@@ -297,7 +325,8 @@ def _signs(value: Mapping[str, Any], wanted: frozenset[str] = _FLAGS | _ERRORS |
         if isinstance(member, bool) and key not in _ERRORS:
             sign = member
         elif key in _ERRORS:
-            if not member or (isinstance(member, str) and word in _NO_ERROR) or member in (0, False):
+            is_none = isinstance(member, dict) and _signs(member) == {True}  # such as "error": {"code": 0}
+            if not member or is_none or (isinstance(member, str) and word in _NO_ERROR) or member in (0, False):
                 continue
             sign = False
         elif number is not None:
@@ -305,7 +334,7 @@ def _signs(value: Mapping[str, Any], wanted: frozenset[str] = _FLAGS | _ERRORS |
             sign = True if number == 0 or 200 <= number < 300 else False if is_bad else None
         elif word in GOOD_WORDS | BAD_WORDS:
             sign = word in GOOD_WORDS
-        elif key not in _CODES or not word:
+        elif not isinstance(member, float) and (key not in _CODES or not word):  # NaN is a float
             continue
         elif re.search(r"error|fail|invalid|denied", word):
             sign = False

@@ -21,7 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     require_text,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, NoAnswerError, Request
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import COMPILED, PATTERNS, is_found
 
 INSTALL_PATH = "/system/add_slb_engine/"
 REQUESTED, EXISTS, PORT_IN_USE, REJECTED, UNKNOWN = "requested", "exists", "port_in_use", "rejected", "unknown"
@@ -114,8 +114,15 @@ def find_outcome(
 ) -> str:
     """Return the outcome that ``answer`` reports. ``own_words``: values of the request, which an answer may repeat.
 
-    The structure of the answer decides. Without one, a text decides only between ``exists`` and ``port_in_use``.
+    The structure of the answer decides. Without one, a text decides only between ``exists`` and ``port_in_use``. A
+    negative answer that also reports a deployment is ``unknown``: the container must not be restored meanwhile.
     """
+    outcome = _find_outcome(answer, patterns, own_words)
+    texts = _without(own_words, f"{answer.messages}\n{answer.states}", [COMPILED["progress"]])
+    return UNKNOWN if outcome in (EXISTS, REJECTED) and is_found("progress", texts) else outcome
+
+
+def _find_outcome(answer: Answer, patterns: Mapping[str, Sequence[re.Pattern[str]]], own_words: Sequence[str]) -> str:
     is_whole = answer.is_success and not answer.defect
     if is_whole and answer.objects and answer.verdict is True:
         return REQUESTED
@@ -129,6 +136,8 @@ def find_outcome(
     is_empty_by_accident = not answer.body and not answer.has_length and answer.status != 204
     if not is_whole or is_empty_by_accident or answer.is_html or (answer.parsed and answer.requires_login):
         return UNKNOWN
+    if answer.is_soft_failure and (is_found("success", evidence) or not is_found("failure", evidence)):
+        return UNKNOWN
     if answer.verdict is None and not answer.has_signs and (answer.is_resource or answer.status in (201, 202)):
         return REQUESTED
     return {True: REQUESTED, False: REJECTED, None: UNKNOWN}[answer.verdict]
@@ -139,11 +148,15 @@ def _evidence(answer: Answer, own_words: Sequence[str], patterns: Sequence[re.Pa
     texts = [answer.messages]
     if answer.verdict is False:  # then also those that stand under another key
         texts += [plain(text) for each in answer.objects for text in each.values() if isinstance(text, str)]
-    evidence = "\n".join(texts)
+    return _without(own_words, "\n".join(texts), patterns)
+
+
+def _without(own_words: Sequence[str], text: str, patterns: Sequence[re.Pattern[str]]) -> str:
+    """Return ``text`` without the values of the request that one of the patterns finds."""
     for word in map(plain, own_words):
         if any(pattern.search(word) for pattern in patterns):
-            evidence = evidence.replace(word, " ")
-    return evidence
+            text = text.replace(word, " ")
+    return text
 
 
 def read_name(value: Any, *, becomes_host_name: bool = False) -> str:

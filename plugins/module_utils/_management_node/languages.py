@@ -27,8 +27,18 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     ),
     "failure": (
         r"\b(?:error|fail(?:ed|ure|s)?|invalid|denied|refused|rejected|forbidden|not\s+(?:allowed|permitted|found|valid)"
-        r"|does\s+not\s+exist|unable|cannot|can't|could\s+not|exception|traceback)\b",
-        r"失败|错误|无效|非法|拒绝|不能|无法|不存在|异常|不合法|不正确|失敗|錯誤",
+        r"|does\s+not\s+exist|unable|cannot|can't|could\s+not|exception|traceback|unreachable|missing|expired"
+        r"|time(?:d\s+)?out|no\s+(?:such|licen[cs]e|permission|route))\b",
+        r"失败|错误|无效|非法|拒绝|不能|无法|不存在|异常|不合法|不正确|超时|不可达|过期|缺少|没有|失敗|錯誤",
+    ),
+    # A deployment may be in progress, whatever else the answer states.
+    "progress": (
+        r"\bbeing\s+(?:deployed|installed|created|added)\b",
+        r"\b(?:is|already|still|currently)\s+(?:deploying|installing)\b",
+        r"(?:^|\n)(?:deploying|installing|pending|queued|processing|in[\s_-]?progress)\.?(?:$|\n)",
+        r"\b(?:deployment|installation)\b[^\n;.]{0,20}(?<!not )(?<!not be )\b(?:in\s+progress|pending|queued|running"
+        r"|submitted|started|already\s+exists)\b",
+        r"正在(?:部署|安[装裝])|(?:部署|安[装裝])(?:中(?![断止出发遇])|任务已)|已(?:提交|下发|受理)|任务已(?:提交|下发|存在)",
     ),
     "success": (
         r"\b(?:ok|success(?:ful(?:ly)?)?|succeeded|accepted|started|starting|queued|created|submitted|in\s+progress)\b",
@@ -72,7 +82,7 @@ BAD_WORDS = frozenset({
 # fmt: on
 
 # Compiled once, in the process that forks the workers.
-_COMPILED = {
+COMPILED = {
     name: re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
     for name, patterns in PATTERNS.items()
 }
@@ -80,4 +90,4 @@ _COMPILED = {
 
 def is_found(name: str, text: str) -> bool:
     """Return whether one of the patterns ``name`` is found in ``text``."""
-    return bool(_COMPILED[name].search(text))
+    return bool(COMPILED[name].search(text))

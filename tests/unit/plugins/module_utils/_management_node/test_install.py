@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 import re
 from base64 import b64encode
 from urllib.parse import quote
@@ -93,6 +94,36 @@ ANSWERS = [
     ("rejected", 200, '{"code":"PARAM_ERROR"}', JSON),
     ("rejected", 200, '{"code":10000000001,"msg":"no license"}', JSON),
     ("rejected", 200, '{"code":-1.0,"msg":"no license"}', JSON),
+    ("rejected", 200, '{"code":1,"msg":"credential does not exist"}', JSON),
+    ("rejected", 200, '{"code":1001,"msg":"no room"}', JSON),
+    ("rejected", 200, '{"code":-1,"msg":"no room"}', JSON),
+    ("rejected", 200, '{"code":1,"success":false,"msg":"no room"}', JSON),
+    ("rejected", 200, '{"code":500,"msg":"deployment could not be started"}', JSON),
+    ("rejected", 200, '{"code":500,"msg":"安装中断"}', JSON),
+    # A deployment may be in progress.
+    *(
+        ("unknown", 200, json.dumps(each), JSON)
+        for each in (
+            {"id": 9, "status": "deploying", "success": False, "progress": 0},
+            {"success": False, "data": {"state": "pending"}},
+            {"code": 20000, "message": "已提交部署任务"},
+            {"code": 10000, "msg": "部署中"},
+            {"code": 600, "msg": "任务已下发"},
+            {"code": 1000, "task_id": "a"},
+            {"code": 1, "data": {"id": 3}},
+            {"code": 1, "msg": "no room"},
+            {"error": {"code": 0, "message": "success"}},
+            {"code": 1, "msg": "Engine is being deployed"},
+            {"code": 409, "msg": "deploying"},
+            {"code": 1001, "msg": "A deployment task already exists"},
+            {"code": 1001, "msg": "引擎正在部署 请勿重复添加"},
+            {"code": math.nan},
+            {"success": math.inf},
+        )
+    ),
+    ("unknown", 409, '{"msg":"engine already exists and is being deployed"}', JSON),
+    ("unknown", 200, '{"code":0,"code":1,"msg":"x"}', JSON),
+    ("unknown", 200, '{"code":1,"code":0}', JSON),
     # Whether the installation was started is unknown.
     ("unknown", 200, '{"status":300,"msg":"x"}', JSON),
     ("unknown", 200, '{"status":1,"msg":"success"}', JSON),
@@ -155,6 +186,7 @@ def test_outcome_of_answer(expected, status, body, kind):
         ),
         *(("exists", name, 400, {"msg": "Engine already exists"}) for name in ("e", "Port")),
         *(("port_in_use", name, 400, {"msg": "Port 8000 is in use"}) for name in ("e", "Port")),
+        ("rejected", "is installing", 400, {"msg": "is installing: no license"}),
     ],
 )
 def test_engine_name_in_the_answer_decides_nothing(expected, name, status, body):
