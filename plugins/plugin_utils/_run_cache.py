@@ -23,7 +23,11 @@ from ansible import constants
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Session
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
+    Client,
+    LoginRefusedError,
+    Session,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     Listing,
@@ -136,7 +140,8 @@ class RunCache:
         try:
             value = make()
         except FleetError as error:
-            _write(file, _failure(error, is_final=error.code in ("login_rejected", "session_replaced")))
+            is_final = isinstance(error, LoginRefusedError) or error.code == "session_replaced"
+            _write(file, _failure(error, is_final=is_final))
             raise
         _write(file, {"value": value})
         return value

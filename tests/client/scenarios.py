@@ -302,6 +302,20 @@ LOGINS = [
         "wrong password, 200 and a start page, install", "engine", [answer(401)], code="login_rejected",
         outcome="rejected", login=[new_session(body=START_PAGE)],
     ),
+    *(
+        Scenario(f"login refused: {name}", "engine", code="unexpected_answer", outcome="rejected", seen=(1, 0), login=[reply], cause=cause)
+        for name, cause, reply in (
+            ("page with 400", "Bad Request", answer(400, "<html><h1>Bad Request (400)</h1></html>", kind="text/html")),
+            ("no client certificate", "certificate", answer(400, "<html>No required SSL certificate was sent</html>", kind="text/html")),
+            ("firewall", "blocked", answer(403, "<html>Request blocked by WAF</html>", kind="text/html")),
+            ("proxy", "HTTP 401", answer(401, "", 'WWW-Authenticate: Basic realm="proxy"')),
+            ("code 500", "database", answer(200, '{"code":500,"msg":"database unavailable"}')),
+            ("busy", "系统繁忙", answer(200, '{"code":1,"msg":"系统繁忙 请稍后再试"}')),
+            ("standby", "standby", answer(200, '{"code":1,"msg":"this node is standby"}')),
+            ("one-time code", "OTP", answer(200, '{"code":0,"msg":"OTP required"}')),
+            ("new password", "must change", answer(200, '{"code":0,"msg":"must change password"}')),
+        )
+    ),
     Scenario("busy login", "engine", outcome="requested", seen=(2, 1), login=[answer(503), new_session()]),
     Scenario("busy login without end", "engine", code=UNAVAILABLE, outcome="rejected", seen=(2, 0), login=[answer(503)]),
     Scenario("login cut", "engine", code=UNAVAILABLE, outcome="rejected", seen=(1, 0), login=[cut()]),
@@ -480,6 +494,9 @@ ADVICE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "CA bundle of the environment": (("ca_path", "tls_fingerprint"), ("clock",)),
+    "login refused: no client certificate": (("client_cert",), ("password",)),
+    "login refused: one-time code": (("fill in the page",), ("base_url",)),
+    "login refused: new password": (("fill in the page",), ("base_url",)),
     "install: account locked meanwhile": (("locked",), ("password",)),
     "install: redirect elsewhere": (("Set base_url", "before you repeat it"), ()),
     "install: 302 to single sign-on": (("single sign-on", "before you repeat it"), ()),

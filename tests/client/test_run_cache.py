@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node import 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Session
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList
+from ansible_collections.slb.fleet.plugins.plugin_utils import _run_cache
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 WORKERS = 8
@@ -171,6 +172,17 @@ def test_rejected_login_is_tried_once(start, work, routes):
     assert bool(requests) == (INSTALL in routes)
     assert codes(work(node)) == {"login_rejected"}
     assert node.seen == {LOGIN: 1, **({INSTALL: requests} if requests else {})}
+
+
+def test_refused_login_is_tried_once(start, tmp_path, monkeypatch):
+    monkeypatch.setattr(_run_cache, "_FAILURE_SECONDS", -1.0)  # the time is over for which failures are shared
+    node = start({LOGIN: [answer(200, '{"code":1,"msg":"this node is standby"}')]})
+    options = options_of(node)
+    for _call in range(2):
+        assert (
+            run("engine", options, RunCache(Connection.from_options(options), tmp_path))["code"] == "unexpected_answer"
+        )
+    assert node.seen == {LOGIN: 1}
 
 
 def test_workers_share_a_failed_login(start, work):

@@ -86,9 +86,9 @@ class Answer:
 
     @property
     def location(self) -> str:
-        """The target of a redirect without its query, which may contain a token; else empty."""
+        """The target of a redirect without its query and user, which may be secrets; else empty."""
         target = self.headers.get("Location", "")[:1024] if 300 <= self.status < 400 else ""
-        return re.split(r"[?#]", target)[0]
+        return re.sub(r"(?<=//)[^/]*@", "", re.split(r"[?#]", target)[0])
 
     @property
     def is_redirect_to_login(self) -> bool:
@@ -205,6 +205,10 @@ class Answer:
             and bool(codes)
             and all(code == 1 or 600 <= code < 700 or _ROUND.fullmatch(str(code)) for code in codes)
         )
+
+    def has_code(self, codes: Iterable[int]) -> bool:
+        """Return whether the object at the top has one of these codes."""
+        return bool(self.objects) and not _codes(self.objects[0]).isdisjoint(codes)
 
     @property
     def states(self) -> str:

@@ -70,8 +70,11 @@ _MAX_SESSIONS = 8  # that one call uses, those of other workers included
 _SECRET_COOKIES, _LEAST_TOKEN = ("sessionid", "csrftoken"), 16  # characters of a value that is a secret, too
 _MAX_CUTS, _CUT_SECONDS = 10, 0.1
 _PAGE_TO_FILL_IN = re.compile(
-    r"passw|two-?factor|agreement|expire|(?<![a-z])(?:pwd|mfa|otp|totp|2fa|eula)(?![a-z])", re.IGNORECASE
+    r"passw|two-?factor|agreement|expire|(?<![a-z])(?:pwd|mfa|otp|totp|2fa|eula)(?![a-z])|密码|验证码|一次性",
+    re.IGNORECASE,
 )
+_FILL_IN = "Log in to the web console with this user, and fill in the page that it shows."
+_REFUSED = (400, 401, 403, 422, 423)
 _FIRST_SHARE = 2.0  # seconds
 # Failures of TLS that no retry changes, and what helps. The last one is for all others.
 _TLS_FIXES = {
@@ -183,6 +186,10 @@ class NoAnswerError(FleetError):
         """Whether a retry would fail in the same way."""
 
 
+class LoginRefusedError(FleetError):
+    """The management node refuses the login. The same login is not tried again: the account could be locked."""
+
+
 class Client:
     """One management node, used in one session.
 
@@ -250,16 +257,19 @@ class Client:
         try:
             target = urljoin(place, answer.location)
             there, here = urlsplit(target), urlsplit(place)
+            is_plain = there.scheme == "http" and there.hostname == here.hostname
             is_other = (there.scheme, there.hostname, there.port or 443) != ("https", here.hostname, here.port or 443)
         except ValueError:
             return ""
-        if answer.location and (is_other or answer.status in (301, 307, 308)):
-            base_url = target.rstrip("/").removesuffix(path.rstrip("/"))
+        if is_plain and answer.status in (301, 307, 308):
+            return "Have the proxy before the management node send it X-Forwarded-Proto: https."
+        if answer.location and ((is_other and not is_plain) or answer.status in (301, 307, 308)):
+            base_url = re.sub("^http:", "https:", target).rstrip("/").removesuffix(path.rstrip("/"))
             if base_url not in (target.rstrip("/"), self.connection.base_url):
                 return f"Set {called} to {show(base_url, 100)}."
             return f"Set {called} to the address that a browser shows after the login, without single sign-on."
         if answer.location and _PAGE_TO_FILL_IN.search(there.path):
-            return "Log in to the web console with this user, and fill in the page that it shows."
+            return _FILL_IN
         return ""
 
     @property
@@ -270,7 +280,11 @@ class Client:
         credentials = {"username": self.connection.username, "password": self.connection.password}
         request, cookies = Request("POST", LOGIN_PATH, credentials), dict[str, str]()
         answer = self._send(request, cookies)
-        if answer.status == 403 and "csrf" in answer.message.lower() and not is_rejection(answer):
+        if (
+            answer.status == 403
+            and "csrf" in answer.message.lower()
+            and not is_found("bad_credentials", answer.message)
+        ):
             # The credentials were not checked: the login page gives the token that is missing.
             if "csrftoken" not in cookies:
                 self._send(Request("GET", LOGIN_PATH), cookies)
@@ -280,8 +294,8 @@ class Client:
         if fix:
             summary = f"Login failed: {place} answered {self.describe(answer)}."
             raise FleetError("unexpected_answer", summary, fix, status_code=answer.status)
-        if is_rejection(answer) or answer.status in (400, 401, 403, 422, 423):
-            raise FleetError(
+        if is_rejection(answer):
+            raise LoginRefusedError(
                 "login_rejected",
                 f"Login of {self.connection.username[:40]!r} rejected: {place} answered {self.describe(answer)}.",
                 f"Check {self._credentials}. The run does not try them again.",
@@ -289,14 +303,25 @@ class Client:
             )
         if answer.status in _BUSY or answer.status >= 500:
             raise self._unavailable(request, answer)
+        if answer.status in _REFUSED or (answer.is_success and answer.verdict is False):
+            options = ["base_url", "client_cert"] if "certificate" in answer.message.lower() else ["base_url"]
+            check = f"Check {' and '.join(map(self.connection.called, options))}, and the proxies."
+            raise LoginRefusedError(
+                "unexpected_answer",
+                f"Login failed: {place} answered {self.describe(answer)}.",
+                f"Log in to the web console with this user. {check} The run does not try again.",
+                status_code=answer.status,
+            )
         if not cookies.get("sessionid") or answer.status >= 400:
             # A text without JSON may be a token.
             is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success
             shown = self.describe(answer) if is_shown else f"HTTP {answer.status}"
+            is_form = bool(answer.objects) and _PAGE_TO_FILL_IN.search(answer.message)
+            address = f"Set {self.connection.called('base_url')} to the address of the web console, including its path."
             raise FleetError(
                 "unexpected_answer",
                 f"Login failed: {place} answered {shown}, without a session.",
-                f"Set {self.connection.called('base_url')} to the address of the web console, including its path.",
+                _FILL_IN if is_form else address,
                 status_code=answer.status,
             )
         is_stated = answer.is_success and bool(answer.objects) and answer.verdict is True
@@ -773,15 +798,22 @@ def _leads_to_login(request: Request, answer: Answer, base_url: str) -> bool:
 
 
 def is_rejection(answer: Answer) -> bool:
-    """Return whether the answer to a login reports that the credentials are not accepted, at any status."""
+    """Return whether the answer to a login reports that the credentials are not accepted.
+
+    Words, a login page, or a status or code of HTTP report it, unless a proxy before the management node sends it.
+    """
     if answer.is_redirect_to_login:
         return True
     if answer.is_success and bool(answer.objects) and answer.verdict is True:
         return False
-    is_refused = answer.is_login_page or answer.requires_login or answer.verdict is False
-    return is_found("bad_credentials", answer.message) or (
-        answer.is_success and bool(answer.body.strip()) and is_refused
-    )
+    if is_found("bad_credentials", answer.message):
+        return True
+    if answer.is_success:
+        return bool(answer.body.strip()) and (
+            answer.is_login_page or answer.requires_login or answer.has_code(_REFUSED)
+        )
+    is_of_node = answer.objects or answer.is_login_page or not (answer.is_html or "WWW-Authenticate" in answer.headers)
+    return answer.status in _REFUSED and bool(is_of_node)
 
 
 def _certificate_complaint(error: BaseException) -> str:
