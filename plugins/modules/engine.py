@@ -53,22 +53,24 @@ options:
     type: list
     elements: str
     default:
-      - 'already\s+(been\s+)?(exist|added|installed|registered|deployed)'
+      - '(?<!not )already\s+(been\s+)?(exist|added|registered|deployed)'
+      - '\b(engine|host|node|slb)\b[^\n;:,]{0,60}already\s+(been\s+)?installed'
       - 'exists\s+already'
       - 'duplicate[ds]?\b'
-      - '已经?(存在|被?添加|被?安装|被?部署)'
-      - '重复(添加|安装|部署)|(名称|引擎|地址|IP)重复'
+      - '已[经經]?(存在(?!的|错误|异常)|被?(添加|部署)(?!到))'
+      - '(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安[装裝](?!\s*[a-z])'
+      - '重[复複](添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]'
   port_in_use_patterns:
     description:
       - Regular expressions that identify a "port in use" answer. They are searched first.
     type: list
     elements: str
     default:
-      - '\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken|busy|being\s+used|already\s+used|unavailable)\b'
+      - '\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken(?!\s+too)|busy|being\s+used|already\s+used)\b'
       - '\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b'
       - 'address\s+already\s+in\s+use'
-      - '端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)'
-      - '(?<!未)(?<!没有)占用[^\n;。]{0,10}端口'
+      - '(端口|連接埠)[^\n;,。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)([占佔]用|被使用|正在使用|冲突)'
+      - '(?<!未)(?<!没有)[占佔]用[^\n;,。]{0,10}(端口|連接埠)'
   wait:
     description:
       - Whether to wait until O(engine_list) shows the engine as running.

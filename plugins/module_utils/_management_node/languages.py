@@ -11,19 +11,21 @@ import re
 PATTERNS: dict[str, tuple[str, ...]] = {
     # The engine exists already. Users can replace these (option exists_patterns of the module engine).
     "exists": (
-        r"already\s+(been\s+)?(exist|added|installed|registered|deployed)",
+        r"(?<!not )already\s+(been\s+)?(exist|added|registered|deployed)",
+        r"\b(engine|host|node|slb)\b[^\n;:,]{0,60}already\s+(been\s+)?installed",
         r"exists\s+already",
         r"duplicate[ds]?\b",
-        r"已经?(存在|被?添加|被?安装|被?部署)",
-        r"重复(添加|安装|部署)|(名称|引擎|地址|IP)重复",
+        r"已[经經]?(存在(?!的|错误|异常)|被?(添加|部署)(?!到))",
+        r"(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安[装裝](?!\s*[a-z])",
+        r"重[复複](添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]",
     ),
     # A port of the host is in use. Users can replace these (option port_in_use_patterns of the module engine).
     "port_in_use": (
-        r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken|busy|being\s+used|already\s+used|unavailable)\b",
+        r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken(?!\s+too)|busy|being\s+used|already\s+used)\b",
         r"\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b",
         r"address\s+already\s+in\s+use",
-        r"端口[^\n;。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)(占用|被使用|正在使用|冲突)",
-        r"(?<!未)(?<!没有)占用[^\n;。]{0,10}端口",
+        r"(端口|連接埠)[^\n;,。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)([占佔]用|被使用|正在使用|冲突)",
+        r"(?<!未)(?<!没有)[占佔]用[^\n;,。]{0,10}(端口|連接埠)",
     ),
     "failure": (
         r"\b(?:error|fail(?:ed|ure|s)?|invalid|denied|refused|rejected|forbidden|not\s+(?:allowed|permitted|found|valid)"

@@ -70,7 +70,35 @@ ANSWERS = [
     ("exists", 200, "<html><body><p class=err>&#24341;&#25806;&#24050;&#23384;&#22312;</p></body></html>", HTML),
     ("exists", 500, "<html><body><h1>Error</h1>The engine <b>already exists</b></body></html>", HTML),
     ("exists", 200, "ENGINE ALREADY\nEXISTS", TEXT),
+    *(
+        ("exists", 200, json.dumps({"code": 1001, "msg": each}), JSON)
+        for each in (
+            "引擎已經存在",
+            "主機已經安裝",
+            "该引擎已安装",
+            "Host 192.0.2.1 is already installed",
+            "引擎重複添加",
+        )
+    ),
+    # Other things exist.
+    *(
+        ("rejected", 200, json.dumps({"code": 1001, "msg": each}), JSON)
+        for each in (
+            "docker already installed, version too old",
+            "已安装docker版本过低",
+            "主机已安装 docker",
+            "License already installed on other node; host unreachable",
+            "Credential 3 does not already exist",
+            "证书已存在错误 无法连接主机",
+            "不存在已存在的引擎",
+            "该凭证已经被添加到其他用户",
+            "SSH port 22 on 192.0.2.1 is unavailable",
+            "端口22无法访问, 主机被占用",
+            "port 22: connection taken too long",
+        )
+    ),
     # A port is in use.
+    ("port_in_use", 200, '{"code":1002,"msg":"連接埠被佔用"}', JSON),
     ("port_in_use", 200, '{"code":1002,"msg":"Port 8000 is already in use"}', JSON),
     ("port_in_use", 400, '{"error":"bind: address already in use"}', JSON),
     ("port_in_use", 200, '{"success":false,"message":"端口8000被占用"}', JSON),
