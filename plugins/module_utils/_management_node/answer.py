@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import (
     BAD_WORDS,
@@ -290,7 +290,9 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
     for secret in filter(None, secrets):
         forms |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], plain(secret)}
         octets = secret.encode("utf-8", "surrogatepass")
-        forms |= {html.escape(secret), quote(octets), quote(octets, safe=""), b64encode(octets).decode()}
+        urls = {quote(octets), quote(octets, safe=""), quote_plus(octets)}
+        urls |= {re.sub("%..", lambda match: match[0].lower(), url) for url in urls}
+        forms |= {html.escape(secret), b64encode(octets).decode(), *urls}
     return forms
 
 

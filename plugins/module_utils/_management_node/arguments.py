@@ -51,6 +51,7 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
     "timeout": {"type": "int", "default": 30},
     "retries": {"type": "int", "default": 3},
 }
+_LEAST_WORD = 8  # characters of a word of a header that is a secret of its own
 SECRET_OPTIONS = ("password", "sessionid")
 
 _MAX_CALL = 300  # seconds
@@ -366,8 +367,14 @@ def secrets_of(options: Mapping[str, Any]) -> list[str]:
     headers = options.get("headers")
     return [
         *(str(options.get(option) or "") for option in SECRET_OPTIONS),
-        *(map(str, headers.values()) if isinstance(headers, Mapping) else ()),
+        *(header_secrets(headers) if isinstance(headers, Mapping) else ()),
     ]
+
+
+def header_secrets(headers: Mapping[str, Any]) -> list[str]:
+    """Return the values of ``headers``, and their longer words: an answer may repeat the token of a value alone."""
+    values = [str(value) for value in headers.values()]
+    return values + [word for value in values for word in re.split(r"[\s,;=\"]+", value) if len(word) >= _LEAST_WORD]
 
 
 def _normalize_host(host: str, *, is_address: bool) -> str:

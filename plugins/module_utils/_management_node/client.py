@@ -50,7 +50,11 @@ else:
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    Connection,
+    header_secrets,
+    invalid,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
@@ -209,7 +213,7 @@ class Client:
         self.tls_fingerprint = ""
         given = Session({"sessionid": connection.sessionid}) if connection.sessionid else None
         self._store: SessionStore = OwnSession(given) if given or not store else store
-        self._secrets: set[str] = {connection.password, connection.sessionid, *connection.headers.values()}
+        self._secrets: set[str] = {connection.password, connection.sessionid, *header_secrets(connection.headers)}
 
     def log_in(self) -> Session:
         """Return the session; log in if there is none. Raises FleetError, ``login_rejected`` for bad credentials."""

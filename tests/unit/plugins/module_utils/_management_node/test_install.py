@@ -5,7 +5,7 @@ import json
 import math
 import re
 from base64 import b64encode
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -261,7 +261,7 @@ def test_status_tells_success_and_redirect(status, is_success, is_redirect):
     assert (answer.is_success, answer.is_redirect_to_login) == (is_success, is_redirect)
 
 
-SECRET = 'pä"ss/w<1'
+SECRET = 'pä"ss /w<1'
 
 
 @pytest.mark.parametrize(
@@ -273,6 +273,8 @@ SECRET = 'pä"ss/w<1'
         html.escape(SECRET),
         quote(SECRET),
         quote(SECRET, safe=""),
+        quote_plus(SECRET),
+        "p%c3%a4%22ss+%2fw%3c1",
         b64encode(SECRET.encode()).decode(),
     ],
 )
