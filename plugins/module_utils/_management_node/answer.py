@@ -52,14 +52,14 @@ _MESSAGE_KEYS = frozenset({
     "message", "msg", "detail", "details", "error", "errors", "err", "errormessage", "errormsg", "errmsg", "reason",
     "description", "desc", "info", "tip", "tips", "hint", "text", "exception", "nonfielderrors",
 })
-_CODES = frozenset({"code", "errcode", "errorcode", "errno", "ret", "retcode", "returncode", "resultcode"})
+_CODES = frozenset({"code", "errcode", "errorcode", "errno", "ret", "retcode", "returncode", "resultcode", "rc"})
 _STATES = frozenset({"status", "statuscode", "state", "result"})  # as often of the engine as of the request
 _FLAGS = frozenset({"success", "succeed", "succeeded", "successful", "issuccess", "issuccessful", "ok"})
-_ERRORS = frozenset({"error", "errors", "err", "exception"})
+_ERRORS = frozenset({"error", "errors", "err", "exception", "failed", "fail"})
 _ROUND = re.compile(r"(?![45]00$)[1-9]0{2,}")  # HTTP's 400 and 500 are failures
 _NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no", "success"})
 _OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginename"})
-_ENVELOPES = frozenset({"data", "result", "response", "body"})
+_ENVELOPES = frozenset({"data", "result", "response", "body", "status", "meta"})
 # fmt: on
 _SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
 _JWT = re.compile(r"\beyJ[\w-]{10,}(?:\.[\w-]+)*")
@@ -223,8 +223,9 @@ class Answer:
 
     @property
     def is_resource(self) -> bool:
-        """Whether the answer is an object without a message, such as the engine that was added."""
-        return bool(self.objects and self.objects[0]) and not self.messages.strip()
+        """Whether the answer is an object with values and without a message, such as the engine that was added."""
+        has_value = any(not isinstance(member, (list, dict)) for each in self.objects for member in each.values())
+        return has_value and not self.messages.strip()
 
     @property
     def requires_login(self) -> bool:

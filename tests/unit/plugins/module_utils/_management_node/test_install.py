@@ -128,6 +128,19 @@ ANSWERS = [
     ("rejected", 200, '{"code":1,"success":false,"msg":"no room"}', JSON),
     ("rejected", 200, '{"code":500,"msg":"deployment could not be started"}', JSON),
     ("rejected", 200, '{"code":500,"msg":"安装中断"}', JSON),
+    ("rejected", 200, '{"failed":true}', JSON),
+    ("rejected", 200, '{"status":{"code":1,"message":"fail"}}', JSON),
+    ("exists", 200, '{"meta":{"code":1,"msg":"already exists"}}', JSON),
+    ("requested", 200, '{"rc":0}', JSON),
+    ("requested", 200, '{"id":7,"failed":0}', JSON),
+    *(
+        ("unknown", 200, json.dumps(each), JSON)
+        for each in (
+            {"rc": 1},
+            {"results": [{"status": "failed"}]},
+            {"code": 0, "data": {"failed": ["192.0.2.1"]}},
+        )
+    ),
     # A deployment may be in progress.
     *(
         ("unknown", 200, json.dumps(each), JSON)
