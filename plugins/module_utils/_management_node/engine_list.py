@@ -265,11 +265,15 @@ def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
         complete=engine_list.complete,
         status=answer.status,
     )
-    return Listing(engine_list.read_engines(items), first_gap((*_gaps_of(engine_list, answer), gap)))
+    engines = engine_list.read_engines(items)
+    is_twice = len(_rows(engines, items)) < len(items)
+    return Listing(engines, first_gap((*_gaps_of(engine_list, answer, is_twice=is_twice), gap)))
 
 
-def _gaps_of(engine_list: EngineList, answer: Answer) -> Iterator[Gap]:
-    """Yield why an answer, whatever its extent, proves no absence."""
+def _gaps_of(engine_list: EngineList, answer: Answer, *, is_twice: bool) -> Iterator[Gap]:
+    """Yield why an answer, whatever its extent, proves no absence. ``is_twice``: whether it has two equal rows."""
+    if is_twice and not engine_list.complete:
+        yield Gap("unproven", "it has an engine twice", "If each engine may have several rows, set complete: true.")
     yield find_stale(answer.headers)
     # Some management nodes use a code such as 1 for success: then the operator's keys decide.
     if answer.verdict is False and not engine_list.complete and not engine_list.total:
@@ -295,10 +299,10 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
         if items and items == before:
             raise _unreliable(engine_list, f"two pages are the same, {engine_list.page_parameter} has no effect")
         page, signs = engine_list.read_engines(items), find_signs(document, engine_list.items, answer.headers)
-        gap = first_gap((gap, *_gaps_of(engine_list, answer)))
         members, messages = set(document) if isinstance(document, dict) else set(), answer.messages
         frame = frame or (members, messages)
         rows = _rows(page, items)
+        gap = first_gap((gap, *_gaps_of(engine_list, answer, is_twice=len(rows) < len(items))))
         if rows & seen:
             raise _unreliable(engine_list, f"{min(rows & seen)[0][:40]} is on two pages", is_change=True)
         seen |= rows

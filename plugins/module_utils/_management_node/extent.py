@@ -22,8 +22,9 @@ Signs = list[tuple[str, Any]]
 # Members outside the list that report its extent; keys as ``_bare`` returns them. None of them is documented.
 # fmt: off
 _TOTALS = frozenset({
-    "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrows", "totalsize", "totalhits",
-    "totalresults", "totalnum", "totalentries", "recordstotal", "recordcount", "records", "odatacount", "countall",
+    "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrow", "totalrows", "totalsize",
+    "totalhits", "totalresults", "totalnum", "totalentries", "recordstotal", "recordcount", "records", "odatacount",
+    "countall",
 })
 _COUNTS = frozenset({"count", "itemcount", "numresults", "numitems"})  # of all engines, or of those of one page
 _PAGES = frozenset({"pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage"})
@@ -32,7 +33,7 @@ _SIZES = frozenset({"pagesize", "perpage", "limit", "size", "itemsperpage", "max
 _PAGINATION = frozenset({"pagination", "page", "pageinfo", "pager", "paging", "meta", "metadata", "links"})
 # fmt: on
 _MORE = re.compile(
-    r"(odata)?next|(has|is)?more|(is|was|results?)*truncated|continu|(is)?partial|(is)?incomplete|remaining"
+    r"(odata|has)?next|(has|is)?more|(is|was|results?)*truncated|continu|(is)?partial|(is)?incomplete|remaining"
 )
 _OF_CACHES = ("X-Cache", "X-Cache-Status", "X-Proxy-Cache", "CF-Cache-Status", "Cache-Status")
 _LARGEST = 2.0**53  # an integer of JSON may be too large for a float
@@ -74,11 +75,13 @@ def find_signs(document: Any, items: str, headers: Mapping[str, str]) -> Signs:
 def find_stale(headers: Mapping[str, str]) -> Gap:
     """Return whether the answer is the copy of a cache, in which an engine that started meanwhile is missing."""
     age = headers.get("Age", "").strip()
-    cause = f"the answer is {show(age, 20)} s old" if re.fullmatch(r"\d+", age) and age.strip("0") else ""
+    cause = f"the answer is {show(age, 20)} s old" if re.fullmatch(r"[\d.]+", age) and age.strip("0.") else ""
+    if re.search("[1-9]", headers.get("X-Cache-Hits", "")):
+        cause = "the answer is a copy (X-Cache-Hits)"
     if re.match(r"\s*11[0-9]\b", headers.get("Warning", "")):
         cause = f"a proxy warns: {show(headers['Warning'], 60)}"
     for name in _OF_CACHES:
-        if re.search(r"\b(hit|stale|updating)\b", headers.get(name, "")[:1024], re.IGNORECASE):
+        if re.search(r"(?<![a-z])(hit|stale|updating)(?![a-z])", headers.get(name, "")[:1024], re.IGNORECASE):
             cause = f"the answer is a copy ({name}: {show(headers[name], 40)})"
     return Gap("stale", cause, "Exclude this path from the cache of the proxy.") if cause else NO_GAP
 
@@ -166,14 +169,15 @@ def is_last(key: str, value: Any) -> bool:
 
 def _in_object(value: Mapping[str, Any], depth: int = 2) -> Iterator[tuple[str, Any]]:
     for key, member in value.items():
-        yield _bare(key), member
+        is_nested = _bare(key) in _TOTALS and isinstance(member, dict)  # as Elasticsearch reports it
+        yield _bare(key), member.get("value") if is_nested else member
         if depth and isinstance(member, dict) and _bare(key) in _PAGINATION:
             yield from _in_object(member, depth - 1)
 
 
 def _in_headers(headers: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for name, value in headers.items():
-        key = _bare(name).removeprefix("x").removeprefix("pagination")
+        key = _bare(name).removeprefix("x").removeprefix("wp").removeprefix("pagination")
         if key in _TOTALS | _PAGES or re.match(r"next(page|cursor|token|link)|hasmore", key):
             yield key, value
         elif _bare(name) == "xpagination":

@@ -169,6 +169,7 @@ def gap_of(others=(), headers=None, status=200, rows=2, **option):
             {"truncated": True}, {"is_truncated": "true"}, {"remainingItemCount": 4},
             {"_links": {"next": {"href": "x"}}},
             {"limit": 2}, {"page_size": "2", "count": 2}, {"partial": True}, {"incomplete_results": True},
+            {"hasNext": "true", "total": 2}, {"totalRow": 3}, {"total": {"value": 3}},
             {"success": False}, {"total": math.inf}, {"total": 10**400}, {"next": [[]]},
         )),
         *(("", others) for others in (
@@ -201,6 +202,11 @@ def test_gap_of_one_answer(kind, others):
         ("part", {"headers": {"Link": '<https://x/?p=2>; rel="next", <https://x/?p=9>; rel="last"'}}),
         ("part", {"status": 206, "complete": True}),
         ("stale", {"headers": {"Age": "1"}, "complete": True}),
+        ("stale", {"headers": {"Age": "30.5"}, "complete": True}),
+        ("stale", {"headers": {"X-Cache": "TCP_MEM_HIT from proxy"}, "complete": True}),
+        ("stale", {"headers": {"X-Cache-Hits": "0, 3"}, "complete": True}),
+        ("", {"headers": {"X-Cache-Hits": "0", "X-Cache": "White"}, "complete": True}),
+        ("part", {"headers": {"X-WP-Total": "3"}, "complete": True}),
         ("stale", {"headers": {"Warning": '110 - "Response is Stale"'}, "complete": True}),
         ("", {"headers": {"Age": "0", "X-Cache": "MISS"}, "complete": True}),
         ("", {"complete": True}),
@@ -222,6 +228,16 @@ def test_gap_of_one_answer(kind, others):
 )
 def test_gap_of_headers_and_options(kind, given):
     assert gap_of(**given) == kind
+
+
+@pytest.mark.parametrize("is_paged", [True, False])
+def test_engine_that_is_listed_twice_hides_another_one(is_paged):
+    document = {"data": {"items": [item(1), item(1)], "total": 2}}
+    for complete, kind in ((None, "unproven"), (True, "")):
+        engine_list = EngineList.from_option({**(PAGED if is_paged else OPTION), "path": "/e", "complete": complete})
+        node = PagesOfNode(Console(0), {})
+        node.call = lambda _request: json_answer(document)
+        assert fetch_engines(node, engine_list).gap.kind == kind
 
 
 @pytest.mark.parametrize("value", [None, True, "many", [2]])
