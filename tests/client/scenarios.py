@@ -222,6 +222,10 @@ CONNECTIONS = [
     Scenario("proxy", "engine", outcome="requested", proxy={}, environment={"https_proxy": "{proxy}"}),
     Scenario("proxy with TLS", "engine", outcome="requested", proxy={"tls": True}, environment={"HTTPS_PROXY": "{proxy}"}),
     Scenario(
+        "proxy without TLS called https", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), connections=1,
+        node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}, environment={"https_proxy": "https://127.0.0.1:{port}"},
+    ),
+    Scenario(
         "no_proxy", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1"},
     ),
     Scenario(
@@ -521,6 +525,7 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "other name": (("tls_fingerprint",), ("ca_path", "clock")),
     "plain HTTP": (("base_url", "port"), ("proxy",)),
     "proxy socks5://user:pr0xy-pass@127.0.0.1:9": (("HTTP proxy", "no_proxy"), ("base_url",)),
+    "proxy without TLS called https": (("https_proxy", "http://"), ()),
     "proxy that answers 407": (("https_proxy", "no_proxy"), ()),
     "TLS alert 40": (("OPENSSL_CONF",), ("proxy",)),
     "TLS alert 70": (("TLS 1.2",), ("proxy",)),

@@ -491,6 +491,8 @@ class Client:
         if reason:
             fix = next(text for pattern, text in _TLS_FIXES.items() if re.search(pattern, reason))
             fix = fix.format(base_url=called("base_url"), client_cert=called("client_cert"))
+            if not line.is_sent and find_proxy(self.connection.base_url, os.environ).url.startswith("https:"):
+                fix = f"Set https_proxy to an address with http:// if the proxy does not use TLS. Else: {fix}"
         if isinstance(error, _ProxyError):
             cause, fix = str(error), "Set https_proxy to an HTTP proxy, or add the management node to no_proxy."
         summary = f"Management node unavailable: {place}: {cause}."

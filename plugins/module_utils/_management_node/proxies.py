@@ -50,7 +50,9 @@ def is_direct(host: str, port: int, no_proxy: str) -> bool:
     """
     host = host.rstrip(".").lower()
     for entry in re.split(r"[\s,]+", no_proxy.lower()):
-        name, _colon, entry_port = entry.rpartition(":") if re.search(r"[^:]:\d+$|\]:\d+$", entry) else (entry, "", "")
+        name, _colon, entry_port = (
+            entry.rpartition(":") if re.search(r"^[^:]+:\d+$|\]:\d+$", entry) else (entry, "", "")
+        )
         if entry_port and int(entry_port[:6]) != port:
             continue
         name = name.strip("[]").removeprefix("*.").strip(".")

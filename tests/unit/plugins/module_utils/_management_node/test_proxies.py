@@ -58,6 +58,7 @@ def test_find_proxy(environment, url, has_problem):
         ("2001:db8::5", "2001:db8::/32", True),
         ("2001:db8::5", "[2001:db8::5]:8443", True),
         ("2001:db8::5", "[2001:db8::5]:1", False),
+        ("::1", "0:0:0:0:0:0:0:1", True),
     ],
 )
 def test_is_direct(host, no_proxy, expected):
