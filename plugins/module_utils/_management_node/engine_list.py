@@ -271,7 +271,7 @@ def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
 
 
 def _gaps_of(engine_list: EngineList, answer: Answer, *, is_twice: bool) -> Iterator[Gap]:
-    """Yield why an answer, whatever its extent, proves no absence. ``is_twice``: whether it has two equal rows."""
+    """Yield why an engine may exist that an answer does not have. ``is_twice``: whether it has two equal rows."""
     if is_twice and not engine_list.complete:
         yield Gap("unproven", "it has an engine twice", "If each engine may have several rows, set complete: true.")
     yield find_stale(answer.headers)
