@@ -424,7 +424,7 @@ def test_disk_that_is_full_when_a_container_is_restored():
 
 
 @pytest.mark.parametrize("skip", range(6))
-def test_record_that_cannot_be_written_while_a_container_is_restored(skip):
+def test_record_that_cannot_be_written_during_a_restore(skip):
     """The container is restored nevertheless, and the report says so."""
     for first, runtime in (("running", "docker"), ("exited", "podman-4")):
         events = [Event("clock", 0, "run killed"), Event("before write", skip, "record read-only")]

@@ -407,7 +407,7 @@ with socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6) as s
 @pytest.mark.long
 def test_confirmation_beside_another_one_or_a_rollback(fleet):
     def scenario(host):
-        with adopting(fleet, host, names=[SILENT]) as controller:
+        with adopting(fleet, host, names=[SILENT], confirm_timeout=600) as controller:
             host.exec(["flock", "/run/slb-fleet/lock", "sleep", "4"], timeout=180)
             assert controller.wait(180) == 0, output_of(fleet.inventory.parent, controller)
         assert module(fleet, host, SILENT, state="absent")["changed"]

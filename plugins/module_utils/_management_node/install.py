@@ -159,7 +159,7 @@ def _without(own_words: Sequence[str], text: str, patterns: Sequence[re.Pattern[
     return text
 
 
-def read_name(value: Any, *, becomes_host_name: bool = False) -> str:
+def read_name(value: Any, *, becomes_host_name: bool) -> str:
     """Return the engine name ``value``. Raises FleetError ``invalid_option``."""
     name = require_text("name", value)
     if not name.strip() or name != name.strip() or len(name) > _MAX_NAME or not name.isprintable():
