@@ -286,6 +286,13 @@ def test_decide_all_codes_have_a_row():
     assert codes | {REFUSED.code} == {code for _state, _policy, _action, code in ROWS}
 
 
+def test_decide_cause_that_hosts_share_has_the_same_words():
+    """The terminal shows it once."""
+    states = (host(container("absent")), host(container("exited"), record(last_verified=OLD)))
+    refused = [decide(replace(state, run=RunState(session=REFUSED)), Policy()) for state in states]
+    assert refused[0] == refused[1]
+
+
 POLICIES = [
     *(Policy(unverified_engine=each, stopped_engine="start") for each in ("fail", "adopt", "replace")),
     *(Policy(), Policy(remediates=True, stopped_engine="start")),

@@ -489,6 +489,19 @@ def test_restore_leaves_a_record_whose_stop_may_be_pending(host, monkeypatch, ac
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
+def test_stop_command_has_the_time_of_the_stop(host):
+    host.runtime.add()
+    attempt, times = host.runtime.attempt, {}
+
+    def timed(argv, timeout):
+        times.update({verb: timeout for verb in ("stop", "rename") if verb in argv})
+        return attempt(argv, timeout)
+
+    host.runtime.attempt = timed
+    prepare(host, stop_timeout=50)
+    assert times["stop"] - times["rename"] == 50
+
+
 def test_restore_of_an_untouched_container_is_at_once(host, monkeypatch):
     """The first write comes before the stop: without it, no stop is pending."""
     monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: None)
@@ -928,7 +941,7 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
     host.path.parent.mkdir()
     if obstacle == "immutable":
         host.path.touch()
-        monkeypatch.setattr(record, "_flags", lambda path: 0x10)
+        monkeypatch.setattr(record, "_flags", lambda path: 0x10 if path == record.PATH else 0)
     elif obstacle == "open to others":
         host.path.parent.chmod(0o777)
     else:

@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
+    SECRET_OPTIONS,
     Connection,
     from_environment,
 )
@@ -161,6 +162,10 @@ def test_unusable_headers_are_invalid(headers):
 def test_value_of_a_wrong_header_is_not_shown(value):
     shown = str(error_of(connect, headers={"X-Key": value}))
     assert ("s3cr" in shown, "7654" in shown) == (False, False)
+
+
+def test_secrets_are_masked_by_ansible_too():
+    assert all(CONNECTION_ARGUMENTS[option]["no_log"] for option in (*SECRET_OPTIONS, "headers"))
 
 
 def test_headers_are_secret():

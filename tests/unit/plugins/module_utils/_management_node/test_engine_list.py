@@ -240,6 +240,12 @@ def test_engine_that_is_listed_twice_hides_another_one(is_paged):
         assert fetch_engines(node, engine_list).gap.kind == kind
 
 
+def test_gap_shows_what_the_answer_reports():
+    answer = json_answer({"data": {"items": [item(1)], "total": 37}})
+    gap = read_answer(EngineList.from_option({**OPTION, "path": "/e"}), answer).gap
+    assert "total=37" in gap.cause
+
+
 @pytest.mark.parametrize("value", [None, True, "many", [2]])
 def test_total_that_is_no_number_is_not_as_configured(value):
     with pytest.raises(FleetError) as error:
