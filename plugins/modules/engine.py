@@ -58,8 +58,8 @@ options:
       - 'exists\s+already'
       - 'duplicate[ds]?\b'
       - '已[经經]?(存在(?!的|错误|异常)|被?(添加|部署)(?!到))'
-      - '(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安[装裝](?!\s*[a-z])'
-      - '重[复複](添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]'
+      - '(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安(?:装|裝)(?!\s*[a-z])'
+      - '重(?:复|複)(添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]'
   port_in_use_patterns:
     description:
       - Regular expressions that identify a "port in use" answer. They are searched first.

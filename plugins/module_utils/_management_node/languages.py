@@ -16,8 +16,8 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"exists\s+already",
         r"duplicate[ds]?\b",
         r"已[经經]?(存在(?!的|错误|异常)|被?(添加|部署)(?!到))",
-        r"(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安[装裝](?!\s*[a-z])",
-        r"重[复複](添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]",
+        r"(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安(?:装|裝)(?!\s*[a-z])",
+        r"重(?:复|複)(添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]",
     ),
     # A port of the host is in use. Users can replace these (option port_in_use_patterns of the module engine).
     "port_in_use": (

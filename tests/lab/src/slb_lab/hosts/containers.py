@@ -1,5 +1,6 @@
 """The containers that are a lab's engine hosts, and the network that they share."""
 
+import contextlib
 import ipaddress
 import re
 from collections.abc import Collection, Iterator
@@ -161,6 +162,7 @@ def _remove(containers: Collection[str]) -> None:
     """A container that is paused inside a host cannot be killed with the host, and would keep it from going."""
     thaw = "for i in docker podman; do $i ps --quiet --filter status=paused | xargs --no-run-if-empty $i unpause; done"
     for container in containers:
-        docker.attempt(["exec", container, "sh", "-c", thaw], timeout=30)
+        with contextlib.suppress(LabError):  # a host that does not answer is removed nevertheless
+            docker.attempt(["exec", container, "sh", "-c", thaw], timeout=30)
     if containers:
         docker.run(["rm", "--force", "--volumes", *containers], timeout=120)
