@@ -71,7 +71,7 @@ class Canned:
         environment = {**self.environment(), "PATH": path, **more}
         ended = run(
             command or self.command(*arguments),
-            120,
+            300,
             shell=isinstance(command, str),
             cwd=self.folder,
             env={name: value for name, value in environment.items() if value},
