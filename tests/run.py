@@ -44,7 +44,7 @@ CHECKS = (
 )
 CODE = (
     Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
-    Stage("histories", "pytest --numprocesses 2 --dist worksteal tests/histories"),
+    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories"),
     Stage("client", "pytest --numprocesses 2 tests/client"),
     Stage("page", "pytest tests/page", thorough=True),
     Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),
