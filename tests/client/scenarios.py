@@ -304,7 +304,11 @@ LOGINS = [
             f"wrong password, {name}, then {ended}", "list", [reply], login=[new_session(body=body)],
             **({"code": "engine_list_unavailable"} if ended == "start page" else {"code": "login_rejected", "seen": (logins, logins)}),
         )
-        for name, body, logins in (("200 and a start page", START_PAGE, 1), ("200 and JSON", '{"code": 0, "data": {}}', 3))
+        for name, body, logins in (
+            ("200 and a start page", START_PAGE, 1),
+            ("200 and no body", "", 1),
+            ("200 and JSON", '{"code": 0, "data": {}}', 3),
+        )
         for ended, reply in ENDED_FOR_GET.items()
     ),
     Scenario(

@@ -291,6 +291,10 @@ def test_decide_cause_that_hosts_share_has_the_same_words():
     states = (host(container("absent")), host(container("exited"), record(last_verified=OLD)))
     refused = [decide(replace(state, run=RunState(session=REFUSED)), Policy()) for state in states]
     assert refused[0] == refused[1]
+    states = (host(listed="not_listed"), host(container("exited"), listed="not_listed"))
+    for run in (RunState(unlisted="edge-3"), RunState(("edge-1", "edge-2"), 1), RunState(difference="x")):
+        shared = [decide(replace(state, run=run), Policy()) for state in states]
+        assert shared[0] == shared[1]
 
 
 POLICIES = [

@@ -300,6 +300,16 @@ def test_choose_skips_an_interface_to_which_a_profile_is_bound(host, binding, ma
     assert ("another" in reasons["ens9"][0]) if is_bound else [each.name for each in chosen] == ["ens9"]
 
 
+def test_choose_names_one_of_two_profiles(host):
+    other = UUID.replace("97", "00")
+    lines = [BINDINGS.format("ens9", "", "no").replace(UUID, each) for each in (UUID, other)]
+    (host / "bindings").write_text("\n".join(lines))
+    files = ((UUID, "/etc/x1:first"), (other, "/etc/x2:second"))
+    (host / "connections").write_text("".join(f"{uuid}:802-3-ethernet:{file}\n" for uuid, file in files))
+    reason, fix = interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"]
+    assert ("first" in reason, "/etc/x1" in reason, UUID in fix) == (True, True, True)
+
+
 def test_profile_of_another_interface_that_is_bound_to_nothing(host):
     (host / "bindings").write_text(BINDINGS.format("", "", "yes"))
     assert [each.name for each in interfaces.choose(interfaces.gather_network(), ["ens9"])[0]] == ["ens9"]
