@@ -835,7 +835,7 @@ def test_start_refused_changes_nothing(host, monkeypatch, case, code):
         disk = host.path.parents[1] / "disk"
         disk.mkdir()
         fstab = host.path.parents[1] / "fstab"
-        fstab.write_text(f"# /dev/sdb1 /none\n/dev/sdc1 / ext4 defaults 0 1\n/dev/sda1 {disk} ext4 nofail 0 2\n")
+        fstab.write_text(f"# /dev/sdb1 /none\nbroken\n/dev/sdc1 / ext4 defaults 0 1\n/dev/sda1 {disk} ext4 nofail\n")
         monkeypatch.setattr(record, "_FSTAB", str(fstab))
         item["Mounts"] = [{"Type": "bind", "Source": str(disk / ".")}, {"Type": "bind", "Source": str(disk)}]
     elif case == "port":
@@ -849,6 +849,16 @@ def test_start_refused_changes_nothing(host, monkeypatch, case, code):
         monkeypatch.setattr(container, "find_manager", lambda seen: Manager("systemd unit slb.service", "x"))
     assert code_of(lambda: start(**given)) == code
     assert host.runtime.changes == []
+
+
+def test_start_with_a_folder_on_a_mounted_disk(host, monkeypatch):
+    verified_and(host, "exited")
+    host.runtime.containers["c1"]["Mounts"] = [{"Type": "bind", "Source": "/proc/self"}]
+    fstab = host.path.parents[1] / "fstab"
+    fstab.write_text("proc /proc proc defaults 0 0\n")
+    monkeypatch.setattr(record, "_FSTAB", str(fstab))
+    start()
+    assert host.runtime.changes == ["start"]
 
 
 @pytest.mark.parametrize("how", ["refused", "exited", "restarting", "no answer"])

@@ -12,6 +12,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     SECRET_OPTIONS,
     Connection,
     from_environment,
+    read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, _compile
 
@@ -255,3 +256,31 @@ def test_engine_name_that_becomes_a_host_name_is_one():
 @pytest.mark.parametrize("pattern", ["(", "x*", "", 5])
 def test_unusable_pattern_is_invalid(pattern):
     assert error_of(lambda: _compile("exists_patterns", [pattern])).code == "invalid_option"
+
+
+@pytest.mark.parametrize(
+    ("rules", "given", "value"),
+    [
+        ({"type": "str"}, "text", "text"),
+        ({"type": "str", "choices": ["a", "b"]}, "b", "b"),
+        ({"type": "str", "choices": ["a", "b"]}, "c", None),
+        ({"type": "path"}, 5, None),
+        ({"type": "bool"}, "yes", True),
+        ({"type": "bool"}, "maybe", None),
+        ({"type": "int", "range": (1, 9)}, "9", 9),
+        ({"type": "int", "range": (1, 9)}, 10, None),
+        ({"type": "int"}, 2.5, None),
+        ({"type": "float"}, "2.5", 2.5),
+        ({"type": "list"}, "a, b", ["a", "b"]),
+        ({"type": "list"}, ["a", "b"], ["a", "b"]),
+        ({"type": "list"}, "a,,b", None),
+        ({"type": "list"}, {"a": 1}, None),
+        ({"type": "dict"}, {"a": 1}, {"a": 1}),
+    ],
+    ids=str,
+)
+def test_value_has_the_type_of_its_argument_spec(rules, given, value):
+    if value is None:
+        assert error_of(lambda: read_value("option", rules, given)).code == "invalid_option"
+    else:
+        assert read_value("option", rules, given) == value

@@ -180,7 +180,8 @@ def gap_of(others=(), headers=None, status=200, rows=2, **option):
         )),
         *(("unproven", others) for others in (
             {"total": -(10**400)}, {"total": -math.inf},
-            {}, {"code": 0, "msg": ""}, {"size": 50}, {"total": "many"}, {"total": 1}, {"total": math.nan}, {"total": True}, {"count": 1},
+            {}, {"code": 0, "msg": ""},
+            {"size": 50}, {"total": "many"}, {"total": 1}, {"total": math.nan}, {"total": True}, {"count": 1},
             {"page": {"page": {"page": {"total": 3}}}},
         )),
     ],
