@@ -16,6 +16,7 @@ def test_reserve_returns_the_other_hosts(tmp_path):
     assert reservations.reserve("name edge-1", "a") == ["b"]
     assert reservations.reserve("name edge-2", "a") == []
     assert reservations.is_reserved("name edge-1") and not reservations.is_reserved("name edge-3")
+    assert {file.stat().st_mode & 0o777 for file in tmp_path.iterdir()} == {0o600}
 
 
 def test_reserve_in_many_processes_loses_nothing(tmp_path):

@@ -58,6 +58,7 @@ def assert_untouched(host):
 def test_adopt_waits_for_its_confirmation(host):
     host.devices["ens10"].flags = ["UP"]
     result = adopt("ens*")
+    assert (Path(adoption.CHANGES) / "t1").stat().st_mode & 0o777 == 0o700
     (uuid,) = host.profiles
     assert (result.changed, result.values["pending"], result.values["rolled_back"]) == (True, ["ens9"], [])
     (entry,) = result.values["adopted"]

@@ -300,6 +300,15 @@ def test_choose_skips_an_interface_to_which_a_profile_is_bound(host, binding, ma
     assert ("another" in reasons["ens9"][0]) if is_bound else [each.name for each in chosen] == ["ens9"]
 
 
+def test_choose_skips_an_interface_that_a_file_gives_away(host, monkeypatch):
+    (host / "frr").mkdir()
+    (host / "frr" / "one.conf").write_text("interface ens9\n")
+    (host / "frr" / "two.conf").mkdir()
+    places, *rest = interfaces._CLAIMS[-1]
+    monkeypatch.setattr(interfaces, "_CLAIMS", ((places.replace("/etc/frr", f"{host}/frr"), *rest),))
+    assert f"{host}/frr/one.conf" in interfaces.choose(interfaces.gather_network(), ["ens9"])[1]["ens9"][0]
+
+
 def test_choose_names_one_of_two_profiles(host):
     other = UUID.replace("97", "00")
     lines = [BINDINGS.format("ens9", "", "no").replace(UUID, each) for each in (UUID, other)]
