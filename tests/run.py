@@ -22,48 +22,48 @@ LOGS = ROOT / ".cache" / "test-logs"
 
 
 class Stage(NamedTuple):
-    """``thorough``: only `make thorough` runs it, unless it is named."""
+    """``thorough``: only `make thorough` runs it, unless it is named. ``priority``: that of `nice`."""
 
     name: str
     command: str
     thorough: bool = False
+    priority: int = 10
 
 
-# Lanes run side by side. The first two keep the processor busy; the others mostly wait for labs, and go first.
-CHECKS = (
+# Two of these keep the processors busy: the short ones first, then the longest.
+BUSY = (
     Stage("ruff", "ruff check . && ruff format --check ."),
-    Stage("mypy", "tests/tools/mypy"),
     Stage("python-3.6", "vermin --quiet --no-tips --target=3.6- --violations $(tests/tools/host-code)"),
     Stage("yamllint", "yamllint --strict ."),
-    Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
     Stage("changelog", "antsibull-changelog lint"),
-    Stage("docs", "tests/tools/docsite"),
+    # Dealt out one by one: the four that take long are the first in their file.
+    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories", priority=0),
     Stage("sanity", "tests/tools/ansible-test .venv sanity"),
+    Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
+    Stage("docs", "tests/tools/docsite"),
+    Stage("client", "pytest --numprocesses 2 tests/client"),
+    Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
+    Stage("mypy", "tests/tools/mypy"),
     Stage("licences", "tests/tools/licences", thorough=True),
     Stage("release", "pytest tests/release", thorough=True),
-)
-CODE = (
-    Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
-    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories"),
-    Stage("client", "pytest --numprocesses 2 tests/client"),
     Stage("page", "pytest tests/page", thorough=True),
     Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),
     Stage("canned", "pytest --numprocesses 2 tests/canned", thorough=True),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx", thorough=True),
 )
+# Lanes of stages that mostly wait for a lab. They run side by side, and go first.
 LABS = (
-    Stage("integration", "pytest tests/integration"),
-    Stage("lab", "pytest tests/lab/tests", thorough=True),
+    Stage("integration", "pytest tests/integration", priority=0),
+    Stage("lab", "pytest tests/lab/tests", thorough=True, priority=0),
 )
-EE = (Stage("ee", "pytest tests/ee", thorough=True),)
+EE = (Stage("ee", "pytest tests/ee", thorough=True, priority=0),)
 # One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.
 ALONE = (
-    Stage("scale", "tests/tools/python tests/bench/scale.py --gate", thorough=True),
-    Stage("artifact", "tests/tools/candidate --import", thorough=True),
+    Stage("scale", "tests/tools/python tests/bench/scale.py --gate", thorough=True, priority=0),
+    Stage("artifact", "tests/tools/candidate --import", thorough=True, priority=0),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
-LANES = (CHECKS, CODE, LABS, EE)
-STAGES = (*ALONE, DOCKER, *CHECKS, *CODE, *LABS, *EE)
+STAGES = (*ALONE, DOCKER, *BUSY, *LABS, *EE)
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:
@@ -72,7 +72,7 @@ def run(stage: Stage, variables: dict[str, str]) -> bool:
     begin = time.monotonic()
     with log.open("wb") as output:
         status = subprocess.run(
-            ["nice", "-n", "10" if stage in (*CHECKS, *CODE) else "0", "bash", "-euo", "pipefail", "-c", stage.command],
+            ["nice", "-n", str(stage.priority), "bash", "-euo", "pipefail", "-c", stage.command],
             cwd=ROOT,
             env=variables,
             stdin=subprocess.DEVNULL,
@@ -106,13 +106,13 @@ def main(names: list[str], *, is_thorough: bool) -> int:
         PYTEST_ADDOPTS="" if is_thorough else "-m 'not long'",
     )
     wanted = {stage for stage in STAGES if stage.name in names or (not names and (is_thorough or not stage.thorough))}
-    lanes = [[stage for stage in lane if stage in wanted] for lane in LANES]
-    needs_docker = DOCKER in wanted or any(lanes[2:])
-    first = [*(stage for stage in ALONE if stage in wanted), *([DOCKER] if needs_docker else [])]
+    lanes = [[stage for stage in lane if stage in wanted] for lane in (LABS, EE)]
+    first = [*(stage for stage in ALONE if stage in wanted), *([DOCKER] if DOCKER in wanted or any(lanes) else [])]
     results = [run(stage, variables) for stage in first]
-    with ThreadPoolExecutor() as side_by_side:
-        for passed in side_by_side.map(lambda lane: [run(stage, variables) for stage in lane], lanes):
-            results += passed
+    with ThreadPoolExecutor(2) as busy, ThreadPoolExecutor() as labs:
+        done = labs.map(lambda lane: [run(stage, variables) for stage in lane], lanes)
+        results += busy.map(lambda stage: run(stage, variables), [stage for stage in BUSY if stage in wanted])
+        results += [passed for lane in done for passed in lane]
     print(f"All stages took {(time.monotonic() - begin) / 60:.1f} minutes.")
     print(f"{results.count(True)} passed, {results.count(False)} failed")
     return 0 if all(results) else 1
