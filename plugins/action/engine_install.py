@@ -53,7 +53,7 @@ class ActionModule(HostAction):
         client = Client(connection, RunCache(connection))
         client.log_in()
         host.fetch_list(host.list_age(planned["plan"]))
-        plan = host.plan(planned["slb_host"], requests=requests, is_compared=True)
+        plan = host.plan(planned["slb_host"], requests, is_compared=True)
         if plan.action != planned["plan"]["action"] or plan.action not in ("install", "replace"):
             raise FleetError(
                 "state_changed" if plan.action != "fail" else plan.code,

@@ -82,7 +82,7 @@ class ActionModule(HostAction):
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
         is_compared = is_deploying or phase == "compare"
-        plan = host.plan(slb_host, requests=requests, is_compared=is_compared)
+        plan = host.plan(slb_host, requests, is_compared=is_compared)
         if is_compared and not requests:
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
         result: dict[str, Any] = {"changed": False}

@@ -148,27 +148,18 @@ class FleetHost:
             if others and not self._conflict:
                 self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MAX_NAMES])}."
 
-    def plan(
-        self,
-        slb_host: Mapping[str, Any],
-        *,
-        requests: int = 0,
-        is_compared: bool = False,
-        **rest: Any,
-    ) -> Plan:
-        """Return the plan for a host with these facts. ``is_compared``: all hosts of the run have been checked.
+    def plan(self, slb_host: Mapping[str, Any], requests: int, *, is_compared: bool = False) -> Plan:
+        """Return the plan for a host with these facts.
 
-        ``rest``: further fields of the state, such as ``outcome``.
+        ``requests``: number of those that this run has sent. ``is_compared``: all hosts of the run have been checked.
         """
-        is_translated = self.variables["manage_ip_translated"]
-        state = state_from_facts(
-            slb_host, self.engine, self._listed, is_translated=is_translated, requests=requests, **rest
-        )
+        state = state_from_facts(slb_host, self.engine, self._listed)
         if slb_host.get("machine") and not self._conflict:
             others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)
             if others:
                 self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MAX_NAMES])}."
-        self.last_state = replace(state, conflict=self._conflict)
+        is_translated = self.variables["manage_ip_translated"]
+        self.last_state = replace(state, requests=requests, is_translated=is_translated, conflict=self._conflict)
         plan = decide(self.last_state, self.policy)
         if not plan.by_list:
             return plan

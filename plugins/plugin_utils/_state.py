@@ -298,7 +298,7 @@ class State:
             yield f"leftovers that run: {', '.join(self.running_leftovers)}"
 
 
-def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed, **rest: Any) -> State:
+def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed) -> State:
     """Return the observed state of a host. ``slb_host``: of the module ``host_info``. Raises FleetError."""
     check(slb_host, FACTS)
     return State(
@@ -311,7 +311,6 @@ def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed
         running_leftovers=tuple(slb_host.get("running_leftovers") or ())[:5],
         stopped_leftovers=tuple(filter(_LEFTOVER.fullmatch, slb_host.get("stopped_leftovers") or ())),
         ports=tuple(slb_host.get("ports") or ()),
-        **rest,
     )
 
 

@@ -28,6 +28,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     read_number,
     read_value,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CREDENTIALS
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 try:
@@ -71,7 +72,7 @@ def _batches(value: Any) -> list[int | str]:
 
 
 RANGES: Mapping[str, tuple[float, float]] = {
-    "user_credential_id": (1, 2**31 - 1),
+    "user_credential_id": CREDENTIALS,
     "wait_timeout": (60, 24 * _HOUR),
     "settle": (0, _HOUR),
     "stop_timeout": (0, _HOUR),

@@ -89,8 +89,18 @@ def test_workers_share_one_login(start, work, tmp_path):
 
 def test_workers_share_a_renewed_session(start, work):
     node = start()
-    for number in range(1, 6):
+    for number in range(1, 4):
         assert codes(work(node)) == {""}
+        assert node.seen[LOGIN] == number
+        node.sessions.clear()
+
+
+@pytest.mark.usefixtures("short_pauses")
+def test_session_that_ends_after_each_call_is_renewed(start, tmp_path):
+    node = start()
+    for number in range(1, 9):
+        cache = RunCache(Connection.from_options(options_of(node)), tmp_path)
+        assert run("engine", options_of(node), cache)["outcome"] == "requested"
         assert node.seen[LOGIN] == number, "renewals of sessions that have served are not limited"
         node.sessions.clear()
 

@@ -38,6 +38,7 @@ ARGUMENTS = {**CONNECTION_ARGUMENTS, **ENGINE_ARGUMENTS}
 
 _MAX_NAME = 255
 _HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
+CREDENTIALS = (1, 2**31 - 1)
 CHECK_FIRST = "Check the host or the web console before you repeat it."
 _ERRORS = {
     PORT_IN_USE: ("port_in_use", "a port is in use", "Find what uses the port on the host, such as a leftover."),
@@ -58,15 +59,15 @@ class Engine:
     @classmethod
     def from_options(cls, options: Mapping[str, Any]) -> Engine:
         """Return the engine that ``options`` describe. Raises FleetError ``invalid_option``."""
-        credential, changes = options.get("user_credential_id"), options.get("is_change_hostname")
+        changes, credential = options.get("is_change_hostname"), options.get("user_credential_id")
+        if credential in (None, ""):
+            credential = ENGINE_ARGUMENTS["user_credential_id"]["default"]
         is_change_hostname = False if changes in (None, "") else read_boolean("is_change_hostname", changes)
         return cls(
             name=read_name(options.get("name"), becomes_host_name=is_change_hostname),
             is_change_hostname=is_change_hostname,
             manage_ip=read_address("manage_ip", options.get("manage_ip")),
-            user_credential_id=1
-            if credential in (None, "")
-            else read_number("user_credential_id", credential, 1, 2**31 - 1),
+            user_credential_id=read_number("user_credential_id", credential, *CREDENTIALS),
         )
 
 

@@ -282,7 +282,7 @@ def test_list_that_misses_an_engine_ends_replacements(node, monkeypatch, answer,
     assert node.host.reservations.noted("not accepted aa11") == ["edge-1"]
     monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_unused: Excerpt(5))
     node.other.fetch_list()
-    assert node.other.plan(facts(2)).code == ("engine_list_unreliable" if is_wrong and by_list else "leftover")
+    assert node.other.plan(facts(2), 0).code == ("engine_list_unreliable" if is_wrong and by_list else "leftover")
 
 
 def test_request_is_noted_as_not_accepted_only_if_so(node):

@@ -51,9 +51,9 @@ def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limi
     hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
     for each in hosts:
         each.fetch_list()
-    checked = [each.plan(facts(number)) for number, each in enumerate(hosts, 1)]
+    checked = [each.plan(facts(number), 0) for number, each in enumerate(hosts, 1)]
     assert [plan.code for plan in checked] == ["leftover"] * 3
-    compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
+    compared = [each.plan(facts(number), 0, is_compared=True) for number, each in enumerate(hosts, 1)]
     assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
     assert len({(plan.summary, plan.fix) for plan in compared}) == (1 if blocked else 3), (
         "a shared cause has one wording"
@@ -66,8 +66,8 @@ def test_percentage_is_of_the_hosts_of_the_run(tmp_path, monkeypatch):
     for number, size in ((1, 20), (2, 20), (1, 2)):
         checked = host(tmp_path, number, size=size, engine_list=LIST)
         checked.fetch_list()
-        checked.plan(facts(number))
-    compared = checked.plan(facts(1), is_compared=True)
+        checked.plan(facts(number), 0)
+    compared = checked.plan(facts(1), 0, is_compared=True)
     assert compared.code == "leftover"
 
 
@@ -102,10 +102,10 @@ def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path):
         each.reserve()
     second.reserve()
     first.reserve()
-    assert first.plan(facts(1)).code == second.plan(facts(2)).code == "duplicate_engine"
+    assert first.plan(facts(1), 0).code == second.plan(facts(2), 0).code == "duplicate_engine"
     third, fourth = host(tmp_path, 3), host(tmp_path, 4)
-    third.plan(facts(3, machine="same"))
-    assert fourth.plan(facts(4, machine="same")).code == "duplicate_engine"
+    third.plan(facts(3, machine="same"), 0)
+    assert fourth.plan(facts(4, machine="same"), 0).code == "duplicate_engine"
 
 
 @pytest.mark.parametrize(
@@ -259,13 +259,13 @@ def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, siz
     for number in range(1, 6):
         each = host(tmp_path, number, size=size, engine_list=LIST, max_replaced=limit)
         each.fetch_list()
-        codes.append(each.plan(facts(number), is_compared=True).code)
+        codes.append(each.plan(facts(number), 0, is_compared=True).code)
     assert codes == ["leftover"] * allowed + ["replace_limit_exceeded"] * (5 - allowed)
 
 
 def test_only_leftovers_by_the_list_are_limited(tmp_path):
     made = host(tmp_path, 1, unverified_engine="replace", max_replaced=0)
-    assert made.plan(facts(1), is_compared=True).action == "replace"
+    assert made.plan(facts(1), 0, is_compared=True).action == "replace"
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def plan_after(tmp_path, monkeypatch):
         host = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
         host.reservations = Reservations(tmp_path)
         host.fetch_list()
-        return host.plan(facts(1, engine_container={**CONTAINER, "state": container}), is_compared=True)
+        return host.plan(facts(1, engine_container={**CONTAINER, "state": container}), 0, is_compared=True)
 
     return make
 
