@@ -297,6 +297,17 @@ def test_decide_cause_that_hosts_share_has_the_same_words():
         assert shared[0] == shared[1]
 
 
+@pytest.mark.parametrize(("state", "is_advised"), [("exited", True), ("running", False)])
+def test_decide_advises_a_start_of_what_is_down(state, is_advised):
+    plan = decide(host(container(state), outcome="exists"), Policy())
+    assert (plan.code, "docker start slb" in plan.fix) == ("exists_elsewhere", is_advised)
+
+
+def test_decide_names_who_uses_the_container():
+    plan = decide(host(container(connections=1, peers=("203.0.113.9:50",)), listed="not_listed"), Policy())
+    assert plan.code == "container_in_use" and "203.0.113.9:50" in plan.summary
+
+
 POLICIES = [
     *(Policy(unverified_engine=each, stopped_engine="start") for each in ("fail", "adopt", "replace")),
     *(Policy(), Policy(remediates=True, stopped_engine="start")),

@@ -651,6 +651,21 @@ def test_prepare_out_of_time_undoes_the_step(host, monkeypatch):
     assert host.state() == before
 
 
+def test_restore_goes_on_after_a_rename_whose_answer_is_lost(host):
+    host.runtime.add()
+    before = host.state()
+    prepare(host)
+
+    def lose(verb):
+        if verb == "rename":
+            host.runtime.containers["c1"]["Name"] = "slb"
+            raise LookupError("context deadline exceeded")
+
+    host.runtime.before = lose
+    restore()
+    assert host.state() == before
+
+
 def test_prepare_dead_container_gets_only_a_new_name(host):
     host.runtime.add(status="dead", policy="always", max=0)
     before = host.state()
