@@ -245,7 +245,8 @@ def set_aside(options: Dict[str, Any], check_mode: bool) -> Result:
         elif before.state == "absent":
             # What this step has set aside in an earlier run, such as one that was killed after it.
             is_left = options["remove"] and noted["state"] == "none"
-            is_removed = is_left and _remove_leftover(noted.get("set_aside"), check_mode)
+            # One that another process or user has deleted is no change of this step.
+            is_removed = is_left and _remove_leftover(noted.get("set_aside"), check_mode) == "deleted"
             after = dict(noted, set_aside=None) if is_removed else noted
             if is_removed and not check_mode:
                 write(after)
@@ -370,25 +371,25 @@ def verify(options: Dict[str, Any], check_mode: bool) -> Result:
         elif is_changed:
             write(after)
             container.restore_policy(seen, str(own_policy))
-        if options["remove_leftovers"] and _remove_leftover(aside, check_mode):
+        if options["remove_leftovers"] and _remove_leftover(aside, check_mode) in ("deleted", "absent"):
             after, is_changed = dict(after, set_aside=None), True
             if not check_mode:
                 write(after)
         return _result(is_changed, noted, after, seen, seen)
 
 
-def _remove_leftover(aside: Optional[Dict[str, Any]], check_mode: bool) -> bool:
-    """Delete a stopped container that was set aside; return whether it is gone. Raises FleetError.
+def _remove_leftover(aside: Optional[Dict[str, Any]], check_mode: bool) -> str:
+    """Delete a stopped container that was set aside; return deleted, absent (before) or kept. Raises FleetError.
 
     Only by id, and only while it has the name that was given to it.
     """
     if aside is None:
-        return False
+        return "kept"
     leftover = container.inspect(aside["runtime"], aside["id"])
     is_stopped = leftover.state in ("created", "exited") and leftover.name.startswith(container.LEFTOVER)
     if is_stopped and not check_mode:
         container.remove_container(leftover)
-    return is_stopped or leftover.state == "absent"
+    return "deleted" if is_stopped else "absent" if leftover.state == "absent" else "kept"
 
 
 def remove(check_mode: bool) -> Result:

@@ -753,6 +753,17 @@ def test_set_aside_remove_deletes_what_an_earlier_run_set_aside(host):
     assert "c2" in host.runtime.containers
 
 
+def test_set_aside_remove_counts_only_its_own_deletion(host):
+    """A person has deleted the container that was set aside: the step has changed nothing."""
+    host.runtime.add("c1")
+    assert set_aside(container_id="c1", container_state="running", request_id="bb22").changed
+    del host.runtime.containers["c1"]
+    before = host.state()
+    for check_mode in (True, False):
+        assert not set_aside(request_id="cc33", remove=True, check_mode=check_mode).changed
+    assert host.state() == before
+
+
 def test_verify_keeps_or_removes_the_leftover(host):
     host.runtime.add("c1")
     prepare(host)
