@@ -30,6 +30,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import 
 Ending = Literal["ok", "failed", "unreachable"]
 _ROLLOUT, _AUDIT = "slb.fleet.rollout", "slb.fleet.audit"
 _SET_ASIDE = ("slb.fleet.remediate", "slb.fleet.retire")
+_PARTIALLY = "container_partially_restored"
 _WITH_PLANS = (_ROLLOUT, _AUDIT, *_SET_ASIDE, "slb.fleet.diagnose")
 
 
@@ -133,6 +134,9 @@ class Recorder:
             if seen.management_node:
                 self._nodes.setdefault(seen.management_node)
             self._unknown.update({UnknownEngine(each, seen.management_node): None for each in seen.unknown_engines})
+        if any(each.code in ("container_restored", _PARTIALLY) for each in seen.changes):
+            # The rescue tries again to restore the same container.
+            host.changes = [each for each in host.changes if each.code != _PARTIALLY]
         host.changes += seen.changes
         host.afterwards = seen.afterwards or host.afterwards
         if ending != "ok":
