@@ -24,6 +24,9 @@ _NOT_DECIDED = (
     *("invalid_option", "invalid_variable", "missing_option", "missing_variable", "task_failed"),
 )
 """A rollout would fail with the same code, so the same playbook is proposed again."""
+_UNAPPROVED = {"not_in_approved_plan", "approved_plan_invalid"}
+_LIMITING = ("slb_interfaces", "slb_max_replaced")
+"""Without such a variable, the next run would change more than the one that failed."""
 
 
 def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
@@ -35,7 +38,7 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
     if run.status == "running" or not chosen:
         return ""
     codes = {host.code for host in chosen}
-    is_unapproved = codes == {"not_in_approved_plan"}
+    is_unapproved = bool(codes & _UNAPPROVED)
     if is_unapproved and run.awx_job_id is not None:
         return "Launch the workflow again, and approve its new plan."
     playbook = _playbook(run, chosen, codes)
@@ -51,11 +54,17 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
 
 
 def _extra_vars(run: Run, hosts: Sequence[HostEntry]) -> list[str]:
-    """Return the extra variables without those that a cause or a fix names, and without a plan that does not hold."""
+    """Return the extra variables without those that a cause or a fix names, and without a plan that does not hold.
+
+    A value that has to be corrected and limits the run is ``...``.
+    """
     blamed = set(re.findall(r"\bslb_\w+", " ".join(f"{host.summary} {host.fix}" for host in hosts)))
-    if any(host.code in ("not_in_approved_plan", "approved_plan_invalid") for host in hosts):
+    if any(host.code in _UNAPPROVED for host in hosts):
         blamed.add("slb_approved_plan")
-    return [given for given in run.extra_vars if given.partition("=")[0] not in blamed]
+    names = [(given.partition("=")[0], given) for given in run.extra_vars]
+    return [
+        f"{name}=..." if name in blamed else given for name, given in names if name not in blamed or name in _LIMITING
+    ]
 
 
 def _playbook(run: Run, hosts: Sequence[HostEntry], codes: set[str]) -> str:

@@ -299,6 +299,28 @@ def test_next_repeats_extra_variables_that_are_not_blamed(plan, expected):
     assert tuple(words[at + 1] for at, word in enumerate(words) if word == "-e") == expected
 
 
+def test_next_keeps_a_limit_that_has_to_be_corrected():
+    """Without it, the next run would adopt all interfaces."""
+    run = RecordedRun("slb.fleet.adopt_interfaces", extra_vars=("slb_interfaces=ens99", "slb_interfaces_state=absent"))
+    run.play("adopt", "edge-1")
+    failed = {"failed": True, "code": "interface_not_adopted", "msg": "x", "fix": "Correct slb_interfaces."}
+    run.task("edge-1", "slb.fleet.interface", failed, ending="failed")
+    assert run.ended().run.next.endswith(" -e slb_interfaces=... -e slb_interfaces_state=absent")
+
+
+@pytest.mark.parametrize("code", ["not_in_approved_plan", "approved_plan_invalid"])
+@pytest.mark.parametrize("other", ["edge-1", "edge-2"])
+def test_next_without_an_approval_changes_nothing(code, other):
+    """Also if another host failed for another cause."""
+    run = RecordedRun(extra_vars=("slb_approved_plan=r.json",))
+    run.play("check", "edge-1", other)
+    run.fail("edge-1", {**MISSING, "code": code})
+    if other != "edge-1":
+        run.lose(other)
+    assert "slb.fleet.rollout --check --limit" in run.ended().run.next
+    assert "slb_approved_plan" not in run.ended().run.next
+
+
 def test_next_in_awx_names_few_hosts_and_a_new_approval():
     names = [f"edge-{each}" for each in range(31)]
     for hosts, limit in ((names, ""), (names[:1], ", with the limit edge-0")):
