@@ -597,7 +597,10 @@ RULES: tuple[Rule, ...] = (
         "the playbook is slb.fleet.remediate, and the container is running, restarting or paused",
         lambda s, p: p.remediates,
         "replace",
-        "Container slb is {state}; the operator states that the engine list does not list its engine.",
+        lambda s, p: (
+            f"Container slb is {s.container.state}; the "
+            + ("host is retired." if p.retires else "operator states that the engine list does not list its engine.")
+        ),
         "None needed: slb.fleet.remediate sets the container aside. Then run slb.fleet.rollout.",
     ),
     Rule(

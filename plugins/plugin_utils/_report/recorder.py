@@ -245,7 +245,9 @@ class Recorder:
             return "healthy"
         if host.plan.action == "fail" or self._run.playbook == _AUDIT:
             return "failed"
-        return "planned" if self._run.is_plan else None
+        # These playbooks install nothing: a host without a container may have nothing to do.
+        is_idle = self._run.playbook in _SET_ASIDE and host.plan.action == "install" and not host.changes
+        return "planned" if self._run.is_plan and not is_idle else None
 
     def _end_batch(self, now: float) -> None:
         if self._batches and self._batches[-1].ended is None:

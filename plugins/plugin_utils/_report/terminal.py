@@ -23,6 +23,8 @@ _MAX_HOSTS = 6
 _MAX_ALIKE = 3
 """Hosts with one cause that a plan shows one by one, each with what was seen."""
 _SIGNS = {"install": "+", "none": " ", **dict.fromkeys(("replace", "restore", "start", "record", "wait"), "~")}
+_WORDS = {"slb.fleet.remediate": "set aside", "slb.fleet.retire": "retire"}
+"""What a playbook does on a host, if it does not follow the plan to its end."""
 _PLANNED = {
     "install": "to install",
     "replace": "to replace",
@@ -54,11 +56,13 @@ def _plan(document: Document) -> Iterator[str]:
             yield from _shared_cause(hosts)
         else:
             for host in hosts:
-                yield from _plan_of(host, width)
+                yield from _plan_of(host, width, _WORDS.get(run.playbook, ""))
     if shown:
         yield ""
     actions = Counter(host.action for host in document.hosts if host.status == "planned")
     planned = [f"{actions[action]} {words}" for action, words in _PLANNED.items() if actions[action]]
+    if planned and run.playbook in _WORDS:
+        planned = [f"{actions.total()} to {_WORDS[run.playbook]}"]
     others = [f"{document.counts[status]} {STATUSES[status]}" for status in BAD if document.counts[status]]
     digest = f"      {document.plan.digest}" if document.plan and document.plan.hosts else ""
     changed = sum(1 for host in document.hosts if host.changes and host.action not in _PLANNED)
@@ -69,14 +73,14 @@ def _plan(document: Document) -> Iterator[str]:
     yield from _next(document, "Next: ")
 
 
-def _plan_of(host: HostEntry, width: int) -> Iterator[str]:
+def _plan_of(host: HostEntry, width: int, word: str = "") -> Iterator[str]:
     indent = " " * (width + 6)
-    sign, name = _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
+    sign, name = "~" if word else _SIGNS.get(host.action, "!"), f"{visible(host.name):{width}}"
     if host.status not in BAD and not host.plan:
         yield f"  ~ {name}  {', '.join(change.text for change in host.changes)}"
         return
     if host.status == "planned" and host.plan:
-        yield f"  {sign} {name}  {host.action:9} {host.summary}"
+        yield f"  {sign} {name}  {word or host.action:9} {host.summary}"
         if host.plan.steps:
             yield indent + "   ".join(f"{number}. {step}" for number, step in enumerate(host.plan.steps, start=1))
         return

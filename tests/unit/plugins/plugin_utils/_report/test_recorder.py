@@ -255,7 +255,7 @@ def test_same_plans_have_the_same_digest():
     ("playbook", "check", "plan", "expected"),
     [
         ("slb.fleet.rollout", True, ABSENT, "slb.fleet.rollout --limit edge-1"),
-        ("slb.fleet.remediate", True, ABSENT, "slb.fleet.remediate --limit edge-1"),
+        ("slb.fleet.remediate", True, {**ABSENT, "action": "replace"}, "slb.fleet.remediate --limit edge-1"),
         ("slb.fleet.diagnose", False, ABSENT, "slb.fleet.rollout --limit edge-1"),
         ("slb.fleet.audit", False, ABSENT, "slb.fleet.rollout --limit @reports/retry"),
         ("slb.fleet.rollout", False, MISSING, "slb.fleet.remediate --limit edge-1"),

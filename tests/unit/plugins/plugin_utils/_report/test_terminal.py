@@ -76,12 +76,27 @@ def test_check_mode_and_diagnose_show_the_plan_of_each_host(playbook, check):
     assert text.endswith("slb.fleet.rollout --limit a,b,c,d")
 
 
+@pytest.mark.parametrize("word", ["retire", "set aside"])
+def test_plan_of_a_retirement_installs_nothing(word):
+    run = RecordedRun("slb.fleet.retire" if word == "retire" else "slb.fleet.remediate", check=True)
+    run.play("retire", "edge-1", "edge-2")
+    run.plan("edge-1", {**ABSENT, "action": "replace", "summary": "Container slb is running."})
+    run.plan("edge-2", {**ABSENT, "steps": ["remove the record"]})
+    shown = list(lines(run.ended()))
+    assert [" ".join(line.split()) for line in shown if "edge-" in line] == [
+        f"~ edge-1 {word} Container slb is running.",
+        f"Next: ansible-playbook -i inventory.yml {run.ended().run.playbook} --limit edge-1",
+    ]
+    assert f"Plan: 1 to {word}, 1 unchanged" in "\n".join(shown)
+
+
 def test_a_plan_shows_a_cause_of_many_hosts_once():
     run = RecordedRun(check=True)
     run.play("check", *"abcdefgh")
     for name in "abcdefgh":
         run.fail(name, {**RUNNING, "seen": [f"container slb running, {name}"], "fix": "Set it."})
     shown = list(lines(run.ended()))
+    assert shown[-2] == "Next: fix 8 hosts as shown, then"
     assert [line.count("unverified_container") for line in shown].count(1) == 1
     assert "  ! a, b, c, d, e, f and 2 more" in shown
 
