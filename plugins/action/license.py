@@ -49,7 +49,7 @@ class ActionModule(ManagementNodeAction):
             raise FleetError(
                 "license_not_written",
                 f"License not written to {options['dest'][:80]}: it is a folder.",
-                f"Name the file, such as {options['dest'].rstrip('/')[:80]}/license.",
+                f"Set dest (slb_license_dest) to a file, such as {options['dest'].rstrip('/')[:80]}/license.",
             )
         license = download_license(Client(connection, RunCache(connection)), most)
         warnings = []

@@ -4,14 +4,22 @@ import pytest
 
 from ansible_collections.slb.fleet.tests.canned.canned import Canned
 
-NAMED = ("--limit", "edge-1")
+NAMED, WRONG = ("--limit", "edge-1"), ("-e", "slb_settle=-1")
 STATUSES = {
     ("diagnose",): {"healthy": 0, "work": 0, "fails": 2, "unreachable": 4},
     ("audit",): {"healthy": 0, "work": 2, "fails": 2, "unreachable": 4},
     ("rollout", "--check"): {"healthy": 0, "work": 0, "fails": 2, "unreachable": 4},
     ("rollout",): {"healthy": 0, "work": 0, "breaks": 2, "fails": 2, "unreachable": 4},
     ("remediate", *NAMED): {"healthy": 0, "unreachable": 4},
+    ("remediate", *NAMED, *WRONG): {"healthy": 2},
     ("retire", *NAMED): {"healthy": 0, "unreachable": 4},
+    ("retire", *NAMED, *WRONG): {"healthy": 2},
+    ("adopt_interfaces",): {"healthy": 0, "unreachable": 4},
+    # Of these, nothing that they need is set.
+    **{
+        (name,): {"healthy": 2}
+        for name in ("download_license", "show_engine_list", "propose_engine_list", "merge_reports", "awx_setup")
+    },
 }
 
 
@@ -23,3 +31,16 @@ def test_exit_status_tells_whether_a_host_needs_attention(tmp_path, arguments, s
     playbook, *options = arguments
     found, output = Canned(tmp_path, edge_1=state).run(f"slb.fleet.{playbook}", *options)
     assert found == status, output
+
+
+def test_merged_reports_of_a_failed_run_are_no_failure(tmp_path):
+    fleet = Canned(tmp_path, edge_1="fails")
+    assert fleet.run("slb.fleet.audit")[0] == 2
+    status, output = fleet.run("slb.fleet.merge_reports", "-e", "slb_reports=reports", "-e", "slb_merged_dir=whole")
+    assert status == 0, output
+    assert (tmp_path / "whole" / "report.json").exists()
+
+
+def test_license_without_its_path_names_the_variable(tmp_path):
+    _status, output = Canned(tmp_path, edge_1="healthy").run("slb.fleet.download_license")
+    assert "Variable slb_license_dest missing. Set slb_license_dest, such as /srv/fleet/license." in output
