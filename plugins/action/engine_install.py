@@ -136,7 +136,10 @@ class ActionModule(HostAction):
             code, summary, fix = failure.code, failure.summary, failure.fix
         values = {"restored": bool(answer.get("restored")), "requests": 1, "after": answer.get("after")}
         aside = prepared.get("set_aside_as")
-        if answer.get("failed"):
+        if answer.get("is_unknown") and not answer.get("failed"):
+            # A lost answer may be of an execution that restored it; the role's rescue reads the host again.
+            summary, values["is_unknown"] = f"{summary} Whether the container was restored is unknown.", True
+        elif answer.get("failed"):
             summary = f"{summary} Container not restored: {answer.get('msg')}"
             code, fix = str(answer.get("code") or "partially_restored"), str(answer.get("fix") or fix)
         elif answer.get("restored"):

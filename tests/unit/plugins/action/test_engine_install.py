@@ -318,6 +318,16 @@ def test_restore_after_a_rejection_is_reported(node, answer, code, is_restored, 
         assert values["after"] == ({"state": "running"} if is_restored else None)
 
 
+def test_restore_whose_answer_was_lost_is_unknown(node):
+    """The repetition finds nothing to do: the first execution may have restored the container."""
+    node.answer = failure("rejected", answer="no")
+    again = {"changed": False, "restored": False, "is_unknown": True, "record": {"state": "none"}}
+    with pytest.raises(FleetError) as caught:
+        Action(lambda given: {**prepared(given), "set_aside_as": "slb-leftover-1"}, marked, again).act({})
+    assert (caught.value.code, caught.value.values["is_unknown"]) == ("install_rejected", True)
+    assert "set aside as" not in caught.value.summary
+
+
 @pytest.mark.parametrize("record", [{"state": "requested", "request_id": "aa11"}, {"state": "none"}, None])
 def test_rejection_is_a_failure_unless_a_container_came(node, record):
     node.answer = failure("rejected", answer="no")
