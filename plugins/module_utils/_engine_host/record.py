@@ -282,8 +282,10 @@ def restore_set_aside(lock_timeout: int, check_mode: bool) -> Result:
             fix = f"Find the container with `docker ps --all`, restore it by hand, then remove {PATH}."
             raise FleetError("record_invalid", f"Record invalid: {noted['why']}.", fix)
         aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
-        if noted["state"] not in OPEN and not aside:
-            seen, msg = container.find_container(), "Nothing to restore: the record names no set-aside container."
+        is_deleted = aside and container.inspect(aside["runtime"], aside["id"]).state == "absent"
+        if (noted["state"] not in OPEN and not aside) or (noted["state"] == "verified" and is_deleted):
+            what = "the set-aside container was deleted" if is_deleted else "the record names no set-aside container"
+            seen, msg = container.find_container(), f"Nothing to restore: {what}."
             return _result(False, noted, noted, seen, seen, restored=False, msg=msg)
         if not check_mode:
             _require_no_pending_stop(noted)

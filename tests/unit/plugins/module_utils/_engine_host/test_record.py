@@ -562,6 +562,19 @@ def test_restore_by_hand_keeps_a_young_request(host):
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
+def test_restore_by_hand_of_nothing_keeps_the_record(host):
+    """A person has deleted the leftover of a verified engine: its record still holds."""
+    assert "Nothing to restore" in record.restore_set_aside(1, False).values["msg"]
+    host.runtime.add("c1")
+    prepare(host)
+    host.runtime.add("c2")
+    verify("c2")
+    del host.runtime.containers["c1"]
+    before = host.state()
+    result = record.restore_set_aside(1, False)
+    assert (result.changed, "Nothing to restore" in result.values["msg"], host.state()) == (False, True, before)
+
+
 def test_restore_acts_on_old_records_of_its_request(host):
     host.runtime.add()
     prepare(host)
