@@ -94,7 +94,7 @@ def test_prepare_replace_records_and_sets_aside(host):
     kept = {"id": "c1", "name": name, "runtime": "docker", "restart_policy": "on-failure:3", "state": "running"}
     assert noted["set_aside"] == {**kept, "stop_timeout": 1, "purpose": "replace"}
     assert noted["previous"] is None
-    assert host.path.stat().st_mode & 0o777 == 0o644
+    assert [path.stat().st_mode & 0o777 for path in (host.path, host.path.parent)] == [0o644, 0o755]
     assert 0 <= result.values["record"]["age"] < 5
     assert (result.values["before"]["state"], result.values["after"]["state"]) == ("running", "absent")
 

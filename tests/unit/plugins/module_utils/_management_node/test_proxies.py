@@ -32,6 +32,13 @@ def test_find_proxy(environment, url, has_problem):
     assert "u:p" not in proxy.problem
 
 
+def test_find_proxy_knows_the_port_of_https():
+    assert (
+        find_proxy("https://console.example/", {"https_proxy": "http://p:1", "no_proxy": "console.example:443"}).url
+        == ""
+    )
+
+
 @pytest.mark.parametrize(
     ("host", "no_proxy", "expected"),
     [
