@@ -234,6 +234,13 @@ def test_find_socket_without_command_is_unknown(programs):
     assert container.find_container().state == "absent", "the package podman-docker makes this link"
 
 
+def test_find_nothing_with_both_runtimes_names_docker(programs):
+    for name in ("docker", "podman"):
+        program(programs, name, NOTHING)
+    seen = container.find_container()
+    assert (seen.state, seen.runtime) == ("absent", "docker")
+
+
 def test_find_command_outside_of_a_short_path(programs, monkeypatch):
     program(programs, "docker", FOUND)
     monkeypatch.setattr(runtimes.commands, "_SEARCH_PATH", str(programs))

@@ -287,7 +287,7 @@ def test_fields_may_be_indexes():
 
 @pytest.mark.parametrize(
     ("count", "others", "requests"),
-    [(5, {}, 2 * 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2 * 2), (2, {"pages": 1}, 1)],
+    [(5, {}, 2 * 4), (5, {"total": 0}, 2 * 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2 * 2), (2, {"pages": 1}, 1)],
 )
 def test_pages_are_read_to_the_end(count, others, requests):
     console = Console(count, **others)
