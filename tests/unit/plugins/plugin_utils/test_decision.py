@@ -308,6 +308,12 @@ def test_decide_names_who_uses_the_container():
     assert plan.code == "container_in_use" and "203.0.113.9:50" in plan.summary
 
 
+def test_decide_shows_the_output_of_a_failed_health_check():
+    state = host(container(health="unhealthy", health_output="port 80 refused"), record())
+    assert "port 80 refused" in decide(state, Policy()).summary
+    assert "no output" in decide(host(UNHEALTHY, record()), Policy()).summary
+
+
 POLICIES = [
     *(Policy(unverified_engine=each, stopped_engine="start") for each in ("fail", "adopt", "replace")),
     *(Policy(), Policy(remediates=True, stopped_engine="start")),
