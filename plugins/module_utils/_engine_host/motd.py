@@ -55,7 +55,7 @@ def move_aside(path: str, check_mode: bool) -> Result:
     if not message and interrupted is None:
         return Result(False, {"moved": False, "backup_file": None})
     backup = interrupted or _free_name(path)
-    _check_no_mount(path)
+    _check_movable(path)
     if not check_mode:
         # The note is written first, so that an interrupted move can be finished.
         with _file_errors(path):
@@ -122,13 +122,18 @@ def _file_errors(path: str) -> Iterator[None]:
         ) from error
 
 
-def _check_no_mount(path: str) -> None:
+def _check_movable(path: str) -> None:
+    """Raise FleetError, before anything is written, for what also root cannot rename."""
     with open("/proc/self/mountinfo") as stream:
         is_mount = any(line.split()[4] == os.path.abspath(path) for line in stream)
     if is_mount:
         raise FleetError(
             "motd_not_moved", f"Banner {path} not moved: it is a mount point.", "Unmount it, or set slb_motd: keep."
         )
+    for fixed in (path, os.path.dirname(path)):
+        if files.is_fixed(fixed):
+            summary = f"Banner {path} not moved: {fixed} is immutable (lsattr -d)."
+            raise FleetError("motd_not_moved", summary, f"Run `chattr -ia {fixed}` on the host, or set slb_motd: keep.")
 
 
 def _note(path: str) -> str:

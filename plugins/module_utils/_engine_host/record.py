@@ -7,13 +7,11 @@ Each step writes the record before it touches the container, so the next run can
 """
 
 import contextlib
-import fcntl
 import json
 import os
 import re
 import secrets
 import stat
-import sys
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, safety, sockets
@@ -38,8 +36,6 @@ _FSTAB = "/etc/fstab"
 _MODE = 0o644
 _MAX_BYTES = 1024 * 1024
 _MAX_CONTAINERS = 5000
-_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
-_FIXED = 0x30  # immutable, append only
 _FREE_BYTES = 16384
 _FREE_INODES = 6
 _LOCK_SECONDS = 10
@@ -138,7 +134,7 @@ def find_obstacle() -> Optional[str]:
                 return f"{PATH} is not a regular file"
             with open("/proc/self/mountinfo") as stream:
                 is_mount = any(line.split()[4] == PATH for line in stream)
-            if is_mount or _flags(PATH) & _FIXED:
+            if is_mount or files.is_fixed(PATH):
                 return f"{PATH} is immutable or a mount point (lsattr, findmnt)"
         folder = os.path.dirname(PATH)
         while not os.path.lexists(folder):
@@ -756,7 +752,7 @@ def _find_obstacle_in(folder: str) -> Optional[str]:
     system = os.statvfs(folder)
     if system.f_flag & os.ST_RDONLY:
         return f"the file system of {folder} is read-only"
-    if _flags(folder) & _FIXED:
+    if files.is_fixed(folder):
         return f"{folder} is immutable (lsattr -d)"
     if not os.access(folder, os.W_OK | os.X_OK):
         return f"this user has no permission to write in {folder}"
@@ -766,17 +762,3 @@ def _find_obstacle_in(folder: str) -> Optional[str]:
     if system.f_files and system.f_ffree < _FREE_INODES:
         return f"the file system of {folder} has too few free inodes"
     return None
-
-
-def _flags(path: str) -> int:
-    """Return the flags that lsattr shows; 0 if the file system has none."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
-        return 0
-    try:
-        return int.from_bytes(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))[:4], sys.byteorder)
-    except OSError:
-        return 0
-    finally:
-        os.close(descriptor)

@@ -4,14 +4,18 @@
 """Write files as a whole: after a crash or on a full disk, a file has its old or its new content."""
 
 import contextlib
+import fcntl
 import os
 import secrets
+import sys
 from typing import Iterator
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 
 _FOLDER_MODE = 0o755
+_GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
+_FIXED = 0x30  # immutable, append only
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -76,3 +80,18 @@ def sync_folder(folder: str) -> None:
     """Sync ``folder``, after a rename or an unlink in it."""
     with folders.opened(folder) as there:
         os.fsync(there)
+
+
+def is_fixed(path: str) -> bool:
+    """Return whether the file or folder is immutable or append only. Some file systems have no such flags."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        flags = int.from_bytes(fcntl.ioctl(descriptor, _GET_FLAGS, bytes(8))[:4], sys.byteorder)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return flags & _FIXED != 0

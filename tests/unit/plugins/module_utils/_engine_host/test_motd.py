@@ -44,6 +44,18 @@ def test_moved_banner_is_restored_as_the_same_file(message):
     assert (move_aside(message).changed, files(message)) == (False, {"motd": ""})
 
 
+@pytest.mark.parametrize("check_mode", [True, False])
+@pytest.mark.parametrize("place", ["file", "folder"])
+def test_immutable_banner_is_named_before_a_change(message, monkeypatch, place, check_mode):
+    """Also root cannot rename it."""
+    fixed = str(message if place == "file" else message.parent)
+    monkeypatch.setattr(motd.files, "is_fixed", lambda path: path == fixed)
+    with pytest.raises(FleetError, match="is immutable") as raised:
+        move_aside(message, check_mode)
+    assert (raised.value.code, fixed in raised.value.fix) == ("motd_not_moved", True)
+    assert files(message) == {"motd": TEXT}
+
+
 @pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}], ids=str)
 @pytest.mark.parametrize("after", [{}, {"motd": ""}, {LATER: OTHER}], ids=str)
 def test_restore_takes_the_noted_backup_only(message, before, after):

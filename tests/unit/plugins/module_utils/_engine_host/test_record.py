@@ -991,7 +991,7 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
     host.path.parent.mkdir()
     if obstacle == "immutable":
         host.path.touch()
-        monkeypatch.setattr(record, "_flags", lambda path: 0x10 if path == record.PATH else 0)
+        monkeypatch.setattr(record.files, "is_fixed", lambda path: path == record.PATH)
     elif obstacle == "open to others":
         host.path.parent.chmod(0o777)
     else:
