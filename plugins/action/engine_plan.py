@@ -109,7 +109,7 @@ class ActionModule(HostAction):
         answer = self.on_host_again("engine_record", arguments, variables)
         raise_failure(answer)
         is_changed = bool(answer.get("changed"))
-        result = {"changed": is_changed, "has_recorded": is_changed}
+        result = {"changed": is_changed, "has_recorded": is_changed, "is_unknown": bool(answer.get("is_unknown"))}
         if "diff" in answer:
             result["diff"] = answer["diff"]
         if self._task.check_mode:

@@ -109,6 +109,11 @@ def _cookie_back(*pairs: str) -> Any:
     return reply
 
 
+def _with_kind(kind: str | None, then: Any) -> Any:
+    """Accept a request whose body has this kind; None for a request without a body."""
+    return lambda exchange: (then if exchange.request.headers.get("content-type") == kind else answer(415))(exchange)
+
+
 def _with_csrf(exchange: Any) -> None:
     headers = exchange.request.headers
     is_right = headers.get("x-csrftoken") == exchange.cookie("csrftoken") == "t0ken"
@@ -243,6 +248,7 @@ COOKIES = [
         Scenario(f"cookie with {attributes}", "engine", outcome="requested", login=[new_session(extra=attributes)])
         for attributes in ("; Path=/account", "; Domain=other.example", "; Max-Age=600; SameSite=Strict", "; Expires=x")
     ),
+    Scenario("JSON is sent as JSON", "engine", [_with_kind("application/json", OK)], outcome="requested"),
     Scenario(
         "cookie of a load balancer", "engine", [_cookie_back("node=b7", "lang=zh")], outcome="requested",
         login=[new_session("Set-Cookie: node=b7; Path=/account/login", "Set-Cookie: lang=zh")],
@@ -420,6 +426,7 @@ def _license(
 _CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 LICENSES = [
     _license("complete", answer(200, LICENSE_TEXT), code=""),
+    _license("asked without a body", _with_kind(None, answer(200, LICENSE_TEXT)), code=""),
     _license("called HTML", answer(200, LICENSE_TEXT, kind="text/html"), code=""),
     _license("in chunks", raw(_CHUNKED + chunked(LICENSE_TEXT[:9], LICENSE_TEXT[9:])), code=""),
     _license("without length", answer(200, LICENSE_TEXT, length=-1), code=""),

@@ -88,6 +88,8 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
     if module == "engine_plan":
         if result.get("has_recorded") is True:
             yield _change("record_verified")
+        elif result.get("is_unknown"):
+            yield STEP_UNKNOWN
     elif module == "engine_install":
         if result.get("set_aside_as") and not result.get("failed"):
             yield _change("container_set_aside", f" as {_phrase(result.get('set_aside_as'))}")
@@ -98,7 +100,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
         yield _change("install_unknown")
     elif is_done or (module == "interface" and result.get("released")):  # also if another one has to stay
         yield from _changes_of(module, result, on)
-    elif module in ("engine_container", "_engine_step"):
+    elif module in ("engine_container", "_engine_step", "engine_record", "motd"):
         yield from _changes_of_failure(result, is_restored=bool(result.get("failed") and result.get("restored")))
 
 

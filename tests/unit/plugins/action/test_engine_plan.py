@@ -327,6 +327,8 @@ def test_record_of_a_verified_engine_is_written(is_check, action):
 def test_record_without_a_change_is_unchanged():
     result = Action(LEFTOVER, {"changed": False}, record=True).run_with(unverified_engine="adopt")
     assert (result["changed"], result["has_recorded"], "diff" in result) == (False, False, False)
+    result = Action(LEFTOVER, {"changed": False, "is_unknown": True}, record=True).run_with(unverified_engine="adopt")
+    assert result["is_unknown"], "the execution whose answer was lost may have written it"
 
 
 @pytest.mark.parametrize(

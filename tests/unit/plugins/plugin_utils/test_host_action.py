@@ -68,11 +68,13 @@ def test_lost_answer_runs_the_module_once_more():
         ([LOST, {"changed": False}], "engine_container", True),
         ([LOST, {"changed": True}], "engine_container", False),
         ([LOST, {"changed": True, "failed": True}], "engine_container", True),
-        ([LOST, {"changed": False}], "engine_record", False),
+        ([LOST, {"changed": False}], "engine_record", True),
+        ([LOST, {"changed": False}], "motd", True),
+        ([LOST, {}], "host_info", False),
     ],
 )
 def test_repetition_without_a_change_is_unknown(answers, module, is_unknown):
-    """The execution whose answer was lost may have changed the container."""
+    """The execution whose answer was lost may have changed the host."""
     taken = Host(*answers).on_host(module, {}, {})
     assert bool(taken.get("is_unknown")) == is_unknown
 

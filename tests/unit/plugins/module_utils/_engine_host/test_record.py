@@ -923,6 +923,10 @@ def raise_timeout(_verb):
     raise TimeoutError
 
 
+def fail(_path):
+    raise OSError(5, "Input/output error")
+
+
 def test_remove_is_idempotent(host):
     host.runtime.add()
     verify("c1")
@@ -984,7 +988,7 @@ def test_read_damaged_file_is_invalid(host, content):
     assert verify("c1").changed
 
 
-@pytest.mark.parametrize("obstacle", ["fifo", "folder", "link", "immutable", "open to others"])
+@pytest.mark.parametrize("obstacle", ["fifo", "folder", "link", "immutable", "open to others", "no answer"])
 def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle):
     assert record.find_obstacle() is None
     assert not host.path.parent.exists(), "the check writes nothing"
@@ -994,6 +998,8 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
         monkeypatch.setattr(record.files, "is_fixed", lambda path: path == record.PATH)
     elif obstacle == "open to others":
         host.path.parent.chmod(0o777)
+    elif obstacle == "no answer":
+        monkeypatch.setattr(record.os, "statvfs", fail)
     else:
         {"fifo": os.mkfifo, "folder": os.mkdir, "link": lambda path: path.symlink_to("/etc/motd")}[obstacle](host.path)
         assert record.read()["state"] == "invalid"

@@ -126,6 +126,15 @@ def test_cut_step_counts_as_changed_and_shows_the_host(failure, changes, is_rest
     assert host.seen[-1] == "afterwards: Container slb is running."
 
 
+@pytest.mark.parametrize("module", ["engine_plan", "engine_record", "motd"])
+def test_step_whose_answer_was_lost_counts_as_changed(module):
+    run = RecordedRun()
+    run.play("deploy", "edge-1")
+    run.plan("edge-1", ABSENT)
+    run.task("edge-1", f"slb.fleet.{module}", {"plan": HEALTHY, "changed": False, "is_unknown": True})
+    assert [each.code for each in of(run.ended()).changes] == ["step_unknown"]
+
+
 @pytest.mark.parametrize("step", [INSTALL, "slb.fleet._engine_step"])
 def test_container_partially_restored_twice_counts_once(step):
     """The step of the role tries to restore, then its rescue: test_restore_container_that_does_not_start."""
