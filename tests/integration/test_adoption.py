@@ -83,6 +83,11 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         refused = module(fleet, host, ANSWERED, state="absent")
         assert refused["code"] == "interface_not_released", refused
         shell(host, f"ip address del 192.0.2.7/24 dev {ANSWERED}")
+        shell(host, f"ip link add br7 type bridge; ip link set {ANSWERED} master br7")
+        refused = module(fleet, host, ANSWERED, state="absent")
+        assert (refused["code"], "br7" in refused["msg"]) == ("interface_not_released", True), refused
+        shell(host, f"ip link set {ANSWERED} nomaster; ip link del br7")
+        eventually(lambda: ANSWERED in offered(fleet, host), 60, "offered without the bridge")
         shell(host, f"nmcli connection modify {SILENT} connection.zone other")
         refused = module(fleet, host, f"{SILENT}*", state="absent")
         assert (refused["code"], SILENT in refused["msg"]) == ("interface_not_released", True), refused
@@ -142,6 +147,18 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
         finally:
             shell(host, "nmcli connection delete own unbound; ip link del br9; rm -r /etc/keepalived")
             shell(host, "ip -n lan link set ens11 up")
+        eventually(lambda: devices(host)[ANSWERED] == "disconnected", 30, "a carrier")
+        # As netplan writes it: a second profile would win after a reboot.
+        written = f"/run/NetworkManager/system-connections/netplan-{SILENT}.nmconnection"
+        lines = f"[connection]\\nid=netplan-{SILENT}\\ntype=ethernet\\ninterface-name={SILENT}\\nautoconnect=false\\n"
+        shell(host, f"mkdir -p $(dirname {written}); printf '{lines}' >{written}; chmod 600 {written}")
+        shell(host, "nmcli connection reload; ip route add 198.51.100.0/24 nexthop dev ens9 nexthop dev ens11")
+        try:
+            seen = reasons(module(fleet, host, "*", check=True))
+        finally:
+            shell(host, f"rm {written}; nmcli connection reload; ip route del 198.51.100.0/24")
+        for name, word in ((SILENT, f"netplan-{SILENT}"), ("ens9", "198.51.100.0/24"), (ANSWERED, "198.51.100.0/24")):
+            assert word in seen[name], seen[name]
         shell(host, "systemctl stop NetworkManager")
         assert module(fleet, host, SILENT)["code"] == "networkmanager_unavailable"
         shell(host, "systemctl start NetworkManager; systemctl kill --signal=STOP NetworkManager")

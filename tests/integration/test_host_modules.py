@@ -183,9 +183,32 @@ def test_container_under_another_data_root_is_unknown(fleet, shell):
         shell("rm -rf /var/lib/docker2; docker rm --force slb")
 
 
+def test_container_of_a_second_daemon_is_unknown(fleet, shell):
+    second, started = "docker --host unix:///run/docker2.sock", "systemd-run --unit docker2 dockerd --bridge none"
+    shell(
+        f"{started} --iptables=false --host unix:///run/docker2.sock --data-root /var/lib/docker2 "
+        "--exec-root /run/docker2 --pidfile /run/docker2.pid"
+    )
+    try:
+        wait_until(lambda: shell(f"{second} info >/dev/null 2>&1 && echo up || true"), "the second daemon", 60)
+        shell(f"docker save slb:1 | {second} load; {second} run --detach --name slb --network host {SERVE}")
+        seen = facts(fleet)["engine_container"]
+        assert (seen["state"], "docker2.sock" in f"{seen['why']} {seen['fix']}") == ("unknown", True), seen
+        assert set_aside(fleet)["code"] == "container_state_unknown"
+    finally:
+        shell(f"{second} rm --force slb; systemctl stop docker2; rm -rf /var/lib/docker2")
+
+
+def test_container_whose_health_check_fails_is_unhealthy(fleet, shell):
+    check = "--health-cmd 'echo port 8000 refused; false' --health-interval 1s --health-retries 1"
+    shell(f"{RUN} {check} {SERVE}")
+    wait_until(lambda: facts(fleet)["engine_container"]["health"] == "unhealthy", "the health check", 60)
+    assert "port 8000 refused" in facts(fleet)["engine_container"]["health_output"]
+
+
 def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
     unit = f"[Service]\\nExecStartPre=-/usr/bin/docker rm -f slb\\nExecStart=/usr/bin/docker run --name slb {SERVE}"
-    shell(f"printf '{unit}\\nRestart=always\\n' >/etc/systemd/system/vendor.service; systemctl daemon-reload")
+    shell(f"printf '{unit}\\nRestart=always\\n' >/usr/lib/systemd/system/vendor.service; systemctl daemon-reload")
     shell("systemctl start vendor")
     try:
         wait_until(lambda: names(shell).get("slb") == "running", "the container of the unit", 60)
@@ -195,7 +218,7 @@ def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
         assert names(shell) == {"slb": "running"}
     finally:
         shell("docker kill slb; systemctl kill --signal KILL vendor; systemctl stop vendor")
-        shell("rm /etc/systemd/system/vendor.service; systemctl daemon-reload")
+        shell("rm /usr/lib/systemd/system/vendor.service; systemctl daemon-reload")
 
 
 LOOP = "docker start slb || docker run --detach --name slb --network host slb:1 /bin/httpd -f -p 8000"

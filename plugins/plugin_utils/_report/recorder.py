@@ -193,7 +193,7 @@ class Recorder:
         changes = tuple(host.changes)
         if status == "failed" and plan and plan.action in ("record", "restore", "start", "install", "replace"):
             again = _ROLLOUT if self._run.playbook == _AUDIT else "again"
-            fix = fix or f"Run {again}: the next step is {plan.action}."
+            fix = fix or f"Run {again} to {plan.steps[-1] if plan.steps else plan.action}."
         if status == "interrupted":
             after = f" after: {host.changes[-1].text}" if host.changes else " before the host was done"
             code, summary = "interrupted", f"The run ended{after}."
