@@ -48,12 +48,18 @@ def test_remediate_repairs_named_hosts_and_requests_nothing(sites):
     assert (again.status, again.changed) == (0, 0), "a host without a container needs no repair"
 
 
+def state_of_interface(site):
+    return site.host.exec(["nmcli", "-g", "GENERAL.STATE", "device", "show", "ens10"]).stdout
+
+
 def test_retired_host_keeps_nothing_of_the_collection(sites):
     idle, busy, other, empty = sites
     sites.prepare({idle.name: Site.make_motd_noisy, busy.name: serve_a_client, other.name: Site.run_container})
-    installed = sites.play("slb.fleet.rollout", "--limit", idle.name)
+    adopts = {"slb_adopt_interfaces": True, "slb_interfaces": ["ens10"]}
+    installed = sites.play("slb.fleet.rollout", "--limit", idle.name, **adopts)
     assert idle.is_verified(by="host"), installed.output
     assert idle.file("/etc/motd") == ""
+    assert "100 (connected)" in state_of_interface(idle)
     names = ("--limit", f"{idle.name},{busy.name},{empty.name}")
     sites.play("slb.fleet.retire", *names, "--check")
     assert (idle.containers, idle.file("/etc/motd")) == ({"slb": "running"}, "")
@@ -62,6 +68,7 @@ def test_retired_host_keeps_nothing_of_the_collection(sites):
     assert list(idle.containers.values()) == idle.leftovers == ["exited"], retired.output
     assert idle.file("/etc/motd").count("\n") == 400
     assert idle.record == {}
+    assert "30 (disconnected)" in state_of_interface(idle)
     assert "slb_allow_established: true" in said(retired, busy.name), retired.output
     assert busy.containers == other.containers == {"slb": "running"}
     again = sites.play("slb.fleet.retire", "--limit", f"{idle.name},{empty.name}")
