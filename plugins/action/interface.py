@@ -12,6 +12,7 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory
 
 _CONFIRM_SECONDS = 60
 _PAUSE_SECONDS = 2
@@ -21,6 +22,7 @@ _FRESH = "-o ControlMaster=no -o ControlPath=none"
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        refuse_in_inventory(variables, self._loader)
         arguments = self.given()
         is_adoption = arguments.get("state", "present") == "present"
         if is_adoption and self._connection.transport != "ssh":

@@ -94,7 +94,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 }
 """Of values whose type an argument spec cannot express. They raise ValueError with what the value has to be."""
 
-BEFORE_HOSTS = ("serial", "max_fail_percentage", "batch_pause", "approved_plan")
+BEFORE_HOSTS = ("hosts", "canary", "serial", "max_fail_percentage", "batch_pause", "approved_plan")
 """A play reads them before it knows its hosts, so they have no effect in an inventory."""
 
 _OF_INVENTORY = {"engine_name": "inventory_hostname", "manage_ip": "ansible_host"}

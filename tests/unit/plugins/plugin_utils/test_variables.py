@@ -174,7 +174,9 @@ class _HostVars:
         return self._variables
 
 
-@pytest.mark.parametrize("name", ["slb_serial", "slb_max_fail_percentage", "slb_approved_plan"])
+@pytest.mark.parametrize(
+    "name", ["slb_hosts", "slb_canary", "slb_serial", "slb_max_fail_percentage", "slb_approved_plan"]
+)
 def test_variable_of_the_run_is_rejected_in_the_inventory(name):
     def refuse(value, **of_host):
         known = {"inventory_hostname": "edge-1", "hostvars": _HostVars(**of_host), name: value}
