@@ -25,6 +25,9 @@ options:
         must be a host name.
     type: bool
     default: false
+  canary:
+    description: Host of the inventory that a rollout deploys first. Fails if the inventory does not contain the host.
+    type: raw
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
@@ -113,9 +116,21 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "Check in the web console which engines it does not list, and name their hosts: --limit HOST,HOST "
                 "or -e slb_hosts=HOST,HOST."
             )
+        self._check_canary(groups)
         _check_run_variables(known)
         _check_report(is_needed=self.get_option("report"))
         return [pattern]
+
+    def _check_canary(self, groups: Mapping[str, list[str]]) -> None:
+        """Refuse a canary that is unknown: an arbitrary host would be the first. Raises AnsibleError."""
+        canary = self.get_option("canary") or []
+        names = [str(name) for name in (canary if isinstance(canary, list) else [canary]) if not is_empty(name)]
+        found = self._hosts_of(",".join(names), groups) if names else []
+        if names and (not found or set(found).difference(*groups.values())):
+            raise AnsibleError(
+                f"Variable slb_canary invalid: {visible(','.join(names))} is not a host of the inventory. Nothing was "
+                "done. Correct slb_canary, or unset it."
+            )
 
     def _hosts_of(self, pattern: str, groups: Mapping[str, list[str]]) -> list[str]:
         """Return the hosts that match, also those that Ansible adds to the inventory."""

@@ -64,8 +64,8 @@ OF_PLAYBOOKS: Mapping[str, dict[str, Any]] = {
     "slb_hosts": {"type": "str", "default": "engines", "description": "Hosts of the playbooks, as a host pattern."},
     "slb_canary": {
         "type": "str",
-        "description": "Host that C(rollout) deploys first, if the host is to be changed. Default is the first host of "
-        "the inventory that is to be changed.",
+        "description": "Host of the inventory that C(rollout) deploys first, if the host is to be changed. Default is "
+        "the first host that is to be changed.",
     },
     "slb_serial": {
         "type": "list",

@@ -62,3 +62,13 @@ def test_limit_file_is_read_at_the_begin_of_the_run(lookup, tmp_path):
         (tmp_path / "hosts").write_text(text)
     with pytest.raises(AnsibleError, match="No host matches 'engines' within --limit"):
         lookup.run(["engines"], {**known, "ansible_play_hosts_all": ["edge-2"]})
+
+
+@pytest.mark.parametrize("canary", ["edge-2", "localhost", ["nosuch", "127.0.0.1"], "!edge-1"])
+def test_canary_outside_of_the_inventory_is_rejected(lookup, monkeypatch, canary):
+    given = {"canary": canary}
+    monkeypatch.setattr(lookup, "get_option", given.get)
+    with pytest.raises(AnsibleError, match=r"Variable slb_canary invalid: .* is not a host of the inventory"):
+        lookup.run(["engines"], {"groups": GROUPS})
+    for given["canary"] in ("edge-1", ["edge-1"], "engines", "", None, []):
+        assert lookup.run(["engines"], {"groups": GROUPS}) == ["engines"]
