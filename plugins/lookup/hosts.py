@@ -13,6 +13,8 @@ short_description: Return the hosts of a play, at least one
 description:
   - Returns the host pattern for a play of this collection, C(engines) if none is given.
   - Fails if no host of the inventory, within C(--limit), matches the pattern, and names the existing groups.
+  - Fails for a regular expression (C(~)) with more than 200 characters, a repeated group, or more than four groups and
+    quantifiers. Ansible can need years for such an expression.
   - Fails if the pattern names C(localhost) and the inventory does not. Ansible would add the controller.
   - Fails if C(--limit) is empty, for example an empty file. Ansible ignores such a limit.
 options:
@@ -54,6 +56,7 @@ _raw:
 """
 
 import multiprocessing
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -69,6 +72,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_o
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VARIABLES, checked, is_empty
 
 _DEFAULT = "engines"
+_MAX_EXPRESSION = 200
+_MAX_STEPS = 4
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -87,6 +92,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         if not any(part.strip() for part in split_host_pattern(pattern)):
             # To Ansible, nothing but commas is everybody.
             raise AnsibleError(f"{pattern!r} names no host. Nothing was done. Name the hosts with slb_hosts.")
+        _refuse_slow_expression(pattern)
         limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
         if context.CLIARGS.get("syntax"):
             return [pattern]
@@ -153,6 +159,18 @@ def _end_run(error: AnsibleError) -> None:
     if context.CLIARGS and multiprocessing.parent_process() is None:
         Display().error(str(error.message), wrap_text=False)
         raise SystemExit(1)
+
+
+def _refuse_slow_expression(pattern: str) -> None:
+    """Refuse a regular expression whose time may grow exponentially. Raises AnsibleError."""
+    for part in split_host_pattern(pattern):
+        text = part.lstrip("!&")
+        steps = sum(text.count(each) for each in "(*+?{")
+        is_slow = len(text) > _MAX_EXPRESSION or steps > _MAX_STEPS or re.search(r"\)[*+{]", text)
+        if text.startswith("~") and is_slow:
+            raise AnsibleError(
+                f"Regular expression {visible(text[:40])} too complex. Nothing was done. Name hosts with slb_hosts."
+            )
 
 
 def _check_run_variables(known: Mapping[str, Any]) -> None:

@@ -100,9 +100,11 @@ def test_without_the_approved_plan_nothing_is_done(start, controller, artifact):
 
 READ = "{{{{ lookup('ansible.builtin.file', lookup('ansible.builtin.env', 'SLB_PASSWORD_FILE')) }}}}"
 WRITE = "{{{{ lookup('ansible.builtin.pipe', 'touch {folder}/made') }}}}"
+SLOW = "~(e|e)*(.*.*.*.*.*.*.*.*.*.*)*$x"
 SECRET_FILE, ENVIRONMENT = "{folder}/secret/password", "/proc/self/environ"
 HOSTILE = [
     *(("slb_hosts", each) for each in ("localhost", "edge-1,127.0.0.1", "outside.example,", WRITE, f"@{SECRET_FILE}")),
+    ("slb_hosts", SLOW),
     *(("limit", each) for each in ("localhost", WRITE, f"@{ENVIRONMENT}")),
     *(("slb_serial", READ), ("slb_max_fail_percentage", READ), ("slb_interfaces", READ)),
     *(("slb_approved_plan", each) for each in (READ, SECRET_FILE, ENVIRONMENT)),

@@ -72,3 +72,12 @@ def test_canary_outside_of_the_inventory_is_rejected(lookup, monkeypatch, canary
         lookup.run(["engines"], {"groups": GROUPS})
     for given["canary"] in ("edge-1", ["edge-1"], "engines", "", None, []):
         assert lookup.run(["engines"], {"groups": GROUPS}) == ["engines"]
+
+
+@pytest.mark.parametrize("slow", ["(e+)+$", "(.|.)" * 30, ".*" * 5, "e" * 200, "((e)*)*", "(e{2}){9}"])
+def test_slow_regular_expression_is_rejected(lookup, slow):
+    for pattern in (f"~{slow}", f"engines,!~{slow}", ["engines", f"&~{slow}"]):
+        with pytest.raises(AnsibleError, match=r"Regular expression ~.* too complex"):
+            lookup.run([pattern], {"groups": GROUPS})
+    for expression in (r"~^(edge|core)-0*[1-9]+\.?$", "~edge-(1|2|3)$", "edge-1" + ",nosuch" * 50):
+        assert lookup.run([expression], {"groups": GROUPS}) == [expression]
