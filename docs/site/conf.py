@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What tests/tools/docsite adds to what antsibull-docs sphinx-init makes (generated.py): the guides, and no network."""
 
+from typing import Any
+
 from generated import *  # noqa: F403
 from generated import extensions
 
@@ -17,3 +19,12 @@ exclude_patterns = ["docs/site", "docs/docsite", ".github"]
 # Commands and their output are shown as they are, also where they stand in a sentence.
 smartquotes = False
 highlight_language = "text"
+
+
+def setup(app: Any) -> None:
+    app.connect("html-page-context", _lead_header_to_start)
+
+
+def _lead_header_to_start(app: Any, _page: str, _template: str, context: dict[str, Any], _tree: Any) -> None:
+    """By default, the header of the theme leads to the root of the server."""
+    context["theme_documentation_home_url"] = context["pathto"](app.config.root_doc)
