@@ -220,6 +220,8 @@ CONNECTIONS = [
             outcome="rejected", options={"headers": {"Authorization": f"{kind} {kind}-of-t0ken1", "X-Key": f'k="{kind}-of-t0ken1"; a=b'}})
         for kind in ("Bearer", "Basic")
     ),
+    Scenario("password of a header in the answer", "engine", [answer(400, "got bob:t0ken1 and t0ken1")], code="install_rejected",
+        outcome="rejected", options={"headers": {"Authorization": "Basic Ym9iOnQwa2VuMQ=="}}),
     Scenario("no_proxy with a network", "engine", outcome="requested", environment={"https_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.0/8"}),
     Scenario("no_proxy with a port", "engine", outcome="requested", environment={"all_proxy": "http://127.0.0.1:9", "no_proxy": "127.0.0.1:{port}"}),
     Scenario("informational answers", "engine", [raw(HINTS + message(200, b'{"code":0}'))], outcome="requested", login=[_hinted(new_session())]),

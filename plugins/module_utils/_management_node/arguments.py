@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import datetime
 import ipaddress
 import math
@@ -374,6 +376,12 @@ def secrets_of(options: Mapping[str, Any]) -> list[str]:
 def header_secrets(headers: Mapping[str, Any]) -> list[str]:
     """Return the values of ``headers``, and their longer words: an answer may repeat the token of a value alone."""
     values = [str(value) for value in headers.values()]
+    # Of a user and a password in Base64, an answer may repeat the text.
+    for value in list(values):
+        with contextlib.suppress(ValueError):
+            kind, _blank, coded = value.partition(" ")
+            decoded = base64.b64decode(coded, validate=True).decode() if kind.lower() == "basic" else ""
+            values += [part for part in (decoded, decoded.partition(":")[2]) if part]
     return values + [word for value in values for word in re.split(r"[\s,;=\"]+", value) if len(word) >= _LEAST_WORD]
 
 
