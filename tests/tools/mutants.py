@@ -101,7 +101,7 @@ def mutant(path: str, operator: str, occurrence: int) -> Mutant | None:
     before, after = (
         " ".join(" ".join([sign, *(row[1:] for row in rows[1:] if row[0] == sign)]).split()) for sign in "-+"
     )
-    if before.startswith("- @dataclass("):  # without frozen, only an assignment that nobody makes would succeed
+    if before.startswith("- @dataclass("):  # frozen only prevents assignments
         return None
     is_size = CONSTANTS.fullmatch(before) or SLICE.sub("", before[1:]) == SLICE.sub("", after[1:])
     if operator == "NumberReplacer" and is_size:
