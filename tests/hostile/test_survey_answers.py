@@ -109,6 +109,15 @@ HOSTILE = [
     *(("slb_serial", READ), ("slb_max_fail_percentage", READ), ("slb_interfaces", READ)),
     *(("slb_approved_plan", each) for each in (READ, SECRET_FILE, ENVIRONMENT)),
 ]
+HOSTILE_LAUNCHES = [
+    ("adopt_interfaces" if name == "slb_interfaces" else "rollout", name, text) for name, text in HOSTILE
+]
+HOSTILE_LAUNCHES += [
+    (template, name, f"localhost,{WRITE}" if name == "slb_hosts" else READ)
+    for template, questions in SURVEYS.items()
+    for name in (question["variable"] for question in questions if question["type"] == "text")
+    if (template, name) not in {(each, name) for each, name, _text in HOSTILE_LAUNCHES}
+]
 
 
 def test_hostile_answers_cover_each_question_for_a_text():
@@ -116,8 +125,8 @@ def test_hostile_answers_cover_each_question_for_a_text():
     assert {each["variable"] for each in asked} == {name for name, _value in HOSTILE} - {"limit"}
 
 
-@pytest.mark.parametrize(("name", "value"), HOSTILE)
-def test_hostile_launch_gains_nothing(start, controller, name, value):
+@pytest.mark.parametrize(("template", "name", "value"), HOSTILE_LAUNCHES)
+def test_hostile_launch_gains_nothing(start, controller, template, name, value):
     """At the highest verbosity, which a launch may choose, too."""
     server, folder = start(), controller.folder
     for each in ("secret", "bin"):
@@ -126,9 +135,9 @@ def test_hostile_launch_gains_nothing(start, controller, name, value):
     (folder / "bin" / "ssh").write_text(f"#!/bin/sh\necho contacted >>{folder}/contacted\n")
     (folder / "bin" / "ssh").chmod(0o700)
     hosts = inventory(server, folder / "hosts", 2, slb_password="", slb_stop_timeout=1)
-    template = "adopt_interfaces" if name == "slb_interfaces" else "rollout"
     text = value.format(folder=folder)
-    answers = sent(template, {} if name == "limit" else {name: text})
+    needed = {each["variable"]: "edge-1" for each in SURVEYS[template] if each["required"]}
+    answers = sent(template, needed if name == "limit" else {**needed, name: text})
     options = [*with_variables(folder, answers), *(["--limit", text] if name == "limit" else []), "-vvvvv"]
     play = [{"ansible.builtin.import_playbook": f"slb.fleet.{playbook_of(template)}"}]
     given = {**environment(folder / "reports"), "SLB_PASSWORD_FILE": str(folder / "secret" / "password")}
