@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Test the collection with each supported ansible-core, with the oldest and the newest Python and requests of each.
 
-All stages but ``client``, unless some are named: ``nox --tags 2.16 2.21 -- unit client``.
+All stages, unless some are named: ``nox --tags 2.16 2.21 -- unit client``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def parameters() -> list[object]:
 @nox.parametrize(("python", "core", "age"), parameters())
 def matrix(session: nox.Session, core: str, age: str) -> None:
     """Test one environment. ``sanity`` runs with the newest Python only, ``hosts`` once per ansible-core."""
-    stages = session.posargs or ("sanity", "unit", "hosts", "deployment")
+    stages = session.posargs or ("sanity", "unit", "hosts", "client", "deployment")
     session.install(f"ansible-core~={core}.0", *REQUESTS[age], *PACKAGES)
     session.env.update(ANSIBLE_COLLECTIONS_PATH=".cache/dev", PYTHONPATH=".cache/dev", NO_COLOR="1")
     venv = session.virtualenv.location
@@ -60,11 +60,15 @@ def matrix(session: nox.Session, core: str, age: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             parallel = ("--numprocesses", "2", "--dist", "loadfile", "--basetemp", f"{folder}/t")
             # test_inventory.py loads the collection by pytest-ansible.
-            tests = ("tests/hostile", "tests/client", "--ignore", "tests/client/test_inventory.py")
+            tests = ("tests/hostile", "tests/client", "tests/canned/test_refused_runs.py")
+            tests += ("--ignore", "tests/client/test_inventory.py")
             session.run("pytest", "--override-ini", "addopts=", "--quiet", *parallel, *tests)
     if "deployment" in stages:
         # The lab and its tests keep their own Python: only Ansible's commands are of this environment.
-        test = (".venv/bin/pytest", "--quiet", "tests/integration/test_rollout.py")
-        session.run(
-            *test, env={"SLB_TEST_BIN": f"{venv}/bin", "SLB_TEST_LAB": "matrix", "PYTHONPATH": None}, external=True
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            artifact = f"{folder}/slb-fleet.tar.gz"
+            session.run("tests/tools/candidate", artifact, external=True)
+            session.run("ansible-galaxy", "collection", "install", "--collections-path", folder, artifact)
+            own = {"SLB_TEST_BIN": f"{venv}/bin", "SLB_TEST_LAB": "matrix", "ANSIBLE_COLLECTIONS_PATH": folder}
+            test = (".venv/bin/pytest", "--quiet", "tests/integration/test_rollout.py")
+            session.run(*test, env={**own, "PYTHONPATH": None}, external=True)
