@@ -30,14 +30,14 @@ class Stage(NamedTuple):
     priority: int = 10
 
 
+# It uses all processors, and is dealt out test by test: those that take long are the first in their file.
+HISTORIES = Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories", priority=0)
 # Two of these keep the processors busy: the short ones first, then the longest.
 BUSY = (
     Stage("ruff", "ruff check . && ruff format --check ."),
     Stage("python-3.6", "vermin --quiet --no-tips --target=3.6- --violations $(tests/tools/host-code)"),
     Stage("yamllint", "yamllint --strict ."),
     Stage("changelog", "antsibull-changelog lint"),
-    # Dealt out one by one: the four that take long are the first in their file.
-    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories", priority=0),
     Stage("sanity", "tests/tools/ansible-test .venv sanity"),
     Stage("unit", "pytest --numprocesses 2 --dist worksteal tests/unit"),
     Stage("docs", "tests/tools/docsite"),
@@ -63,7 +63,7 @@ ALONE = (
     Stage("artifact", "tests/tools/candidate --import", thorough=True, priority=0),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
-STAGES = (*ALONE, DOCKER, *BUSY, *LABS, *EE)
+STAGES = (*ALONE, DOCKER, HISTORIES, *BUSY, *LABS, *EE)
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:
@@ -111,6 +111,7 @@ def main(names: list[str], *, is_thorough: bool) -> int:
     results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor(2) as busy, ThreadPoolExecutor() as labs:
         done = labs.map(lambda lane: [run(stage, variables) for stage in lane], lanes)
+        results += [run(HISTORIES, variables)] if HISTORIES in wanted else []
         results += busy.map(lambda stage: run(stage, variables), [stage for stage in BUSY if stage in wanted])
         results += [passed for lane in done for passed in lane]
     print(f"All stages took {(time.monotonic() - begin) / 60:.1f} minutes.")
