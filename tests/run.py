@@ -30,8 +30,6 @@ class Stage(NamedTuple):
     priority: int = 10
 
 
-# It uses all processors, and is dealt out test by test: those that take long are the first in their file.
-HISTORIES = Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories", priority=0)
 # Two of these keep the processors busy: the short ones first, then the longest.
 BUSY = (
     Stage("ruff", "ruff check . && ruff format --check ."),
@@ -57,13 +55,15 @@ LABS = (
     Stage("lab", "pytest tests/lab/tests", thorough=True, priority=0),
 )
 EE = (Stage("ee", "pytest tests/ee", thorough=True, priority=0),)
-# One measures the processor's time; in the other galaxy-importer limits the time of ansible-lint.
+# One uses all processors, one measures their time, and in one galaxy-importer limits the time of ansible-lint.
 ALONE = (
+    # Dealt out test by test: those that take long are the first in their file.
+    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories"),
     Stage("scale", "tests/tools/python tests/bench/scale.py --gate", thorough=True, priority=0),
     Stage("artifact", "tests/tools/candidate --import", thorough=True, priority=0),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
-STAGES = (*ALONE, DOCKER, HISTORIES, *BUSY, *LABS, *EE)
+STAGES = (*ALONE, DOCKER, *BUSY, *LABS, *EE)
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:
@@ -111,7 +111,6 @@ def main(names: list[str], *, is_thorough: bool) -> int:
     results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor(2) as busy, ThreadPoolExecutor() as labs:
         done = labs.map(lambda lane: [run(stage, variables) for stage in lane], lanes)
-        results += [run(HISTORIES, variables)] if HISTORIES in wanted else []
         results += busy.map(lambda stage: run(stage, variables), [stage for stage in BUSY if stage in wanted])
         results += [passed for lane in done for passed in lane]
     print(f"All stages took {(time.monotonic() - begin) / 60:.1f} minutes.")
