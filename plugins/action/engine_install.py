@@ -137,7 +137,7 @@ class ActionModule(HostAction):
         values = {"restored": bool(answer.get("restored")), "requests": 1, "after": answer.get("after")}
         aside = prepared.get("set_aside_as")
         if answer.get("is_unknown") and not answer.get("failed"):
-            # A lost answer may be of an execution that restored it; the role's rescue reads the host again.
+            # The execution whose answer was lost may have restored it; the role's rescue reads the host again.
             summary, values["is_unknown"] = f"{summary} Whether the container was restored is unknown.", True
         elif answer.get("failed"):
             summary = f"{summary} Container not restored: {answer.get('msg')}"

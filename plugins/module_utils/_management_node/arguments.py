@@ -376,7 +376,7 @@ def secrets_of(options: Mapping[str, Any]) -> list[str]:
 def header_secrets(headers: Mapping[str, Any]) -> list[str]:
     """Return the values of ``headers``, and their longer words: an answer may repeat the token of a value alone."""
     values = [str(value) for value in headers.values()]
-    # Of a user and a password in Base64, an answer may repeat the text.
+    # A Basic header has user and password in Base64; an answer may repeat them as text.
     for value in list(values):
         with contextlib.suppress(ValueError):
             kind, _blank, coded = value.partition(" ")

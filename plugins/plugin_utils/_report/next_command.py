@@ -56,7 +56,7 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
 def _extra_vars(run: Run, hosts: Sequence[HostEntry]) -> list[str]:
     """Return the extra variables without those that a cause or a fix names, and without a plan that does not hold.
 
-    A value that has to be corrected and limits the run is ``...``.
+    If one of these limits the run, it is kept with the value ``...``, which has to be corrected.
     """
     blamed = set(re.findall(r"\bslb_\w+", " ".join(f"{host.summary} {host.fix}" for host in hosts)))
     if any(host.code in _UNAPPROVED for host in hosts):
