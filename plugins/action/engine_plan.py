@@ -154,7 +154,8 @@ class ActionModule(HostAction):
             result["work"] = work
             if options["phase"] not in ("compare", "deploy", "verify"):
                 host.reservations.note("work", f"{host.name}\t{work}")
-        if options["list_unknown_engines"]:
+        is_check = options["phase"] == "check"
+        if options["list_unknown_engines"] and not is_check:
             result["unknown_engines"] = host.unknown_engines()
         has_work = plan.action != "none" or host.has_other_work
         if has_work:
@@ -165,7 +166,9 @@ class ActionModule(HostAction):
             result["request_id"] = uuid.uuid4().hex
         elif options["phase"] in ("deploy", "verify") and (options["planned"] or {}).get("request_id"):
             result["request_id"] = options["planned"]["request_id"]
-        groups = [options["group"]] if has_work and self._is_to_join(options, plan) else []
+        # One host of each management node lists the unknown engines, after all hosts have been checked.
+        lists_unknown = is_check and options["list_unknown_engines"] and host.is_first_to_list_unknown()
+        groups = [options["group"]] if lists_unknown or (has_work and self._is_to_join(options, plan)) else []
         groups += [options["license_group"]] if host.variables["license_dest"] else []
         join_groups(self, [group for group in groups if group], result)
         return result

@@ -53,7 +53,8 @@ options:
     type: bool
     default: false
   list_unknown_engines:
-    description: Whether to return RV(unknown_engines).
+    description: Whether to return RV(unknown_engines). With O(phase=check), the first host of each management node joins O(group)
+      instead, for the comparison, when all hosts have been checked.
     type: bool
     default: false
   group:

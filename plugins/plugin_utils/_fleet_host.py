@@ -241,11 +241,16 @@ class FleetHost:
         total = int(motd.get("bytes") or 0)
         return self.variables["motd"] == "aside" and total > most and own > 0 and (own > most or total - own <= most)
 
+    def is_first_to_list_unknown(self, use: str = "check") -> bool:
+        """Return whether the host is the first of its management node. A limited run cannot know unknown engines."""
+        has_list = bool(self.variables["engine_list"]) and not self.is_limited
+        return has_list and self.reservations.is_first(f"unknown engines {use} {self.engine.base_url}")
+
     def unknown_engines(self) -> list[str]:
-        """Return the engines of the list that no host of the run wants; once a run, and not if the run is limited."""
+        """Return the engines of the list that no host of the run wants, once a run."""
         engine_list = self.variables["engine_list"]
         node = self.engine.base_url
-        if not engine_list or self.is_limited or not self.reservations.is_first(f"unknown engines {node}"):
+        if not self.is_first_to_list_unknown("list"):
             return []
         try:
             engines = RunCache(self.connect()).engines(EngineList.from_option(engine_list)).engines

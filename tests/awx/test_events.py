@@ -16,9 +16,8 @@ HOSTS = 4
 NODE = SimpleNamespace(base_url="https://127.0.0.1:9", certificate=SimpleNamespace(fingerprint="0" * 64))
 
 
-# An audit compares all hosts, for engines that no host has: an event more for each, at its begin and at its end.
-@pytest.mark.parametrize(("playbook", "most"), [("rollout", 30), ("diagnose", 30), ("audit", 34)])
-def test_healthy_job_of_4_hosts_makes_few_events(tmp_path, playbook, most):
+@pytest.mark.parametrize("playbook", ["rollout", "diagnose", "audit"])
+def test_healthy_job_of_4_hosts_makes_at_most_30_events(tmp_path, playbook):
     hosts = inventory(NODE, tmp_path / "hosts", HOSTS, {f"edge-{number}": "verified" for number in range(1, HOSTS + 1)})
     for name, content in (("inventory/hosts.yml", hosts), ("env/extravars", {"awx_job_id": 7})):
         (tmp_path / name).parent.mkdir()
@@ -32,7 +31,7 @@ def test_healthy_job_of_4_hosts_makes_few_events(tmp_path, playbook, most):
     shown = "\n".join(event["stdout"] for event in events)
     assert done.rc == 0, shown
     assert ("4 unchanged" if playbook == "diagnose" else "4/4 healthy") in shown
-    assert events[-1]["counter"] == len(events) <= most, shown
+    assert events[-1]["counter"] == len(events) <= 30, shown
     # AWX shows the lines of the events that have some.
     assert sum(len(event["stdout"].split("\r\n")) for event in events if event["stdout"]) <= 40, shown
     if playbook == "diagnose":

@@ -303,11 +303,28 @@ def test_comparison_asks_no_management_node_that_was_unavailable(node):
     assert len(node.fetched) == 1
 
 
-@pytest.mark.parametrize("phase", ["check", "deploy", "compare"])
+@pytest.mark.parametrize("phase", ["deploy", "compare"])
 def test_unknown_engines_are_listed_on_demand(phase):
     args = {"phase": phase, **({"planned": checked()} if phase == "compare" else {})}
     assert Action(ABSENT, list_unknown_engines=True, **args).run_with()["unknown_engines"] == []
     assert "unknown_engines" not in Action(ABSENT, **args).run_with()
+
+
+def test_check_has_one_host_of_a_node_list_unknown_engines(node):
+    def groups(number, *, asked=True, **variables):
+        engine = {"name": f"edge-{number}", "address": f"192.0.2.{number}"}
+        base = {"base_url": variables.get("base_url", ENGINE["base_url"]), "manage_ip": engine["address"]}
+        node.excerpt = Excerpt(5, ({**engine, "state": "running"},))
+        action = Action(
+            facts(number, record={**VERIFIED, **base, "name": engine["name"]}), group="work", list_unknown_engines=asked
+        )
+        result = action.run_with(number, manage_ip=engine["address"], **variables)
+        assert (outcome(result), "unknown_engines" in result) == (("none", "healthy"), False)
+        return action.groups
+
+    assert [groups(1), groups(1, asked=False, engine_list=LIST)] == [[], []]
+    assert [groups(number, engine_list=LIST) for number in (1, 2, 3)] == [["work"], [], []]
+    assert groups(4, engine_list=LIST, base_url="https://south.example") == ["work"]
 
 
 RECORDED = {"changed": True, "record": VERIFIED, "diff": {"before": {}, "after": {}}}
