@@ -310,6 +310,26 @@ def test_unknown_engines_are_listed_on_demand(phase):
     assert "unknown_engines" not in Action(ABSENT, **args).run_with()
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("mine", ("fail", "container_renamed")),
+        ("slb-leftover-7", ("install", "container_gone")),
+        (None, ("install", "container_gone")),
+    ],
+)
+def test_verified_container_with_another_name_is_no_leftover(name, expected):
+    record = {**VERIFIED, "last_verified": "c0", "verified_container": "exited", "verified_name": name}
+    assert outcome(Action({**ABSENT, "record": record}).run_with()) == expected
+
+
+@pytest.mark.parametrize(("seconds", "age"), [({}, 120), ({"stop_timeout": 30}, 150)])
+def test_interrupted_step_is_open_for_as_long_as_it_may_take(seconds, age):
+    aside = {"id": "c0", "name": "slb", "purpose": "replace", "exists": True, **seconds}
+    record = {**REQUESTED, "state": "preparing", "set_aside": aside}
+    assert checked({**ABSENT, "record": record})["settings"]["open_age"] == age
+
+
 def test_check_has_one_host_of_a_node_list_unknown_engines(node):
     def groups(number, *, asked=True, **variables):
         engine = {"name": f"edge-{number}", "address": f"192.0.2.{number}"}

@@ -522,6 +522,12 @@ def test_decide_renamed_container_is_not_replaced(name, policy, code):
     assert ("rename mine slb" in plan.fix) is (code == "container_renamed")
 
 
+@pytest.mark.parametrize("why", ["no answer within 20 s", None])
+def test_decide_unknown_container_has_the_reason(why):
+    summary = decide(host(container("unknown", why=why)), Policy()).summary
+    assert ("no answer" in summary, "reported" in summary) == (bool(why), not why)
+
+
 def test_decide_names_leftovers_and_ports_in_the_way():
     leftovers, ports = ("slb-leftover-1",), ({"port": 8080, "process": "nginx"}, {"port": 81, "process": None})
     for state in (

@@ -280,7 +280,9 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
         host.path.mkdir(parents=True)
         given = options(host)
     before = host.state() if case != "record" else None
-    assert code_of(lambda: record.prepare(given, False)) == code
+    with pytest.raises(FleetError) as raised:
+        record.prepare(given, False)
+    assert (raised.value.code, "192.0.2.9" in raised.value.summary) == (code, case == "connections")
     assert code_of(set_aside) == code
     assert host.runtime.changes == []
     assert before is None or host.state() == before
@@ -680,6 +682,21 @@ def test_restore_goes_on_after_a_rename_whose_answer_is_lost(host):
     assert host.state() == before
 
 
+def test_restore_goes_on_after_a_pause_whose_answer_is_lost(host):
+    host.runtime.add(status="paused")
+    before = host.state()
+    prepare(host)
+
+    def lose(verb):
+        if verb == "pause":
+            host.runtime.containers["c1"]["State"]["Status"] = "paused"
+            raise LookupError("context deadline exceeded")
+
+    host.runtime.before = lose
+    assert restore().values["restored"]
+    assert host.state() == before
+
+
 def test_prepare_dead_container_gets_only_a_new_name(host):
     host.runtime.add(status="dead", policy="always", max=0)
     before = host.state()
@@ -949,6 +966,7 @@ def test_age_after_reboot_and_in_the_future(host):
     rebooted = read_with(boot_id="another", uptime=clock.uptime() + 1e6)
     assert rebooted["state"] == "prepared"
     assert rebooted["age"] == pytest.approx(clock.uptime(), abs=30)
+    assert read_with(uptime=clock.uptime() + 0.5)["age"] < 0.5
     future = read_with(uptime=clock.uptime() + 3600)
     assert future["state"] == "invalid"
     assert "future" in future["why"]
@@ -963,6 +981,7 @@ def test_age_after_reboot_and_in_the_future(host):
         {"request_id": "--all"},
         {"uptime": float("nan")},
         {"uptime": 10**400},
+        {"uptime": -0.5},
         {"uptime": True},
         {"boot_id": None},
         {"last_verified": 5},

@@ -63,8 +63,8 @@ def test_option_may_be_json():
         {"nmae": "n"},
         *({"path": path} for path in ("engines", "//other.example/engines", "/#/engines")),
         {"deploying": ["up"]},
-        *({"first_page": value} for value in (-1, True)),
-        {"page_step": 0},
+        *({"first_page": value} for value in (-1, True, 1_000_001)),
+        *({"page_step": value} for value in (0, 1_000_001)),
     ],
     ids=str,
 )
