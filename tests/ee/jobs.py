@@ -42,6 +42,9 @@ class Jobs:
     def __init__(self, folder: Path, lab: Lab, image: str) -> None:
         self.folder, self.lab, self.image = folder, lab, image
         self.last = 0
+        self.reports = folder / "reports"
+        self.reports.mkdir()
+        os.chown(self.reports, USER, 0)
 
     def launch(self, template: str, variables: Mapping[str, Any], hosts: Sequence[str], slices: int = 1) -> list[Ended]:
         """AWX deals the hosts out by their names, and starts a job for each slice."""
@@ -56,16 +59,24 @@ class Jobs:
                 )
             )
 
+    def cancel(self, number: int) -> None:
+        """End the container of a job, as AWX does."""
+        subprocess.run(["docker", "kill", f"ansible_runner_{self._ident(number)}"], capture_output=True, check=True)
+
+    def _ident(self, number: int) -> str:
+        return f"job-{os.getpid()}-{number}"
+
     def _one(self, template: str, variables: Mapping[str, Any], hosts: Sequence[str], number: int) -> Ended:
-        folder = self.folder / f"job-{os.getpid()}-{number}"
-        self._prepare(folder, {**variables, **_of_awx(template, number)}, hosts, number)
         # The container is named after it.
-        ident = folder.name
+        ident = self._ident(number)
+        folder = self.folder / ident
+        self._prepare(folder, {**variables, **_of_awx(template, number)}, hosts, number)
         done = subprocess.run(
             [
                 RUNNER, "run", folder, "-p", f"{playbook_of(template)}.yml", "-i", ident,
                 "--process-isolation", "--process-isolation-executable", "docker", "--container-image", self.image,
                 "--container-volume-mount", f"{folder / 'project'}:/runner/project:ro",
+                "--container-volume-mount", f"{self.reports}:/reports:rw",
                 "--container-option=--network=host", f"--container-option=--user={USER}:0",
             ],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -77,6 +88,8 @@ class Jobs:
         for name in ("env", "inventory", f"artifacts/{folder.name}/job_events"):
             (folder / name).mkdir(parents=True)
         shutil.copytree(ROOT / "examples" / "awx", folder / "project")
+        with (folder / "project" / "ansible.cfg").open("a") as settings:
+            settings.write("\n[slb_fleet]\nreport_dir = /reports/%(awx_job_id)s\n")
         inventory = self.lab.inventory()
         group = inventory["engines"]
         group["hosts"] = {name: group["hosts"][name] for name in hosts}

@@ -1,11 +1,14 @@
 """Each job template, with what its survey sends, on real hosts, in an execution environment of ansible-builder's."""
 
+import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from jobs import Jobs
 from launches import ANSWERED, APPROVED, APPROVED_PLAN, SURVEYS, sent
+from runs import run, wait_until
 from slb_lab.lab import Lab
 from slb_lab.topology import Topology
 
@@ -82,6 +85,22 @@ def test_the_workflow_does_what_its_audit_has_shown(lab, jobs):
     assert "changed=0" in well(jobs, again).output
 
 
+def test_a_job_after_a_canceled_one_waits_for_its_deployment(lab, jobs):
+    installed = lab.management_node.state()["counters"]["install"]
+    lab.management_node.set_faults({"slow_start_seconds": 40})
+    with ThreadPoolExecutor(1) as background:
+        launched = background.submit(jobs.launch, "rollout", answers("rollout", False), ["h3"])
+        wait_until(lambda: engines(lab) == {"h3", "h4"}, "h3 is being deployed", 300)
+        jobs.cancel(jobs.last)
+        (canceled,) = launched.result()
+    assert (canceled.artifacts, canceled.status != 0) == ({}, True)
+    (following,) = jobs.launch("rollout", answers("rollout", False), ["h3"])
+    assert well(jobs, following).summary["counts"]["healthy"] == 1
+    assert "wait for the deployment" in following.output
+    assert lab.management_node.state()["counters"]["install"] == installed + 1
+    lab.management_node.set_faults({})
+
+
 def test_a_canary_and_then_the_slices(lab, jobs):
     (canary,) = jobs.launch("rollout canary", answers("rollout canary", True), HOSTS)
     assert well(jobs, canary).summary["counts"]["healthy"] == 1
@@ -89,6 +108,11 @@ def test_a_canary_and_then_the_slices(lab, jobs):
     slices = jobs.launch("rollout sliced", answers("rollout sliced", False), HOSTS, slices=2)
     assert [well(jobs, each).summary["counts"]["healthy"] for each in slices] == [2, 2]
     assert engines(lab) == set(HOSTS)
+    reports = [str(jobs.reports / str(each.number)) for each in slices]
+    merge = ["ansible-playbook", "slb.fleet.merge_reports", "-e", json.dumps({"slb_reports": reports})]
+    run([*merge, "-e", f"slb_merged_dir={jobs.reports / 'whole'}"]).assert_ok()
+    whole = json.loads((jobs.reports / "whole" / "report.json").read_text())
+    assert [host["host"] for host in whole["hosts"] if host["status"] == "healthy"] == HOSTS
 
 
 @pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "open"])
