@@ -1,7 +1,8 @@
-"""The modules on a host with real Podman and no Docker: 5.4 in each run, 4.3 in the thorough ones."""
+"""The modules on a host with real Podman and no Docker: 5.4 in each run, 3.0 and 4.3 in the thorough ones."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -59,22 +60,21 @@ class Podman:
         return self.fleet.module("podman", "engine_container", state="restored")
 
 
-@pytest.fixture(scope="module")
-def old_podman():
-    hosts = {"podman": {"release": "bookworm", "runtime": "podman"}}
-    with Lab.new("old-podman", Topology.model_validate({"hosts": hosts})) as lab:
-        yield lab
+OLD = [pytest.param(release, marks=pytest.mark.long) for release in ("bullseye", "bookworm")]
 
 
-OLD = pytest.param("old_podman", marks=pytest.mark.long)
-
-
-@pytest.fixture(scope="module", params=["lab", OLD])
+@pytest.fixture(scope="module", params=["lab", *OLD])
 def on_host(request, tmp_path_factory):
-    made = Podman(Fleet(request.getfixturevalue(request.param), tmp_path_factory.mktemp("podman")))
-    assert made.shell("command -v docker dockerd || echo none") == "none"
-    made.shell("systemctl disable podman-restart.service")
-    return made
+    with ExitStack() as used:
+        if request.param == "lab":
+            lab = request.getfixturevalue("lab")
+        else:
+            hosts = {"podman": {"release": request.param, "runtime": "podman"}}
+            lab = used.enter_context(Lab.new("old-podman", Topology.model_validate({"hosts": hosts})))
+        made = Podman(Fleet(lab, tmp_path_factory.mktemp("podman")))
+        assert made.shell("command -v docker dockerd || echo none") == "none"
+        made.shell("systemctl disable podman-restart.service || true")
+        yield made
 
 
 @pytest.fixture
@@ -160,8 +160,10 @@ def test_rootless_container_is_reported_and_not_touched(podman):
         podman.shell("loginctl terminate-user ops; while id ops && ! userdel --remove ops; do sleep 0.2; done 2>&1")
 
 
-@pytest.mark.parametrize("on_host", [OLD], indirect=True)
+@pytest.mark.parametrize("on_host", OLD, indirect=True)
 def test_policy_that_podman_cannot_change_is_refused(podman):
+    if podman.shell("systemctl list-unit-files podman-restart.service --no-legend || true") == "":
+        pytest.skip("Podman 3.0 starts nothing at boot")
     podman.run(f"--restart always {SERVE}")
     podman.shell("systemctl enable podman-restart.service")
     try:

@@ -46,8 +46,6 @@ class HostSpec(_Described):
 
     @model_validator(mode="after")
     def _consistent(self) -> "HostSpec":
-        if self.runtime == "podman" and self.release == "bullseye":
-            raise ValueError("the lab has Podman on bookworm and trixie only; choose one of these releases")
         taken = TAKEN_INTERFACES.intersection(self.nics)
         if taken:
             raise ValueError(f"the interface name {sorted(taken)[0]!r} is the host's own; choose another, such as ens9")
