@@ -155,6 +155,7 @@ ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:0c", True, True, N
     ("text", "is_unmanaged"),
     [
         ("[keyfile]\nunmanaged-devices=interface-name:ens9", True),
+        ("[keyfile]\nunmanaged-devices=none\n[keyfile]\nunmanaged-devices=interface-name:ens9", True),
         ("[keyfile]\nunmanaged-devices=interface-name:ens*;interface-name:eth0", True),
         ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0c", True),
         ("[keyfile]\nunmanaged-devices=mac:52:54:00:00:00:0C", True),

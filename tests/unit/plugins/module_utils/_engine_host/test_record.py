@@ -856,7 +856,8 @@ def verified_and(host, status, **values):
 @pytest.mark.parametrize("status", ["exited", "created"])
 def test_start_verified_container_is_started_once(host, status):
     verified_and(host, status)
-    assert start(check_mode=True).changed and host.runtime.changes == []
+    checked = start(check_mode=True)
+    assert (checked.changed, checked.values["started"], host.runtime.changes) == (True, True, [])
     result = start(container_id="c1")
     assert (result.changed, result.values["started"], result.values["after"]["state"]) == (True, True, "running")
     assert not start().changed and host.runtime.changes == ["start"]
