@@ -130,6 +130,12 @@ def test_absent_while_a_container_is_removed(host, monkeypatch, looks, state):
     assert container.find_container().state == state
 
 
+def test_absent_waits_before_it_checks_again(host, monkeypatch):
+    host.running[60] = shim()
+    monkeypatch.setattr(runtimes.time, "sleep", lambda seconds: host.running.pop(60))
+    assert container.find_container().state == "absent"
+
+
 def test_podman_of_another_machine_is_not_asked(host, tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "find", lambda name: "/usr/bin/podman" if name == "podman" else None)
     host.running.pop(50)
