@@ -242,12 +242,12 @@ def test_gather_banner_names_each_source(tmp_path, monkeypatch):
     make("motd.dynamic", 7)
     assert motd.gather_banner()["bytes"] == 5000 + 286 + 40 + 7
     assert {part["bytes"] for part in motd.gather_banner()["sources"]} == {5000, 7, 286, 40}
-    (tmp_path / "motd.d" / "20-link").symlink_to(make("elsewhere", 30))
-    names = {part["bytes"]: part["source"] for part in motd.gather_banner()["sources"]}
-    assert names[40] == f"{tmp_path}/motd.d/10-news"
-    assert names[30] == f"{tmp_path}/motd.d/20-link ({tmp_path}/elsewhere)"
     # A file that includes itself ends, too.
     (tmp_path / "ssh" / "sshd_config").write_text(f"Include sshd_config\nBanner {banner}\n")
     assert motd.gather_banner()["bytes"] == 5000 + 286 + 40 + 7
     (tmp_path / "ssh" / "sshd_config").write_text(f"Match User x\n Banner {banner}\n")
     assert motd.gather_banner()["bytes"] == 286 + 40 + 7
+    (tmp_path / "motd.d" / "20-link").symlink_to(make("elsewhere", 30))
+    names = {part["bytes"]: part["source"] for part in motd.gather_banner()["sources"]}
+    assert names[40] == f"{tmp_path}/motd.d/10-news"
+    assert names[30] == f"{tmp_path}/motd.d/20-link ({tmp_path}/elsewhere)"

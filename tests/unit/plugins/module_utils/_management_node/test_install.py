@@ -109,6 +109,7 @@ ANSWERS = [
     # The request was rejected for another reason.
     ("rejected", 400, '{"detail":"credential 7 does not exist"}', JSON),
     ("rejected", 200, '{"code":500,"msg":"no license"}', JSON),
+    ("rejected", 200, '{"error":null,"code":500,"msg":"no license"}', JSON),
     ("rejected", 200, '{"success":false,"message":"引擎不存在"}', JSON),
     ("rejected", 200, '{"status":"error","reason":"host unreachable"}', JSON),
     ("rejected", 404, "", JSON),
