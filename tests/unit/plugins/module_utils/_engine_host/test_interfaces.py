@@ -342,7 +342,7 @@ def test_route_with_several_next_hops_is_a_route_of_each(host):
     hops = [{"gateway": "10.0.9.1", "dev": "ens9", "weight": 1, "flags": ["linkdown"]}, {"dev": "eth0", "flags": []}]
     (host / "routes").write_text(json.dumps([{"dst": "10.1.0.0/16", "nexthops": hops, "flags": []}]))
     seen = interfaces.gather_network()
-    assert "10.1.0.0/16" in interfaces.choose(seen, ["*"])[1]["ens9"][0]
+    assert "(route 10.1.0.0/16 " in interfaces.choose(seen, ["*"])[1]["ens9"][0]
     assert not [line for line in seen.others(set()) if "linkdown" in line]
 
 
