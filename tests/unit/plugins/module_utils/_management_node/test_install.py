@@ -106,6 +106,7 @@ ANSWERS = [
     ("port_in_use", 409, '{"msg":"engine already exists or its port is occupied"}', JSON),
     ("port_in_use", 200, '{"code":1002,"msg":"Port 8000 is in use. Please log in to the host and stop it."}', JSON),
     ("port_in_use", 200, "<html><body>The port 8000 of 192.0.2.1 is occupied</body></html>", HTML),
+    ("port_in_use", 200, "<html><!-- x --><body>The port 8000 of 192.0.2.1 is occupied</body></html>", HTML),
     # The request was rejected for another reason.
     ("rejected", 400, '{"detail":"credential 7 does not exist"}', JSON),
     ("rejected", 200, '{"code":500,"msg":"no license"}', JSON),
