@@ -34,6 +34,7 @@ bench: environment
 	@tests/tools/python tests/bench/scale.py
 	@tests/tools/python tests/bench/scale.py --gate --hosts 500,1000,2000,4000
 	@tests/tools/python tests/bench/deployment.py
+	@tests/tools/python tests/bench/page.py
 
 # The docsite, in .cache/docsite/build/html
 docs: environment
