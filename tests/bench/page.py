@@ -1,8 +1,8 @@
 """How large the page of a report is, and how long Chromium takes to show it:
 `tests/tools/python tests/bench/page.py [--hosts 1000] [--runs 5]`.
 
-A rollout of batches of ten hosts, of which one fails. Each run starts Chromium with an empty profile. Prints
-the size, and the median of the milliseconds from the request of the page until its scripts have run and all has its place.
+A rollout of batches of ten hosts, of which one fails. Each run starts Chromium with an empty profile. Prints the size,
+and the median of the milliseconds from the request of the page until its scripts have run and all has its place.
 """
 
 from __future__ import annotations
