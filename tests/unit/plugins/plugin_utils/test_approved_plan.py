@@ -130,6 +130,13 @@ def test_order_of_interfaces_is_no_change(tmp_path):
     assert planned(tmp_path, interfaces=["a"])[2] == planned(tmp_path)[2]
 
 
+def test_work_has_the_options_that_are_not_the_default(tmp_path):
+    words = ["remove_leftovers", "motd_max_bytes 7"]
+    for values in ({}, {"remove_leftovers": True, "motd_max_bytes": 7}):
+        work = planned(tmp_path, **values)[2]
+        assert [word in work for word in words] == [bool(values)] * 2
+
+
 def test_work_of_a_host_that_is_not_changed_is_empty(tmp_path):
     made = host(tmp_path, 1)
     failed = made.plan(facts(1, root=False), 0)

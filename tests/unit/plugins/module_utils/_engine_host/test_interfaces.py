@@ -168,6 +168,7 @@ ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:0c", True, True, N
         ("[device]\nmanaged=false", True),
         ("[device-a]\nmatch-device=interface-name:ens9\nmanaged=1", False),
         ("[main]\nplugins=keyfile", False),
+        ("unmanaged-devices=interface-name:ens9", False),  # NetworkManager ignores a file without a section
     ],
 )
 def test_configuration_that_excludes_an_interface(text, is_unmanaged):
