@@ -96,7 +96,8 @@ def test_a_job_after_a_canceled_one_waits_for_its_deployment(lab, jobs):
     assert (canceled.artifacts, canceled.status != 0) == ({}, True)
     (following,) = jobs.launch("rollout", answers("rollout", False), ["h3"])
     assert well(jobs, following).summary["counts"]["healthy"] == 1
-    assert "wait for the deployment" in following.output
+    assert "RETRYING: [h3]: Verify the engine" in following.output
+    assert "1 engine recorded" in following.output
     assert lab.management_node.state()["counters"]["install"] == installed + 1
     lab.management_node.set_faults({})
 
@@ -104,7 +105,7 @@ def test_a_job_after_a_canceled_one_waits_for_its_deployment(lab, jobs):
 def test_a_canary_and_then_the_slices(lab, jobs):
     (canary,) = jobs.launch("rollout canary", answers("rollout canary", True), HOSTS)
     assert well(jobs, canary).summary["counts"]["healthy"] == 1
-    assert engines(lab) == {"h1", "h4"}
+    assert engines(lab) == {"h1", "h3", "h4"}
     slices = jobs.launch("rollout sliced", answers("rollout sliced", False), HOSTS, slices=2)
     assert [well(jobs, each).summary["counts"]["healthy"] for each in slices] == [2, 2]
     assert engines(lab) == set(HOSTS)
@@ -112,7 +113,7 @@ def test_a_canary_and_then_the_slices(lab, jobs):
     merge = ["ansible-playbook", "slb.fleet.merge_reports", "-e", json.dumps({"slb_reports": reports})]
     run([*merge, "-e", f"slb_merged_dir={jobs.reports / 'whole'}"]).assert_ok()
     whole = json.loads((jobs.reports / "whole" / "report.json").read_text())
-    assert [host["host"] for host in whole["hosts"] if host["status"] == "healthy"] == HOSTS
+    assert [host["name"] for host in whole["hosts"] if host["status"] == "healthy"] == HOSTS
 
 
 @pytest.mark.parametrize("is_answered", [True, False], ids=["answered", "open"])
