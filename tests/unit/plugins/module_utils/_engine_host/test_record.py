@@ -492,6 +492,16 @@ def test_restore_leaves_a_record_whose_stop_may_be_pending(host, monkeypatch, ac
     assert host.runtime.show() == ("slb", "running", "on-failure:3")
 
 
+def test_restore_after_the_time_of_a_pending_stop(host, monkeypatch):
+    monkeypatch.setattr(container, "wait_for_stop", lambda _aside, _seconds: None)
+    host.runtime.add()
+    assert host.kill_before(2, lambda: prepare(host)), "the module dies before the stop"
+    noted = host.file()
+    assert code_of(restore) == "replacement_in_progress"
+    host.path.write_text(json.dumps({**noted, "uptime": noted["uptime"] - 600}))
+    assert restore().values["restored"]
+
+
 def test_stop_command_has_the_time_of_the_stop(host):
     host.runtime.add()
     attempt, times = host.runtime.attempt, {}
@@ -566,7 +576,7 @@ def test_restore_by_hand_keeps_a_young_request(host):
 
 def test_restore_by_hand_of_nothing_keeps_the_record(host):
     """A person has deleted the leftover of a verified engine: its record still holds."""
-    assert "Nothing to restore" in record.restore_set_aside(1, False).values["msg"]
+    assert "names no set-aside container" in record.restore_set_aside(1, False).values["msg"]
     host.runtime.add("c1")
     prepare(host)
     host.runtime.add("c2")
@@ -574,7 +584,7 @@ def test_restore_by_hand_of_nothing_keeps_the_record(host):
     del host.runtime.containers["c1"]
     before = host.state()
     result = record.restore_set_aside(1, False)
-    assert (result.changed, "Nothing to restore" in result.values["msg"], host.state()) == (False, True, before)
+    assert (result.changed, "was deleted" in result.values["msg"], host.state()) == (False, True, before)
 
 
 def test_restore_acts_on_old_records_of_its_request(host):
