@@ -1,5 +1,6 @@
 """The record protects each step on a host: what a kill interrupts, the next run continues or restores."""
 
+import io
 import json
 import multiprocessing
 import os
@@ -9,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, runtimes, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.managers import Manager
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, waiting
@@ -282,7 +283,10 @@ def test_safety_check_changes_nothing(host, monkeypatch, case, code):
     before = host.state() if case != "record" else None
     with pytest.raises(FleetError) as raised:
         record.prepare(given, False)
-    assert (raised.value.code, "192.0.2.9" in raised.value.summary) == (code, case == "connections")
+    assert (raised.value.code, "12 connections (from 192.0.2.9" in raised.value.summary) == (
+        code,
+        case == "connections",
+    )
     assert code_of(set_aside) == code
     assert host.runtime.changes == []
     assert before is None or host.state() == before
@@ -1035,6 +1039,23 @@ def test_record_that_cannot_be_written_stops_prepare(host, monkeypatch, obstacle
         assert record.read()["state"] == "invalid"
     assert record.find_obstacle()
     assert code_of(lambda: prepare(host)) == "record_not_writable"
+
+
+def test_record_that_is_a_mount_point_stops_prepare(host, monkeypatch):
+    host.path.parent.mkdir()
+    host.path.touch()
+    line = f"36 35 98:0 /mnt1 {host.path} rw,noatime master:1 - ext4 /dev/sda1 rw\n"
+    monkeypatch.setattr(record, "open", lambda path: io.StringIO(line), raising=False)
+    assert code_of(lambda: prepare(host)) == "record_not_writable"
+
+
+def test_exited_container_with_a_process_is_unknown(host, monkeypatch):
+    host.runtime.add(status="exited")
+    left = iter([{60, 61}])
+    monkeypatch.setattr(runtimes, "find_processes_of", lambda identity: next(left, {61, 70}))
+    monkeypatch.setattr(container, "_END_SECONDS", 0)
+    seen = container.find_container()
+    assert (seen.state, "process 61 " in str(seen.why)) == ("unknown", True)
 
 
 def hold_lock(path, is_held):
