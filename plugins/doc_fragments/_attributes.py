@@ -1,17 +1,20 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the modules say of check mode, diff mode and where they run."""
+"""The author, and what modules support: a module documents only what differs."""
 
 
 class ModuleDocFragment:
     DOCUMENTATION = r"""
+author: slb.fleet contributors (@slb-fleet)
 options: {}
 attributes:
   check_mode:
     description: Can run in check mode and tells what would change, without changing it.
+    support: full
   diff_mode:
     description: Returns what changed, or in check mode what would change, when run with C(--diff).
+    support: full
   action:
     description: Has an action plugin, so a part of the task runs on the controller.
     support: full

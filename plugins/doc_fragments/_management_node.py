@@ -83,6 +83,8 @@ options:
       - Default is the variable C(slb_retries) of the host.
     type: int
     default: 3
+requirements:
+  - requests
 notes:
   - An empty option counts as unset.
   - The tasks of a run share one session per management node and user. Rejected credentials are tried once per run.

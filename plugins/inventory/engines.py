@@ -23,8 +23,6 @@ extends_documentation_fragment:
   - slb.fleet._management_node.with_environment
   - ansible.builtin.constructed
   - ansible.builtin.inventory_cache
-requirements:
-  - requests
 options:
   plugin:
     description: Name of this plugin.

@@ -9,15 +9,7 @@ short_description: Do one step of an installation on an engine host
 description:
   - Private. Only the actions and roles of this collection use this module, and it may change in each release.
   - Use M(slb.fleet.engine_install) or M(slb.fleet.engine_container).
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 options:
   step:
     description:

@@ -8,13 +8,8 @@ module: _interface_confirm
 short_description: Confirm an adoption of network interfaces
 description:
   - Private. Only the action of M(slb.fleet.interface) uses this module, over a fresh connection.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 attributes:
-  check_mode:
-    support: full
   diff_mode:
     support: none
 options:

@@ -14,16 +14,9 @@ description:
     answer does not suffice, RV(outcome) is V(unknown).
   - The request is sent at most once. After the answer 401, or a redirect to the login page, it is sent a second time in
     a new session.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.controller
-  - slb.fleet._management_node
-requirements:
-  - requests
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:
-    support: full
     details: Logs in and sends no install request. RV(outcome) is not returned.
   diff_mode:
     support: none

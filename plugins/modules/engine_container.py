@@ -14,15 +14,7 @@ description:
   - The deployment record keeps name, state and restart policy before the first step. An interrupted task is finished if the
     task runs again.
   - Only Docker and root's Podman of this machine are used. C(DOCKER_HOST), C(CONTAINER_HOST) and contexts are ignored.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 options:
   state:
     description:

@@ -12,16 +12,8 @@ description:
   - All pages of the list are read. Pages that contradict each other, and a list that is not as configured, are errors.
   - An engine that the list does not have is known not to exist only if the list is whole and fresh. RV(complete)
     returns whether it is.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.controller
-  - slb.fleet._management_node
-requirements:
-  - requests
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
-  check_mode:
-    support: full
   diff_mode:
     support: none
     details: The module changes nothing.

@@ -13,15 +13,7 @@ description:
   - Checks that the plan still holds, sets the container C(slb) aside if the plan says so, records the request on the host, and
     requests the installation. If the request is not sent, or the management node rejects it, the container is restored.
   - Does not wait for the end of the installation.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 options:
   plan:
     description:

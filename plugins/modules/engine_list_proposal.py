@@ -15,15 +15,7 @@ description:
   - If anything about the proposal is doubtful, RV(candidates) contains the doubts and O(dest) is not written.
   - Shows how the recorded answers of login, license and installation are understood.
   - Headers and cookies of the file are not read. Passwords, sessions and tokens are not returned.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.controller
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller]
 options:
   src:
     description: HAR file, at most 128 MiB and 20,000 requests.

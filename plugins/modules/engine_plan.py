@@ -15,16 +15,11 @@ description:
   - Does not fail if nothing safe can be done. RV(plan.action) is then V(fail), and RV(plan.fix) tells what to do.
   - The variables C(slb_*) of the host describe what is wanted. See the roles P(slb.fleet.host_preparation#role) and
     P(slb.fleet.engine_deployment#role). An empty variable is unset.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
+extends_documentation_fragment: [slb.fleet._attributes]
 requirements:
   - requests, on the controller
 attributes:
-  check_mode:
-    support: full
   diff_mode:
-    support: full
     details: Of the deployment record, with O(record).
   where:
     description: Gathers facts on the engine host with M(slb.fleet.host_info), and decides in the controller's process.

@@ -10,15 +10,7 @@ version_added: 1.0.0
 description:
   - Writes the deployment record of an engine host, the local fact C(/etc/ansible/facts.d/slb_engine.fact).
   - M(slb.fleet.engine_install) records a request before the request is sent. This module records that the engine was verified.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 options:
   state:
     description:

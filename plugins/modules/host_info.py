@@ -10,13 +10,8 @@ version_added: 1.0.0
 description:
   - Gathers all facts on which the plan of an engine host depends, in one round trip. Nothing is changed.
   - A fact that cannot be determined is V(unknown) or null, never V(absent).
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 attributes:
-  check_mode:
-    support: full
   diff_mode:
     support: none
     details: The module changes nothing.

@@ -15,15 +15,7 @@ description:
   - The change is confirmed over a fresh SSH connection. Without the confirmation, and after a reboot, the host rolls it
     back. Only the connection plugin P(ansible.builtin.ssh#connection) can be used.
   - On a host that has a default route, a lease brings an address and its subnet, but no routes and no name servers.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 options:
   interfaces:
     description:

@@ -13,16 +13,9 @@ description:
     C(delegate_to) names. That host gets no credentials.
   - An empty or incomplete answer, a web page, an error message, or an answer larger than O(max_size) is an error. The
     present file is unchanged.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.controller
-  - slb.fleet._management_node
-requirements:
-  - requests
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:
-    support: full
     details: Downloads and compares the license, and writes no file.
   diff_mode:
     support: none

@@ -12,16 +12,9 @@ description:
   - Other tasks do not need it, because they log in when necessary. Use it to check credentials and certificate first, or
     to pass the session to another task.
   - If a task of the same run has logged in already, returns that session without a second login.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.controller
-  - slb.fleet._management_node
-requirements:
-  - requests
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:
-    support: full
     details: Logs in as without check mode, because only the session changes.
   diff_mode:
     support: none

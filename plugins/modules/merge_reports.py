@@ -12,13 +12,8 @@ version_added: 1.0.0
 description:
   - Makes one report of several, with one list of hosts for a next run. Each slice of a fleet has a report of its own.
   - If a host is in several reports, the latest one counts.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.controller
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller]
 attributes:
-  check_mode:
-    support: full
   diff_mode:
     support: none
     details: Each run writes a new report.

@@ -10,15 +10,7 @@ version_added: 1.0.0
 description:
   - Moves the login banner C(/etc/motd) aside, or restores the banner. A long banner, printed after the SSH login, can break
     a deployment or let the login time out.
-author: slb.fleet contributors (@slb-fleet)
-extends_documentation_fragment:
-  - slb.fleet._attributes
-  - slb.fleet._attributes.engine_host
-attributes:
-  check_mode:
-    support: full
-  diff_mode:
-    support: full
+extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.engine_host]
 options:
   state:
     description:
