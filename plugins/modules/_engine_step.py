@@ -75,56 +75,8 @@ options:
     type: float
 """
 
-EXAMPLES = r"""
-- name: Restore what a request has changed
-  slb.fleet._engine_step:
-    step: restore
-    request_id: "{{ slb_plan.request_id }}"
-    own: true
-"""
-
-RETURN = r"""
-record:
-  description: The deployment record after the step.
-  returned: success
-  type: dict
-  sample: {state: prepared}
-set_aside_as:
-  description: New name of the container that was set aside; null if there was none.
-  returned: if a container was to be set aside
-  type: str
-  sample: slb-leftover-20261120T131400Z
-restored:
-  description: Whether a container was restored.
-  returned: with the step V(restore), or if the step failed after a change
-  type: bool
-  sample: true
-is_replaced:
-  description: Whether a container that came when a request may have been sent has the name C(slb), so that nothing was restored.
-  returned: with the step V(restore)
-  type: bool
-  sample: false
-is_unknown:
-  description: Whether the result of the step is not known.
-  returned: failure
-  type: bool
-  sample: true
-afterwards:
-  description: What the host was read to be, and how to restore a container that is still set aside.
-  returned: with O(own)
-  type: str
-  sample: Container slb is running.
-before:
-  description: The container C(slb) before the step.
-  returned: success
-  type: dict
-  sample: {state: running}
-after:
-  description: The container C(slb) after the step.
-  returned: success
-  type: dict
-  sample: {state: absent}
-"""
+EXAMPLES = "# Private."
+RETURN = "# Private: plugin_utils/_facts.py lists the keys."
 
 from typing import Any, Dict
 

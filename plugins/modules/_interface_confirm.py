@@ -19,20 +19,8 @@ options:
     required: true
 """
 
-EXAMPLES = r"""
-- name: Confirm the change
-  slb.fleet._interface_confirm:
-    token: 9a8c0dd2544a4e2fba30e9d8d5588b5f
-"""
-
-RETURN = r"""
-pending:
-  description: Interfaces whose change still waits for a confirmation.
-  returned: success
-  type: list
-  elements: str
-  sample: []
-"""
+EXAMPLES = "# Private."
+RETURN = "# Private: plugin_utils/_facts.py lists the keys."
 
 import re
 from typing import Any, Dict

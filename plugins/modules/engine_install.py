@@ -63,7 +63,7 @@ before:
   sample: {state: exited, name: slb, runtime: docker}
 after:
   description: The container C(slb) after the task.
-  returned: success
+  returned: if the request was not sent or not accepted
   type: dict
   sample: {state: absent, name: slb, runtime: docker}
 set_aside_as:
@@ -81,9 +81,4 @@ restored:
   returned: if the task failed after a change
   type: bool
   sample: true
-record:
-  description: The deployment record after the task, with the keys of RV(slb.fleet.host_info#module:slb_host.record).
-  returned: success
-  type: dict
-  sample: {state: verified, name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example", age: 12.5}
 """

@@ -76,16 +76,6 @@ record:
   returned: success
   type: dict
   sample: {state: verified, name: edge-1, manage_ip: 192.0.2.11, base_url: "https://console.example", age: 12.5}
-before:
-  description: The container C(slb) before the task, with the keys of RV(slb.fleet.host_info#module:slb_host.engine_container).
-  returned: O(state=verified)
-  type: dict
-  sample: {state: exited, name: slb, runtime: docker}
-after:
-  description: The container C(slb) after the task.
-  returned: O(state=verified)
-  type: dict
-  sample: {state: absent, name: slb, runtime: docker}
 """
 
 from typing import Any, Dict

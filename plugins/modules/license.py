@@ -3,6 +3,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 
+# Implemented by the action plugin of the same name, in the controller's own process.
+
 DOCUMENTATION = r"""
 module: license
 short_description: Download the license
@@ -96,16 +98,3 @@ code:
   type: str
   sample: license_unusable
 """
-
-from ansible.module_utils.basic import AnsibleModule
-
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import ARGUMENTS
-
-
-def main() -> None:
-    module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
-    module.fail_json(msg="Module slb.fleet.license runs as an action plugin only. Call it in a task of a play.")
-
-
-if __name__ == "__main__":
-    main()

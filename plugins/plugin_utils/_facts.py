@@ -128,8 +128,11 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
     "engine_record": {"record": Maybe(mapping), "is_unknown": Maybe(boolean)},
     "motd": {**dict.fromkeys(("moved", "is_unknown"), Maybe(boolean)), "backup_file": Maybe(text)},
     "login": {"sessionid": Maybe(text), "tls_fingerprint": Maybe(text)},
-    "engine": {"outcome": Maybe(text), "status_code": Maybe(integer), "answer": Maybe(text)},
-    "engine_info": {"engines": Maybe([mapping]), "unmapped": Maybe([text])},
+    "engine": {**dict.fromkeys(("outcome", "state", "answer"), Maybe(text)), "status_code": Maybe(integer)},
+    "engine_info": {
+        **{"engines": Maybe([mapping]), "unmapped": Maybe([text])},
+        **{"complete": Maybe(boolean), "incomplete_cause": Maybe(text)},
+    },
     "interface": {
         **dict.fromkeys(("adopted", "released", "left_alone"), Maybe([mapping])),
         **dict.fromkeys(("rolled_back", "pending"), Maybe([text])),

@@ -9,6 +9,7 @@ import yaml
 from ansible.plugins.loader import fragment_loader
 from ansible.utils.plugin_docs import get_docstring
 
+from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED
 from ansible_collections.slb.fleet.tests.tools.absolute_links import absolute
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -83,15 +84,22 @@ def test_action_group_has_each_module_that_logs_in():
     assert sorted(group) == sorted(file.stem for file in files if "slb.fleet._management_node" in file.read_text())
 
 
-@pytest.mark.parametrize("name", ["engine_plan", "engine_install", "merge_reports", "engine_list_proposal"])
+@pytest.mark.parametrize("name", ["engine_plan", "engine_install", "merge_reports", "engine_list_proposal", "license"])
 def test_documented_options_are_those_of_the_action(name):
     """ansible-test compares the options of the other modules."""
-    documented = yaml.safe_load(plugin("modules", name).DOCUMENTATION)["options"]
+    documented = documentation(ROOT / "plugins" / "modules" / f"{name}.py")[0]["options"]
     keys = {"type": "str", "elements": None, "choices": None, "default": None, "required": False}
     assert {option: {key: rules.get(key, keys[key]) for key in keys} for option, rules in documented.items()} == {
         option: {key: rules.get(key, keys[key]) for key in keys}
         for option, rules in plugin("action", name).ARGUMENTS.items()
     }
+
+
+@pytest.mark.parametrize("name", sorted(name for name in RETURNED if name[0] != "_"))
+def test_documented_values_are_taken_from_the_host(name):
+    """Actions drop other keys of a module's result."""
+    documented = documentation(ROOT / "plugins" / "modules" / f"{name}.py")[2]
+    assert set(documented) <= {*ALWAYS, *RETURNED[name]}
 
 
 def test_plays_override_no_log_of_ansible_cfg():
