@@ -57,7 +57,8 @@ _raw:
 
 import multiprocessing
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from ansible import constants, context
@@ -74,69 +75,70 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VA
 _DEFAULT = "engines"
 _MAX_EXPRESSION = 200
 _MAX_STEPS = 4
+Problem = tuple[str, str]
+"""Why a run must not begin, and the fix."""
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
         self.set_options(var_options=variables, direct=options)
-        try:
-            return self._hosts(terms, variables)
-        except AnsibleError as error:
-            _end_run(error)
-            raise
+        known, given = variables or {}, _join(terms)
+        pattern, limit = given or _DEFAULT, str(known.get("ansible_limit") or "")
+        problems = _find_in_pattern(pattern)
+        if not context.CLIARGS.get("syntax"):
+            hosts = self._find_in_hosts(given, limit, known)
+            problems = chain(problems, _find_in_options(), _find_in_limit(limit), hosts, self._find_in_variables(known))
+        for cause, fix in problems:
+            _end_run(f"{cause} Nothing was done. {fix}")
+        return [pattern]
 
-    def _hosts(self, terms: list[Any], variables: Mapping[str, Any] | None) -> list[str]:
-        parts = [part for term in terms for part in (term if isinstance(term, list) else [term])]
-        given = [str(part).strip() for part in parts if not is_empty(part)]
-        pattern, known = ",".join(given) or _DEFAULT, variables or {}
-        if not any(part.strip() for part in split_host_pattern(pattern)):
-            # To Ansible, nothing but commas is everybody.
-            raise AnsibleError(f"{pattern!r} names no host. Nothing was done. Name the hosts with slb_hosts.")
-        _refuse_slow_expression(pattern)
-        limit, groups = str(known.get("ansible_limit") or ""), known.get("groups", {})
-        if context.CLIARGS.get("syntax"):
-            return [pattern]
-        _refuse_partial_run()
-        limited_to = patterns_of(limit)
-        found = self._hosts_of(pattern, groups)
+    def _find_in_hosts(self, given: str, limit: str, known: Mapping[str, Any]) -> Iterator[Problem]:
+        pattern, groups = given or _DEFAULT, known.get("groups", {})
+        found, named = self._hosts_of(pattern, groups), {host for hosts in groups.values() for host in hosts}
         # Ansible would connect to the controller itself, in AWX to the container of the job.
-        if implicit := set(found).difference(*groups.values()):
-            raise AnsibleError(
-                f"Host {min(implicit)} is not in the inventory. Nothing was done. "
-                "Add the host to the inventory, or remove it from slb_hosts."
-            )
+        if implicit := set(found) - named:
+            fix = "Add the host to the inventory, or remove it from slb_hosts."
+            yield f"Host {min(implicit)} is not in the inventory.", fix
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
         left = set(known.get("ansible_play_hosts_all", found) if limit else found)
         if not left.intersection(found):
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
-            raise AnsibleError(
-                f"No host matches {pattern!r}{within}. Nothing was done. Groups: {there}. "
-                "Name the hosts with slb_hosts, or put them into the group engines."
-            )
-        if self.get_option("named") and not (
-            _names_hosts(limited_to, groups) or (given and _names_hosts(split_host_pattern(pattern), groups))
-        ):
-            raise AnsibleError(
-                "Hosts not named: this playbook sets engines aside on named hosts only, not on groups or patterns. "
+            fix = f"Groups: {there}. Name the hosts with slb_hosts, or put them into the group engines."
+            yield f"No host matches {pattern!r}{within}.", fix
+        limited_to = chain.from_iterable(patterns_of(limit).values())
+        is_named = _are_names(limited_to, named) or _are_names(split_host_pattern(given), named)
+        if self.get_option("named") and not is_named:
+            yield (
+                "Hosts not named: this playbook sets engines aside on named hosts only, not on groups or patterns.",
                 "Check in the web console which engines it does not list, and name their hosts: --limit HOST,HOST "
-                "or -e slb_hosts=HOST,HOST."
+                "or -e slb_hosts=HOST,HOST.",
             )
-        self._check_canary(groups)
-        _check_run_variables(known)
-        _check_report(is_needed=self.get_option("report"))
-        return [pattern]
+        if canary := _join([self.get_option("canary") or []]):
+            # Of one that is unknown, an arbitrary host would be the first.
+            first = set(self._hosts_of(canary, groups))
+            if not first or first - named:
+                cause = f"Variable slb_canary invalid: {visible(canary)} is not a host of the inventory."
+                yield cause, "Correct slb_canary, or unset it."
 
-    def _check_canary(self, groups: Mapping[str, list[str]]) -> None:
-        """Refuse a canary that is unknown: an arbitrary host would be the first. Raises AnsibleError."""
-        canary = self.get_option("canary") or []
-        names = [str(name) for name in (canary if isinstance(canary, list) else [canary]) if not is_empty(name)]
-        found = self._hosts_of(",".join(names), groups) if names else []
-        if names and (not found or set(found).difference(*groups.values())):
-            raise AnsibleError(
-                f"Variable slb_canary invalid: {visible(','.join(names))} is not a host of the inventory. Nothing was "
-                "done. Correct slb_canary, or unset it."
+    def _find_in_variables(self, known: Mapping[str, Any]) -> Iterator[Problem]:
+        """Check what plays read later, before any host is contacted; warn if the run has no report."""
+        for name in RUN_VARIABLES:
+            value = known.get(f"slb_{name}")
+            if not is_empty(value):
+                try:
+                    checked(name, value)
+                except FleetError as error:
+                    yield error.summary, error.fix
+        if "slb.fleet.report" not in (constants.CALLBACKS_ENABLED or ()):
+            missing = FleetError(
+                "report_not_enabled",
+                "Callback slb.fleet.report not enabled: this run has no report.",
+                "Set callbacks_enabled = slb.fleet.report in ansible.cfg.",
             )
+            if self.get_option("report"):  # the plan would stand nowhere else
+                yield missing.summary, missing.fix
+            Display().warning(str(missing))
 
     def _hosts_of(self, pattern: str, groups: Mapping[str, list[str]]) -> list[str]:
         """Return the hosts that match, also those that Ansible adds to the inventory."""
@@ -151,66 +153,55 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return []
 
 
-def _end_run(error: AnsibleError) -> None:
+def _join(terms: Iterable[Any]) -> str:
+    """Return texts and lists of texts as one pattern; empty ones are left out."""
+    parts = [part for term in terms for part in (term if isinstance(term, list) else [term])]
+    return ",".join(str(part).strip() for part in parts if not is_empty(part))
+
+
+def _end_run(message: str) -> None:
     """End ansible-playbook with the message alone: each ansible-core would add the keyword and the plugin to it.
 
     Not in a worker, whose task fails as usual, nor in a program that uses Ansible as a library.
     """
     if context.CLIARGS and multiprocessing.parent_process() is None:
-        Display().error(str(error.message), wrap_text=False)
+        Display().error(message, wrap_text=False)
         raise SystemExit(1)
+    raise AnsibleError(message)
 
 
-def _refuse_slow_expression(pattern: str) -> None:
-    """Refuse a regular expression whose time may grow exponentially. Raises AnsibleError."""
-    for part in split_host_pattern(pattern):
-        text = part.lstrip("!&")
-        steps = sum(text.count(each) for each in "(*+?{")
-        is_slow = len(text) > _MAX_EXPRESSION or steps > _MAX_STEPS or re.search(r"\)[*+{]", text)
-        if text.startswith("~") and is_slow:
-            raise AnsibleError(
-                f"Regular expression {visible(text[:40])} too complex. Nothing was done. Name hosts with slb_hosts."
-            )
+def _find_in_pattern(pattern: str) -> Iterator[Problem]:
+    parts = split_host_pattern(pattern)
+    if not any(part.strip() for part in parts):
+        # To Ansible, nothing but commas is everybody.
+        yield f"{pattern!r} names no host.", "Name the hosts with slb_hosts."
+    for text in (part.lstrip("!&") for part in parts):
+        # The time of such an expression may grow exponentially.
+        is_slow = len(text) > _MAX_EXPRESSION or sum(map(text.count, "(*+?{")) > _MAX_STEPS
+        if text.startswith("~") and (is_slow or re.search(r"\)[*+{]", text)):
+            yield f"Regular expression {visible(text[:40])} too complex.", "Name hosts with slb_hosts."
 
 
-def _check_run_variables(known: Mapping[str, Any]) -> None:
-    """Check what plays read later, before any host is contacted. Raises AnsibleError."""
-    for name in RUN_VARIABLES:
-        value = known.get(f"slb_{name}")
-        if not is_empty(value):
-            try:
-                checked(name, value)
-            except FleetError as error:
-                raise AnsibleError(str(error)) from None
-
-
-def _check_report(*, is_needed: bool) -> None:
-    """Warn if the run has no report. Raises AnsibleError if the plan would stand nowhere else."""
-    if "slb.fleet.report" in (constants.CALLBACKS_ENABLED or ()):
-        return
-    error = FleetError(
-        "report_not_enabled",
-        "Callback slb.fleet.report not enabled: this run has no report.",
-        "Set callbacks_enabled = slb.fleet.report in ansible.cfg.",
-    )
-    if is_needed:
-        raise AnsibleError(str(error))
-    Display().warning(str(error))
-
-
-def _refuse_partial_run() -> None:
-    """Refuse options that skip tasks: the run would do nothing, or a part, with status 0. Raises AnsibleError."""
+def _find_in_options() -> Iterator[Problem]:
+    """Options that skip tasks: the run would do nothing, or a part, with status 0."""
     skipped = [tag for tags in context.CLIARGS.get("skip_tags") or () for tag in str(tags).split(",")]
     option = "--start-at-task" if context.CLIARGS.get("start_at_task") else ""
     if option or "always" in skipped:
-        raise AnsibleError(
-            f"Option {option or '--skip-tags always'} rejected: it would skip tasks of slb.fleet. Nothing was done. "
-            "Run again without it; use --limit to select hosts."
-        )
+        cause = f"Option {option or '--skip-tags always'} rejected: it would skip tasks of slb.fleet."
+        yield cause, "Run again without it; use --limit to select hosts."
 
 
-def _names_hosts(patterns: Sequence[str], groups: Mapping[str, list[str]]) -> bool:
-    """Whether each that adds hosts is a host's name, and no word or pattern for many."""
+def _find_in_limit(limit: str) -> Iterator[Problem]:
+    parts = patterns_of(limit)
+    for part in (part for part, patterns in parts.items() if not patterns):
+        cause = f"The file {visible(part[1:])} of --limit names no host, which Ansible takes for all hosts."
+        yield cause, "Write the hosts into it, one per line, or leave --limit out."
+    if limit and not parts:
+        cause = f"--limit {visible(limit)} names no host, which Ansible takes for all hosts."
+        yield cause, "Name the hosts, or leave --limit out."
+
+
+def _are_names(patterns: Iterable[str], hosts: set[str]) -> bool:
+    """Return whether each pattern that adds hosts is the name of a host, and no word or pattern for many."""
     parts = [pattern.lstrip("&") for pattern in patterns if not pattern.startswith("!")]
-    hosts = {host for members in groups.values() for host in members}
     return bool(parts) and all(part in hosts for part in parts)

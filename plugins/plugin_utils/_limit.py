@@ -5,40 +5,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from ansible.errors import AnsibleError
 from ansible.inventory.manager import split_host_pattern
-
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-
-
-def files_of(limit: str) -> list[str]:
-    return [part[1:] for part in split_host_pattern(limit) if part.startswith("@")]
 
 
 def remember(limit: str) -> None:
     """Keep the present content of the files for the rest of the run."""
-    for path in files_of(limit):
-        _lines(path)
+    patterns_of(limit)
 
 
-def patterns_of(limit: str) -> list[str]:
-    """Return the patterns, with the lines of files. Raises AnsibleError for an empty limit, which Ansible ignores."""
-    for path in files_of(limit):
-        if not _lines(path):
-            raise AnsibleError(
-                f"The file {visible(path)} of --limit names no host, which Ansible takes for all hosts. Nothing was "
-                "done. Write the hosts into it, one per line, or leave --limit out."
-            )
+def patterns_of(limit: str) -> dict[str, Sequence[str]]:
+    """Return the patterns of each part: itself, or the lines of its file."""
     parts = [part for part in split_host_pattern(limit) if part.strip()]
-    if limit and not parts:
-        raise AnsibleError(
-            f"--limit {visible(limit)} names no host, which Ansible takes for all hosts. Nothing was done. Name the "
-            "hosts, or leave --limit out."
-        )
-    return [pattern for part in parts for pattern in (_lines(part[1:]) if part.startswith("@") else (part,))]
+    return {part: _lines(part[1:]) if part.startswith("@") else (part,) for part in parts}
 
 
 @cache
