@@ -39,16 +39,6 @@ def number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _LARGEST
 
 
-def boolean(value: Any) -> bool:
-    """Return whether the value is a boolean."""
-    return isinstance(value, bool)
-
-
-def mapping(value: Any) -> bool:
-    """Return whether the value is a mapping."""
-    return isinstance(value, Mapping)
-
-
 def integer(value: Any) -> bool:
     """Return whether the value is a whole number."""
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST
@@ -64,7 +54,7 @@ _SET_ASIDE = {
     "name": name,
     "purpose": text,
     "runtime": Maybe(one_of("docker", "podman")),
-    "exists": Maybe(boolean),
+    "exists": Maybe(bool),
     "stop_timeout": Maybe(number),
 }
 _CONTAINER = {
@@ -75,7 +65,7 @@ _CONTAINER = {
     "uptime": Maybe(number),
     "exit_code": Maybe(integer),
     "restart_count": Maybe(number),
-    "auto_remove": boolean,
+    "auto_remove": bool,
     "manager": Maybe(text),
     "manager_fix": Maybe(text),
     "start_obstacle": Maybe(text),
@@ -91,13 +81,13 @@ _RECORD = {
     "state": one_of("none", "preparing", "prepared", "requested", "restoring", "verified", "invalid"),
     **dict.fromkeys(("why", "unwritable", "request_id", "name", "manage_ip", "base_url", "verified_by"), Maybe(text)),
     **dict.fromkeys(("age", "wait_timeout"), Maybe(number)),
-    "sent": Maybe(boolean),
+    "sent": Maybe(bool),
     "containers_before": Maybe([name]),
     **dict.fromkeys(("last_verified", "verified_name"), Maybe(name)),
     **dict.fromkeys(("set_aside", "earlier"), Maybe(_SET_ASIDE)),
 }
 FACTS = {
-    "root": boolean,
+    "root": bool,
     "machine": Maybe(text),
     "addresses": Maybe([text]),
     "engine_container": _CONTAINER,
@@ -106,17 +96,17 @@ FACTS = {
     "stopped_leftovers": Maybe([name]),
     "ports": Maybe([{"port": integer, "process": Maybe(text)}]),
     "motd": Maybe({"bytes": Maybe(number), "sources": Maybe([{"source": text, "bytes": Maybe(number)}])}),
-    "interfaces": Maybe([mapping]),
+    "interfaces": Maybe([Mapping]),
 }
 """Of ``host_info``, as a plan needs them."""
 _CHANGED_CONTAINER = {
     "record": Maybe({**_RECORD, "state": Maybe(_RECORD["state"])}),
     "set_aside_as": Maybe(text),
-    **dict.fromkeys(("restored", "started", "is_replaced", "is_unknown"), Maybe(boolean)),
-    **dict.fromkeys(("before", "after"), Maybe(mapping)),
+    **dict.fromkeys(("restored", "started", "is_replaced", "is_unknown"), Maybe(bool)),
+    **dict.fromkeys(("before", "after"), Maybe(Mapping)),
 }
 ALWAYS = {
-    **dict.fromkeys(("changed", "failed"), Maybe(boolean)),
+    **dict.fromkeys(("changed", "failed"), Maybe(bool)),
     **dict.fromkeys(("msg", "code", "fix", "exception"), Maybe(text)),
     "diff": Maybe(lambda value: isinstance(value, (Mapping, list))),
     "warnings": Maybe([text]),
@@ -125,16 +115,16 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
     "host_info": {"slb_host": Maybe({key: Maybe(schema) for key, schema in FACTS.items()})},
     "_engine_step": _CHANGED_CONTAINER,
     "engine_container": _CHANGED_CONTAINER,
-    "engine_record": {"record": Maybe(mapping), "is_unknown": Maybe(boolean)},
-    "motd": {**dict.fromkeys(("moved", "is_unknown"), Maybe(boolean)), "backup_file": Maybe(text)},
+    "engine_record": {"record": Maybe(Mapping), "is_unknown": Maybe(bool)},
+    "motd": {**dict.fromkeys(("moved", "is_unknown"), Maybe(bool)), "backup_file": Maybe(text)},
     "login": {"sessionid": Maybe(text), "tls_fingerprint": Maybe(text)},
     "engine": {**dict.fromkeys(("outcome", "state", "answer"), Maybe(text)), "status_code": Maybe(integer)},
     "engine_info": {
-        **{"engines": Maybe([mapping]), "unmapped": Maybe([text])},
-        **{"complete": Maybe(boolean), "incomplete_cause": Maybe(text)},
+        **{"engines": Maybe([Mapping]), "unmapped": Maybe([text])},
+        **{"complete": Maybe(bool), "incomplete_cause": Maybe(text)},
     },
     "interface": {
-        **dict.fromkeys(("adopted", "released", "left_alone"), Maybe([mapping])),
+        **dict.fromkeys(("adopted", "released", "left_alone"), Maybe([Mapping])),
         **dict.fromkeys(("rolled_back", "pending"), Maybe([text])),
         "token": Maybe(text),
     },
@@ -167,5 +157,6 @@ def _find_invalid(value: Any, schema: Any, path: str) -> str | None:
             return path
         parts = ((item, schema[0], path) for item in value)
     else:
-        return None if schema(value) else path
+        is_valid = isinstance(value, schema) if isinstance(schema, type) else schema(value)
+        return None if is_valid else path
     return next((wrong for part in parts if (wrong := _find_invalid(*part)) is not None), None)

@@ -32,8 +32,6 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._recording import Exchan
 
 Hosts = Mapping[str, tuple[str, str]]
 """Name and address of the engine, by host."""
-Columns = Mapping[str, Sequence[str | None]]
-"""The texts of each member of the rows, by its keys joined by dots."""
 
 # fmt: off
 # Words of a state, as _word returns them. The API documents only running, deploying and failed.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -75,7 +75,6 @@ class Container:
     start_obstacle: str = ""
     connections: int | None = 0
     peers: tuple[str, ...] = ()
-    outbound: int = 0
     why: str = ""
     fix: str = ""
     health: Health = ""
@@ -116,7 +115,6 @@ class Record:
     sent: bool = False
     containers_before: tuple[str, ...] = ()
     last_verified: str | None = None
-    verified_by: str | None = None
     set_aside: SetAside | None = None
     earlier: SetAside | None = None
     verified_name: str = ""
@@ -315,49 +313,26 @@ def state_from_facts(slb_host: Mapping[str, Any], engine: Engine, listed: Listed
 
 
 def _container(facts: Mapping[str, Any]) -> Container:
-    return Container(
-        state=facts["state"],
-        id=facts.get("id"),
-        runtime=facts.get("runtime") or "docker",
-        uptime=facts.get("uptime"),
-        restart_count=int(facts.get("restart_count") or 0),
-        auto_remove=facts["auto_remove"],
-        manager=facts.get("manager") or "",
-        manager_fix=facts.get("manager_fix") or "",
-        start_obstacle=facts.get("start_obstacle") or "",
-        connections=facts.get("connections"),
-        peers=tuple(facts.get("peers") or ()),
-        outbound=int(facts.get("outbound") or 0),
-        why=facts.get("why") or "",
-        fix=facts.get("fix") or "",
-        health=facts.get("health") or "",
-        health_output=facts.get("health_output") or "",
-    )
+    # Null: they cannot be seen.
+    return Container(**{**_given(Container, facts), "connections": facts.get("connections")})
 
 
 def _record(facts: Mapping[str, Any]) -> Record:
-    aside, earlier = (_aside(facts.get(key)) for key in ("set_aside", "earlier"))
-    name = facts.get("verified_name") or ""
-    return Record(
-        state=facts["state"],
-        why=facts.get("why") or "",
-        unwritable=facts.get("unwritable") or "",
-        request_id=facts.get("request_id"),
-        engine=Engine(facts.get("name") or "", facts.get("manage_ip") or "", facts.get("base_url") or ""),
-        age=float(facts.get("age") or 0),
-        wait_timeout=float(facts.get("wait_timeout") or 0),
-        sent=bool(facts.get("sent")),
-        containers_before=tuple(facts.get("containers_before") or ()),
-        last_verified=facts.get("last_verified"),
-        verified_by=facts.get("verified_by"),
-        set_aside=aside,
-        earlier=earlier,
-        verified_name="" if name.startswith("slb-leftover-") else name,
-    )
+    given = _given(Record, facts)
+    given.update({key: _aside(given[key]) for key in ("set_aside", "earlier") if key in given})
+    if given.get("verified_name", "").startswith("slb-leftover-"):
+        del given["verified_name"]
+    return Record(**{**given, "engine": Engine(**_given(Engine, facts))})
 
 
-def _aside(facts: Mapping[str, Any] | None) -> SetAside | None:
-    if not facts:
-        return None
-    stop_timeout = float(facts.get("stop_timeout") or 0)
-    return SetAside(facts["id"], facts["name"], facts["purpose"], facts.get("exists"), stop_timeout)
+def _aside(facts: Mapping[str, Any]) -> SetAside:
+    # Null: whether the container exists is unknown.
+    return SetAside(**{**_given(SetAside, facts), "exists": facts.get("exists")})
+
+
+def _given(kind: type, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts for the fields of a dataclass. One that is null has the default of its field."""
+    given = {each.name: facts.get(each.name) for each in fields(kind)}
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value is not None
+    }

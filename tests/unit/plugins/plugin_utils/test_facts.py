@@ -1,6 +1,7 @@
 """A host can lie about types and sizes: no value of it ends in an error of Python."""
 
 import copy
+from dataclasses import fields
 
 import pytest
 
@@ -8,7 +9,14 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.plugin_utils import _facts as facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed
-from ansible_collections.slb.fleet.plugins.plugin_utils._state import Engine, Policy, state_from_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
+    Container,
+    Engine,
+    Policy,
+    Record,
+    SetAside,
+    state_from_facts,
+)
 
 ASIDE = {"id": "c0", "name": "slb-leftover-1", "purpose": "replace", "exists": True, "stop_timeout": 10}
 FACTS = {
@@ -82,7 +90,30 @@ def test_lie_is_an_invalid_answer(path, lie):
 
 
 def test_true_facts_are_accepted():
-    assert state_from_facts(FACTS, Engine(), Listed("not_configured")).container.id == "c1"
+    state = state_from_facts(FACTS, Engine(), Listed("not_configured"))
+    assert (state.container.id, state.container.peers, state.container.manager) == ("c1", ("192.0.2.9:4",), "")
+    assert (state.record.set_aside, state.record.earlier) == (SetAside(**ASIDE), None)
+    assert (state.record.engine, state.record.verified_name) == (Engine("edge-1", "192.0.2.1"), "old")
+
+
+def test_null_connections_and_leftovers_are_unknown():
+    unknown = copy.deepcopy(FACTS)
+    unknown["engine_container"]["connections"] = unknown["record"]["set_aside"]["exists"] = None
+    state = state_from_facts(unknown, Engine(), Listed("not_configured"))
+    assert (state.container.connections, state.record.set_aside.exists) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema"),
+    [
+        (Container, facts.FACTS["engine_container"]),
+        (Record, {**facts.FACTS["record"], "engine": ...}),
+        (Engine, facts.FACTS["record"]),
+        (SetAside, facts.FACTS["record"]["set_aside"].schema),
+    ],
+)
+def test_each_fact_of_a_plan_is_checked(kind, schema):
+    assert {each.name for each in fields(kind)} <= set(schema)
 
 
 @pytest.mark.parametrize("module", facts.RETURNED)
