@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import comparable
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import listed
 
 _HEAD = ("ENGINE", "ADDRESS", "STATE IN THE LIST", "MAPPED STATE", "HOST", "MATCH")
 _MATCHES = {"running": "yes", "deploying": "yes", "failed": "yes", "unknown": "yes"}
@@ -24,11 +25,15 @@ def engine_table(engines: Sequence[Mapping[str, str]], hosts: Mapping[str, Seque
     without_entry = dict(hosts)
     for engine in engines:
         row = (engine["name"], engine["address"], engine.get("console_state", ""), engine["state"])
-        found = [host for host, (name, ip) in hosts.items() if _shows(engine, str(name), str(ip))]
+        found = [
+            host
+            for host, (name, ip) in hosts.items()
+            if engine["name"] == str(name) or engine["address"] == comparable(str(ip))
+        ]
         for host in found:
             without_entry.pop(host, None)
             name, ip = map(str, hosts[host])
-            state = listed(excerpt(engines, name, ip), name, ip)
+            state = listed(engines, name, ip)
             rows.append((*row, host, _MATCHES.get(state.state, f"no: {state.words or state.state}")))
         if not found:
             rows.append((*row, "-", "no: not in the inventory"))
@@ -36,12 +41,6 @@ def engine_table(engines: Sequence[Mapping[str, str]], hosts: Mapping[str, Seque
     cells = [[visible(str(cell)) for cell in row] for row in (_HEAD, *rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(_HEAD))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-
-
-def _shows(engine: Mapping[str, str], name: str, manage_ip: str) -> bool:
-    """Return whether an entry has this name or this address."""
-    seen = excerpt([engine], name, manage_ip)
-    return bool(seen.here or seen.named)
 
 
 class FilterModule:

@@ -19,12 +19,16 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     missing,
     normalize_base_url,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, comparable
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
+    EngineList,
+    Listing,
+    comparable,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import compile_patterns
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, fetch_excerpt, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, listed
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import connection_options
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
@@ -186,7 +190,8 @@ class FleetHost:
             return
         name, address = self.engine.name, self.engine.manage_ip
         try:
-            found = listed(fetch_excerpt(self.connect(), engine_list, name, address, max_age), name, address)
+            listing = fetch_listing(self.connect(), engine_list, max_age)
+            found = listed(listing.engines, name, address, listing.gap)
         except FleetError as error:
             found = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
         is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
@@ -253,7 +258,7 @@ class FleetHost:
         if not self.is_first_to_list_unknown("list"):
             return []
         try:
-            engines = RunCache(self.connect()).engines(EngineList.from_option(engine_list)).engines
+            engines = fetch_listing(self.connect(), engine_list).engines
         except FleetError:
             return []
         return [
@@ -262,6 +267,11 @@ class FleetHost:
             if not self.reservations.is_reserved(f"name {node} {each['name']}")
             and not self.reservations.is_reserved(f"address {each['address']}")
         ]
+
+
+def fetch_listing(connection: Connection, engine_list: Any, max_age: float | None = None) -> Listing:
+    """Return the engine list of the run, at most ``max_age`` seconds old. Raises FleetError."""
+    return RunCache(connection).engines(EngineList.from_option(engine_list), max_age)
 
 
 def _call_seconds(connection: Mapping[str, Any]) -> int:

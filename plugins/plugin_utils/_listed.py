@@ -6,19 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address
-from typing import Any, Literal
+from typing import Literal
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
-    UNMAPPED,
-    EngineList,
-    comparable,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import UNMAPPED, comparable
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP, Gap
-from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
@@ -42,22 +36,6 @@ decide. ``not_configured``: no list is configured."""
 
 
 @dataclass(frozen=True)
-class Excerpt:
-    """What a list of ``size`` engines shows at one address and of one name.
-
-    ``uncomparable``: an address in it that is no IP address, such as a host's name or an empty text; None if there is
-    none.
-    ``gap``: why an engine that is not in the list may exist.
-    """
-
-    size: int
-    here: tuple[Mapping[str, str], ...] = ()
-    named: tuple[Mapping[str, str], ...] = ()
-    uncomparable: str | None = None
-    gap: Gap = NO_GAP
-
-
-@dataclass(frozen=True)
 class Listed:
     """``words``: what an operator has to know beyond the state. ``is_about_it``: an entry speaks of this engine.
 
@@ -71,35 +49,25 @@ class Listed:
     code: str = ""
 
 
-def excerpt(engines: Iterable[Mapping[str, str]], name: str, manage_ip: str, gap: Gap = NO_GAP) -> Excerpt:
-    listed, address = list(engines), comparable(manage_ip)
-    return Excerpt(
-        len(listed),
-        tuple(engine for engine in listed if engine["address"] == address),
-        tuple(engine for engine in listed if engine["name"] == name),
-        next((engine["address"] for engine in listed if not is_address(engine["address"])), None),
-        gap,
-    )
-
-
-def listed(seen: Excerpt, name: str, manage_ip: str) -> Listed:
-    """The state of the engine ``name`` at ``manage_ip``."""
-    if not seen.size and seen.gap.kind not in ("part", "stale"):
+def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap: Gap = NO_GAP) -> Listed:
+    """Return the state of the engine ``name`` at ``manage_ip``. ``gap``: why an engine that is not listed may exist."""
+    if not engines and gap.kind not in ("part", "stale"):
         return Listed("empty", "check its path, the permissions of the user and the filter")
-    names = sorted({engine["name"] for engine in seen.here})
+    address = comparable(manage_ip)
+    here = [engine for engine in engines if engine["address"] == address]
+    others = [engine["address"] for engine in engines if engine["name"] == name and engine["address"] != address]
+    names = sorted({engine["name"] for engine in here})
     if name in names:
-        here = _listed_here(seen, names)
-        if here.state == "failed" and seen.gap.kind == "stale":  # it may run by now
-            return _incomplete(seen)
-        return _elsewhere(seen, name, manage_ip) or here if here.state == "failed" else here
+        found = _listed_here(here, names)
+        if found.state == "failed" and gap.kind == "stale":  # it may run by now
+            return _incomplete(gap)
+        return _elsewhere(others, name, manage_ip, "where it has failed") or found if found.state == "failed" else found
     if names:
         return Listed("other_name", f"it lists {' and '.join(names)} at {manage_ip}, and not {name}", is_about_it=True)
-    return _elsewhere(seen, name, manage_ip) or _not_here(seen, manage_ip)
+    return _elsewhere(others, name, manage_ip, f"and not at {manage_ip}") or _not_here(engines, name, manage_ip, gap)
 
 
-def _elsewhere(seen: Excerpt, name: str, manage_ip: str) -> Listed | None:
-    not_here = "where it has failed" if seen.here else f"and not at {manage_ip}"
-    others = [engine["address"] for engine in seen.named if engine["address"] != comparable(manage_ip)]
+def _elsewhere(others: Sequence[str], name: str, manage_ip: str, not_here: str) -> Listed | None:
     for address in others:
         if not is_address(address):
             return Listed("unknown", f"it lists {name} at {address!r}, which is no IP address", is_about_it=True)
@@ -108,28 +76,30 @@ def _elsewhere(seen: Excerpt, name: str, manage_ip: str) -> Listed | None:
     return None
 
 
-def _listed_here(seen: Excerpt, names: list[str]) -> Listed:
-    states = {engine["state"] for engine in seen.here}
+def _listed_here(here: Sequence[Mapping[str, str]], names: Sequence[str]) -> Listed:
+    states = {engine["state"] for engine in here}
     if len(names) > 1 or len(states) > 1:
         return Listed("unknown", f"it lists several engines at this address: {', '.join(names)}", is_about_it=True)
     state = states.pop()
     if state == UNMAPPED:
-        word = seen.here[0].get("console_state", "")
+        word = here[0].get("console_state", "")
         return Listed("unknown", f"it calls the engine's state {word!r}, an unmapped state", True)
     return Listed(state, is_about_it=True)  # type: ignore[arg-type]
 
 
-def _not_here(seen: Excerpt, manage_ip: str) -> Listed:
+def _not_here(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap: Gap) -> Listed:
     if not is_address(manage_ip):
-        return Listed("unknown", f"{manage_ip!r} is no IP address and cannot be compared with it", bool(seen.named))
-    if seen.uncomparable is not None:
-        words = f"it has addresses that are no IP addresses, such as {seen.uncomparable!r}, which cannot be compared"
-        return Listed("unknown", words, bool(seen.named))
-    return _incomplete(seen) if seen.gap.kind else Listed("not_listed")
+        is_named = any(engine["name"] == name for engine in engines)
+        return Listed("unknown", f"{manage_ip!r} is no IP address and cannot be compared with it", is_named)
+    uncomparable = next((engine["address"] for engine in engines if not is_address(engine["address"])), None)
+    if uncomparable is not None:
+        words = f"it has addresses that are no IP addresses, such as {uncomparable!r}, which cannot be compared"
+        return Listed("unknown", words)
+    return _incomplete(gap) if gap.kind else Listed("not_listed")
 
 
-def _incomplete(seen: Excerpt) -> Listed:
-    return Listed("incomplete", seen.gap.cause, fix=seen.gap.fix)
+def _incomplete(gap: Gap) -> Listed:
+    return Listed("incomplete", gap.cause, fix=gap.fix)
 
 
 def is_another_machine(manage_ip: str, own: Iterable[str]) -> bool:
@@ -149,22 +119,3 @@ def is_address(text: str) -> bool:
         return ":" in address and bool(IPv6Address(address))
     except ValueError:
         return False
-
-
-def fetch_excerpt(
-    connection: Connection, engine_list: Any, name: str, manage_ip: str, max_age: float | None
-) -> Excerpt:
-    """Return what the engine list of the run shows of one engine.
-
-    Args:
-        connection: To the management node.
-        engine_list: The variable ``slb_engine_list``.
-        name: Of the engine.
-        manage_ip: Of the engine.
-        max_age: Maximum age of the fetch in seconds; None for any fetch of this run.
-
-    Raises FleetError.
-    """
-    configured = EngineList.from_option(engine_list)
-    listing = RunCache(connection).engines(configured, max_age)
-    return excerpt(listing.engines, name, manage_ip, listing.gap)

@@ -8,10 +8,15 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.action import engine_install
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CHECK_FIRST, Install
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import LIST, facts, host
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
+    LIST,
+    OTHER_ENGINE,
+    facts,
+    host,
+)
 
 GONE = AnsibleConnectionFailure("gone")
 
@@ -262,7 +267,9 @@ def test_install_of_a_plan_without_work_is_refused(node, action_planned):
 def test_install_reads_a_list_of_pages_again(node, monkeypatch, lists, by_list, age):
     """An engine that moved from one page to another while the list was read is not missing."""
     ages = []
-    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *arguments: ages.append(arguments[-1]) or Excerpt(5))
+    monkeypatch.setattr(
+        fleet_host, "fetch_listing", lambda *arguments: ages.append(arguments[-1]) or Listing([OTHER_ENGINE])
+    )
     node.host.variables["engine_list"] = {**LIST, **lists}
     action = Action(prepared, marked)
     action._task.args["plan"]["plan"]["by_list"] = by_list
@@ -280,7 +287,7 @@ def test_list_that_misses_an_engine_ends_replacements(node, monkeypatch, answer,
     action._task.args["plan"]["plan"]["by_list"] = by_list
     code_of(action)
     assert node.host.reservations.noted("not accepted aa11") == ["edge-1"]
-    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_unused: Excerpt(5))
+    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_unused: Listing([OTHER_ENGINE]))
     node.other.fetch_list()
     assert node.other.plan(facts(2), 0).code == ("engine_list_unreliable" if is_wrong and by_list else "leftover")
 

@@ -11,10 +11,15 @@ from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
-from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import CONTAINER, LIST, facts
+from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
+    CONTAINER,
+    LIST,
+    OTHER_ENGINE,
+    facts,
+)
 
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
 VERIFIED = {"state": "verified", **ENGINE, "last_verified": "c1", "request_id": "aa11", "verified_by": "host"}
@@ -64,23 +69,23 @@ class Action(engine_plan.ActionModule):
 @pytest.fixture(autouse=True)
 def node(tmp_path, monkeypatch):
     """A management node: ``logins``, the ``failure`` of a login, and the maximum ages of the ``fetched`` lists."""
-    node = SimpleNamespace(logins=0, failure=None, fetched=[], excerpt=Excerpt(5))
+    node = SimpleNamespace(logins=0, failure=None, fetched=[], listing=Listing([OTHER_ENGINE]))
 
     def log_in():
         node.logins += 1
         if node.failure:
             raise node.failure
 
-    def fetch(connection, _engine_list, _name, _address, max_age):
+    def fetch(connection, _engine_list, max_age=None):
         node.fetched.append(max_age)
         node.end = connection.end
-        if isinstance(node.excerpt, FleetError):
-            raise node.excerpt
-        return node.excerpt
+        if isinstance(node.listing, FleetError):
+            raise node.listing
+        return node.listing
 
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
     monkeypatch.setattr(engine_plan, "Client", lambda *_unused: SimpleNamespace(log_in=log_in))
-    monkeypatch.setattr(fleet_host, "fetch_excerpt", fetch)
+    monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
     return node
 
 
@@ -295,7 +300,7 @@ def test_comparison_of_a_healthy_host_repeats_its_plan():
 
 
 def test_comparison_asks_no_management_node_that_was_unavailable(node):
-    node.excerpt = FleetError("management_node_unavailable", "No answer.", "Check it.")
+    node.listing = FleetError("management_node_unavailable", "No answer.", "Check it.")
     first = Action(LEFTOVER).run_with(engine_list=LIST)
     second = Action(phase="compare", planned=first, group="ready", list_unknown_engines=True)
     result = second.run_with(engine_list=LIST)

@@ -13,7 +13,6 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Excerpt
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Record, SetAside, State
 
@@ -42,12 +41,13 @@ def host(folder, number, size=4, **variables):
     return made
 
 
+OTHER_ENGINE = {"name": "other", "address": "192.0.2.250", "state": "running"}
 LIST = {"path": "/engines", "name": "n", "address": "a", "state": "s", "running": ["up"]}
 
 
 @pytest.mark.parametrize(("limit", "blocked"), [("10%", True), ("50%", True), ("75%", False), (3, False), (0, True)])
 def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limit, blocked):
-    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
     hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
     for each in hosts:
         each.fetch_list()
@@ -62,7 +62,7 @@ def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limi
 
 def test_percentage_is_of_the_hosts_of_the_run(tmp_path, monkeypatch):
     """The plays after the check have fewer hosts."""
-    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
     for number, size in ((1, 20), (2, 20), (1, 2)):
         checked = host(tmp_path, number, size=size, engine_list=LIST)
         checked.fetch_list()
@@ -75,9 +75,7 @@ def test_engine_that_starts_after_the_fetch_is_not_missing(tmp_path, monkeypatch
     """Facts are gathered after the fetch: an engine that is deployed in between runs, and is still listed so."""
     world = {"listed": "deploying", "container": "absent"}
     entry = {"name": "edge-1", "address": "192.0.2.1"}
-    monkeypatch.setattr(
-        fleet_host, "fetch_excerpt", lambda *_unused: Excerpt(1, ({**entry, "state": world["listed"]},))
-    )
+    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_unused: Listing([{**entry, "state": world["listed"]}]))
 
     class Action(engine_plan.ActionModule):
         def __init__(self):
@@ -254,7 +252,7 @@ def test_steps_are_those_of_the_action(tmp_path, action, number, while_remediati
     [(4, "1%", 1), (4, "0%", 0), (20, "10%", 2), (29, "10%", 2), (30, "10%", 3), (4, "100%", 4), (4, 2, 2)],
 )
 def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, size, limit, allowed):
-    monkeypatch.setattr(fleet_host, "fetch_excerpt", lambda *_arguments: Excerpt(5))
+    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
     codes = []
     for number in range(1, 6):
         each = host(tmp_path, number, size=size, engine_list=LIST, max_replaced=limit)
@@ -290,7 +288,7 @@ def plan_after(tmp_path, monkeypatch):
     """Return the plan of a host with this container, after a fetch with this result."""
 
     def make(fetch, container, **variables):
-        monkeypatch.setattr(fleet_host, "fetch_excerpt", fetch)
+        monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
         known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_play_hosts_all": ["edge-1"]}
         known |= {"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"}
         known |= {"slb_engine_list": LIST, **variables}
@@ -323,7 +321,7 @@ def test_failed_fetch_keeps_its_code_and_fix(plan_after, code, container):
 
 
 def empty_fetch(*_arguments):
-    return Excerpt(0)
+    return Listing([])
 
 
 @pytest.mark.parametrize("may_be_empty", [True, False])
@@ -349,14 +347,10 @@ def unknown(tmp_path, monkeypatch):
     """Return the engines that a run with edge-1 reports as unknown."""
 
     def report(engines=ENGINES, limit="all", **variables):
-        class Cache:
-            def __init__(self, _connection):
-                pass
+        def fetch(*_arguments):
+            return Listing(engines if isinstance(engines, list) else engines())
 
-            def engines(self, _engine_list):
-                return Listing(engines if isinstance(engines, list) else engines())
-
-        monkeypatch.setattr(fleet_host, "RunCache", Cache)
+        monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
         known = {"inventory_hostname": "edge-1", "ansible_host": "192.0.2.1", "ansible_limit": limit}
         known |= {"slb_base_url": "https://console.example", "slb_username": "u", "slb_password": "p"}
         known |= {"slb_engine_list": LIST, **variables}

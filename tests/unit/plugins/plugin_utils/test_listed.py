@@ -4,7 +4,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.filter.fleet import engine_table
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import Gap
-from ansible_collections.slb.fleet.plugins.plugin_utils._listed import excerpt, is_another_machine, listed
+from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine, listed
 
 
 def entry(name="edge-1", address="192.0.2.11", state="running", word="up"):
@@ -41,7 +41,7 @@ ABOUT_NO_ENGINE = ("gone", "none at all", "another one under the name of its hos
 
 @pytest.mark.parametrize(("case", "engines", "state", "words"), CASES, ids=[case[0] for case in CASES])
 def test_state_of_an_engine(case, engines, state, words):
-    found = listed(excerpt(engines, "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11")
+    found = listed(engines, "edge-1", "192.0.2.11")
     assert (found.state, words in found.words) == (state, True), found
     assert found.is_about_it == (case not in ABOUT_NO_ENGINE)
 
@@ -64,13 +64,13 @@ def test_state_of_an_engine(case, engines, state, words):
     ],
 )
 def test_state_in_a_list_that_proves_no_absence(engines, kind, state):
-    found = listed(excerpt(engines, "edge-1", "192.0.2.11", Gap(kind, "why", "how")), "edge-1", "192.0.2.11")
+    found = listed(engines, "edge-1", "192.0.2.11", Gap(kind, "why", "how"))
     assert found.state == state
     assert (found.words, found.fix) == ("why", "how") or state != "incomplete"
 
 
 def test_name_instead_of_an_address_is_unknown():
-    found = listed(excerpt([OTHER], "edge-1", "edge-1.lan"), "edge-1", "edge-1.lan")
+    found = listed([OTHER], "edge-1", "edge-1.lan")
     assert (found.state, found.is_about_it) == ("unknown", False)
     assert "'edge-1.lan' is no IP address" in found.words
 
@@ -81,9 +81,7 @@ def test_listed_name_instead_of_an_address_is_unknown(address):
     assert is_another_machine("192.0.2.12", ["192.0.2.11", "2001:db8::1"])
     assert not is_another_machine("2001:DB8:0::1", ["192.0.2.11", "2001:db8::1"])
     assert not is_another_machine("192.0.2.12", [])
-    assert (
-        listed(excerpt([entry("edge-2", address)], "edge-1", "192.0.2.11"), "edge-1", "192.0.2.11").state == "unknown"
-    )
+    assert listed([entry("edge-2", address)], "edge-1", "192.0.2.11").state == "unknown"
 
 
 def test_engine_table_shows_each_engine_and_each_host_once():
