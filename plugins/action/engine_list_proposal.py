@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
@@ -22,12 +21,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import compile_patterns
 from ansible_collections.slb.fleet.plugins.module_utils._system.files import file_errors, write_atomically
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
-    given_options,
-    raw_arguments,
-    refuse_facts,
-    with_defaults,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._proposal import Candidate, propose
 from ansible_collections.slb.fleet.plugins.plugin_utils._proposal_report import (
     as_yaml,
@@ -49,23 +44,11 @@ _MODE = 0o644
 _MAX_PRESENT = 1024 * 1024  # characters
 
 
-class ActionModule(ActionBase):  # type: ignore[misc]
+class ActionModule(HostAction):
     _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        super().run(tmp, task_vars)
-        variables = task_vars or {}
-        try:
-            refuse_facts(variables)
-            raw = raw_arguments(self._task)
-            given = given_options(ARGUMENTS, self._task.args, raw, variables, self._templar)
-            return self._propose(with_defaults(ARGUMENTS, given))
-        except FleetError as error:
-            return {"failed": True, **error.as_result()}
-
-    def _propose(self, options: Mapping[str, Any]) -> dict[str, Any]:
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        options = with_defaults(ARGUMENTS, self.read_options(ARGUMENTS, variables))
         hosts, patterns = _read_hosts(options["hosts"]), compile_patterns(options)
         base_urls = {normalize_base_url(each) for each in options["base_urls"]}
         if not base_urls:

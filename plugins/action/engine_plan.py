@@ -22,11 +22,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
-    given_options,
-    raw_arguments,
-    with_defaults,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
@@ -47,10 +43,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 class ActionModule(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
-        given = given_options(
-            ARGUMENTS, self._task.args, raw_arguments(self._task), variables, self._templar, environment=False
-        )
-        options = with_defaults(ARGUMENTS, given)
+        options = with_defaults(ARGUMENTS, self.read_options(ARGUMENTS, variables, environment=False))
         phase, planned = options["phase"], options["planned"] or {}
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from ansible.plugins.action import ActionBase
-
-from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
+    expand_home,
+    invalid,
+    missing,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import names_for_retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.merging import merge_documents, read_document
@@ -23,36 +24,23 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
-class ActionModule(ActionBase):  # type: ignore[misc]
+class ActionModule(HostAction):
     _requires_connection = False
-    _supports_check_mode = True
-    _supports_async = False
 
-    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
-        super().run(tmp, task_vars)
-        validation = ArgumentSpecValidator(ARGUMENTS).validate(self._task.args)
-        if validation.error_messages:
-            return {"failed": True, "msg": "; ".join(validation.error_messages)}
-        options = validation.validated_parameters
-        try:
-            for option, variable, value in (
-                ("reports", "slb_reports", "the report.json files, or their folders"),
-                ("dest", "slb_merged_dir", "the folder for the merged report"),
-            ):
-                if not options[option] or not str(options[option]).strip():
-                    raise FleetError(
-                        "missing_option", f"Option {option} missing (variable {variable}).", f"Set it to {value}."
-                    )
-            into = Path(options["dest"]).absolute()
-            if into.exists() and not into.is_dir():
-                raise FleetError("invalid_option", f"Option dest invalid: {into} is a file.", "Set it to a folder.")
-            document = merge_documents([read_document(Path(source)) for source in options["reports"]], str(into))
-            if not self._task.check_mode:
+    def act(self, variables: dict[str, Any]) -> dict[str, Any]:
+        given = self.read_options(ARGUMENTS, variables)
+        if not given["reports"]:
+            raise missing("reports").named(given.names)
+        into = expand_home("dest", given["dest"]).absolute()
+        if into.exists() and not into.is_dir():
+            raise invalid("dest", f"{into} is a file", "Set it to a folder.").named(given.names)
+        sources = [expand_home("reports", source) for source in given["reports"]]
+        document = merge_documents([read_document(source) for source in sources], str(into))
+        if not self._task.check_mode:
+            try:
                 write_all(into, document, AT_THE_END)
-        except FleetError as error:
-            return {"failed": True, **error.as_result()}
-        except OSError as error:
-            return {"failed": True, "msg": f"Folder {into} not written: {error.strerror}."}
+            except OSError as error:
+                return {"failed": True, "msg": f"Folder {into} not written: {error.strerror}."}
         return {
             "changed": True,
             "dest": str(into),

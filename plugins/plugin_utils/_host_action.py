@@ -18,9 +18,15 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._causes import find_cause
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Options
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, check
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
+    Spec,
+    given_options,
+    raw_arguments,
+    refuse_facts,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 try:
@@ -89,6 +95,11 @@ class HostAction(ActionBase):  # type: ignore[misc]
     def given(self) -> dict[str, Any]:
         """Return the task's options that are set; an empty one is unset."""
         return {option: value for option, value in self._task.args.items() if not is_empty(value)}
+
+    def read_options(self, spec: Spec, variables: Mapping[str, Any], *, environment: bool = True) -> Options:
+        """Return the task's options that are set, in the types of ``spec``. Raises OptionError."""
+        raw = raw_arguments(self._task)
+        return given_options(spec, self._task.args, raw, variables, self._templar, environment=environment)
 
     def on_host(
         self, module: str, arguments: dict[str, Any], variables: dict[str, Any], *, attempts: int = 2

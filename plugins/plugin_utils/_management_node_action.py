@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ansible.errors import AnsibleConnectionFailure
@@ -23,7 +23,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, raw_arguments, with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
 
@@ -44,7 +44,7 @@ class ManagementNodeAction(HostAction):
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         is_elsewhere = bool(self._task.delegate_to) and self._connection.transport != "local" and self.has_module
         with self._environment():
-            given = self._given(variables, environment=not is_elsewhere)
+            given = self.read_options(self.argument_spec, variables, environment=not is_elsewhere)
             try:
                 values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
             except OptionError as error:
@@ -52,12 +52,6 @@ class ManagementNodeAction(HostAction):
         if self.is_secret and not values.get("failed"):
             values["_ansible_no_log"] = True
         return values
-
-    def _given(self, variables: Mapping[str, Any], *, environment: bool) -> Options:
-        raw = raw_arguments(self._task)
-        return given_options(
-            self.argument_spec, self._task.args, raw, variables, self._templar, environment=environment
-        )
 
     def _run_here(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
         options = with_defaults(self.argument_spec, given)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 from ansible.parsing.dataloader import DataLoader
+from ansible.plugins.action import ActionBase
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.action import engine_list_proposal
@@ -23,13 +24,14 @@ class Action(engine_list_proposal.ActionModule):
             args=args, check_mode=check_mode, async_val=0, get_ds=dict, action="", resolved_action=""
         )
         self._templar = Templar(loader=DataLoader())
-        self._connection = SimpleNamespace(_shell=SimpleNamespace(tmpdir=None))
+        self._connection = SimpleNamespace(_load_name="local")
+        self._discovered_interpreter_key = None
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Return the result of the task for these requests."""
-    monkeypatch.setattr(engine_list_proposal.ActionBase, "run", lambda *_arguments: {})
+    monkeypatch.setattr(ActionBase, "run", lambda *_arguments: {})
 
     def run_task(*entries, check_mode=False, dest=tmp_path / "group_vars" / "engines.yml", **options):
         source = tmp_path / "console.har"
