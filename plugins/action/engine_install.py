@@ -24,10 +24,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
     REJECTED,
     request_install,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
-from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
+from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, connection_lost, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._state import Outcome
 
@@ -162,7 +161,7 @@ class ActionModule(HostAction):
             try:
                 answer = self.on_host("_engine_step", {**arguments, **limits}, variables, attempts=1)
             except AnsibleConnectionFailure as error:
-                lost = visible(str(error))[-150:].strip()
+                lost = str(error)
             except FleetError as error:
                 if error.code != "host_unreachable":
                     error.values["is_unknown"] = True  # no failure of the module: what it did is not known
@@ -177,12 +176,7 @@ class ActionModule(HostAction):
                     raise
                 return answer
             self.reset_connection()
-        raise FleetError(
-            "host_unreachable",
-            f"Connection to the host lost: {lost}.",
-            "Check the network and sshd on the host, then run again.",
-            is_unknown=True,
-        )
+        raise connection_lost(lost)
 
 
 def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,7 @@ else:
     get_module_encoder("legacy", Direction.CONTROLLER_TO_MODULE)
     get_module_decoder("legacy", Direction.MODULE_TO_CONTROLLER)
 
+_CHECK_SSH = "Check the network and sshd on the host, then run again."
 _MARGIN_SECONDS = 5
 """For the connection, of the time limit of a task."""
 _UNREADABLE = ("module_stdout", "module_stderr", "rc")
@@ -137,7 +138,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
             raise FleetError(
                 "host_unreachable",
                 f"Connection lost: SSH ended with status {answer.get('rc')} and no valid answer.",
-                "Check the network and sshd on the host, then run again.",
+                _CHECK_SSH,
             )
         last = visible(printed.splitlines()[-1]).rstrip(".")[:150]
         raise FleetError("host_not_checked", f"Module not run on the host: {last}.", "")
@@ -151,13 +152,14 @@ class HostAction(ActionBase):  # type: ignore[misc]
             error.values["is_unknown"] = True
             raise
         except AnsibleConnectionFailure as error:
-            cause = find_cause(str(error))
-            raise FleetError(
-                "host_unreachable",
-                f"Connection to the host lost: {visible(str(error))[-150:].strip()}.",
-                cause.fix if cause else "Check the network and sshd on the host, then run again.",
-                is_unknown=True,
-            ) from None
+            raise connection_lost(str(error)) from None
+
+
+def connection_lost(words: str) -> FleetError:
+    """Return the failure of a connection that was lost, so that what the module did is not known."""
+    summary = f"Connection to the host lost: {visible(words)[-150:].strip()}."
+    cause = find_cause(words)
+    return FleetError("host_unreachable", summary, cause.fix if cause else _CHECK_SSH, is_unknown=True)
 
 
 def raise_failure(answer: Mapping[str, Any]) -> None:
