@@ -27,7 +27,7 @@ class ActionModule(HostAction):
             given.update(open_age=0, **self._age_of_own(str(given.get("request_id"))))
         if self._task.timeout:
             given.setdefault("time_limit", self.seconds_left(self._task.timeout))
-        answer = self.on_host_again("_engine_step", given, variables)
+        answer = self.on_host_again("_engine_step", given)
         return {**answer, "afterwards": _describe(answer)} if is_own and not answer.get("failed") else answer
 
     def _age_of_own(self, request_id: str) -> dict[str, Any]:

@@ -16,4 +16,4 @@ class ActionModule(HostAction):
         given = self.given()
         if self._task.timeout:
             given.setdefault("time_limit", self.seconds_left(self._task.timeout))
-        return self.on_host_again("engine_container", given, variables)
+        return self.on_host_again("engine_container", given)

@@ -63,9 +63,8 @@ class ActionModule(HostAction):
             "request_id": request_id,
             **{"name": host.engine.name, "manage_ip": host.engine.manage_ip, "base_url": host.engine.base_url},
         }
-        prepared = self._on_host_twice(
-            host, {**step, **_expectations(host, planned), "step": "prepare", "action": plan.action}, variables
-        )
+        prepare = {**step, **_expectations(host, planned), "step": "prepare", "action": plan.action}
+        prepared = self._on_host_twice(host, prepare)
         result = {
             "changed": True,
             "requests": requests + 1,
@@ -75,12 +74,12 @@ class ActionModule(HostAction):
         }
         if self._task.check_mode:
             return {**result, "requests": requests, "msg": f"Would request the installation of {host.engine.name}."}
-        outcome, failure = self._request(host, client, step, prepared, variables)
+        outcome, failure = self._request(host, client, step, prepared)
         if outcome in _NEGATIVE:
             host.reservations.note(f"not accepted {request_id}", host.name)
             if outcome == EXISTS and planned["plan"].get("by_list"):
                 host.reservations.note(f"list wrong {host.engine.base_url}", host.name)
-            self._restore(host, prepared, request_id, outcome, failure, variables)
+            self._restore(host, prepared, request_id, outcome, failure)
         # Of an unknown outcome, the answer may show the cause.
         msg = failure.summary if failure else f"Installation of {host.engine.name} {outcome}."
         if failure and failure.values.get("status_code") and failure.fix != CHECK_FIRST:
@@ -94,13 +93,12 @@ class ActionModule(HostAction):
         client: Client,
         step: dict[str, Any],
         prepared: Mapping[str, Any],
-        variables: dict[str, Any],
     ) -> tuple[Outcome, FleetError | None]:
         """Record the request and send it, at most once. Return its outcome, and the failure that it came with."""
         try:
             _require_record(prepared, step["request_id"], "prepared")
             began = boot_time()
-            marked = self._on_host_twice(host, {**step, "step": "mark"}, variables)
+            marked = self._on_host_twice(host, {**step, "step": "mark"})
             _require_record(marked, step["request_id"], "requested")
             host.reservations.note(f"sent {step['request_id']}", host.name)
             install = request_install(client, host.request, host.variables, send_by=began + _SEND_SECONDS)
@@ -117,14 +115,13 @@ class ActionModule(HostAction):
         request_id: str,
         outcome: Outcome,
         failure: FleetError | None,
-        variables: dict[str, Any],
     ) -> None:
         """Restore the host after a request that was not sent or not accepted, and raise the failure.
 
         Returns if a container that came after the request has the name ``slb``: then the host decides.
         """
         own = {"request_id": request_id, "open_age": 0, "requested_age": 0, "lock_timeout": _LOCK_SECONDS}
-        answer = self.on_host_again("_engine_step", {"step": "restore", **own}, variables)
+        answer = self.on_host_again("_engine_step", {"step": "restore", **own})
         if answer.get("is_replaced"):
             return
         words = str(failure.values.get("answer") or failure.summary) if failure else ""
@@ -149,7 +146,7 @@ class ActionModule(HostAction):
             values["set_aside_as"] = aside
         raise FleetError(code, summary, fix, outcome=outcome, **values)
 
-    def _on_host_twice(self, host: FleetHost, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def _on_host_twice(self, host: FleetHost, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to a step. If an answer is lost, the second execution finishes the first and answers again.
 
         Raises FleetError; with the value ``is_unknown`` if an answer was lost.
@@ -159,7 +156,7 @@ class ActionModule(HostAction):
             seconds = self.seconds_left(host.step_seconds)
             limits = {"time_limit": seconds, "lock_timeout": min(_LOCK_SECONDS, int(seconds))}
             try:
-                answer = self.on_host("_engine_step", {**arguments, **limits}, variables, attempts=1)
+                answer = self.on_host("_engine_step", {**arguments, **limits}, attempts=1)
             except AnsibleConnectionFailure as error:
                 lost = str(error)
             except FleetError as error:

@@ -71,7 +71,7 @@ class ActionModule(HostAction):
             slb_host = planned["slb_host"]
         else:
             gather = self.on_host_again if is_deploying else self.on_host
-            answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]}, variables)
+            answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]})
             raise_failure(answer)
             slb_host = answer.get("slb_host") or {}
         is_compared = is_deploying or phase == "compare"
@@ -80,7 +80,7 @@ class ActionModule(HostAction):
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
         result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
-            result, plan = self._record(host, slb_host, plan, variables)
+            result, plan = self._record(host, slb_host, plan)
         elif plan.action in ("install", "replace") and not host.policy.remediates:
             host.end = self.time_before_end(_END_SECONDS)
             plan = host.plan_again(session=_find_obstacle(host))
@@ -89,9 +89,7 @@ class ActionModule(HostAction):
             result.update({"warnings": unknown} if unknown else {})
         return self._result(host, slb_host, plan, options, result, requests)
 
-    def _record(
-        self, host: FleetHost, slb_host: Mapping[str, Any], plan: Plan, variables: dict[str, Any]
-    ) -> tuple[dict[str, Any], Plan]:
+    def _record(self, host: FleetHost, slb_host: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], Plan]:
         arguments = {
             "state": "verified",
             **asdict(host.engine),
@@ -99,7 +97,7 @@ class ActionModule(HostAction):
             "verified_by": plan.verified_by,
             "remove_leftovers": host.policy.remove_leftovers,
         }
-        answer = self.on_host_again("engine_record", arguments, variables)
+        answer = self.on_host_again("engine_record", arguments)
         raise_failure(answer)
         is_changed = bool(answer.get("changed"))
         result = {"changed": is_changed, "has_recorded": is_changed, "is_unknown": bool(answer.get("is_unknown"))}

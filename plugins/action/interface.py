@@ -31,24 +31,24 @@ class ActionModule(HostAction):
                 f"Interfaces not adopted: connection plugin {self._connection.transport} cannot confirm the change.",
                 "Use ansible_connection: ssh for this host.",
             )
-        result = self.on_host("interface", arguments, variables, attempts=1)
+        result = self.on_host("interface", arguments, attempts=1)
         token = str(result.pop("token", ""))
         if result.get("pending") and not result.get("failed"):
-            self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS), variables)
+            self._confirm(token, int(arguments.get("confirm_timeout") or _CONFIRM_SECONDS))
             result["pending"] = []
         if result.get("rolled_back"):
             names = ", ".join(map(str, result["rolled_back"]))
             result["warnings"] = [f"Unconfirmed adoption of an earlier run rolled back: {names}."]
         return result
 
-    def _confirm(self, token: str, seconds: int, variables: dict[str, Any]) -> None:
+    def _confirm(self, token: str, seconds: int) -> None:
         """Confirm until it has succeeded, or the host rolls back. Raises FleetError."""
         shared = self._connection.get_option("ssh_args") or ""
         self._connection.set_option("ssh_args", f"{_FRESH} {shared}")
         deadline, cause = time.monotonic() + seconds, ""
         while True:
             try:
-                answer = self.on_host("_interface_confirm", {"token": token}, variables, attempts=1)
+                answer = self.on_host("_interface_confirm", {"token": token}, attempts=1)
             except (AnsibleConnectionFailure, FleetError) as error:
                 cause = str(error)
             else:

@@ -36,7 +36,7 @@ class ActionModule(ManagementNodeAction):
     argument_spec = ARGUMENTS
     has_module = False  # a delegated host gets the file and no credentials
 
-    def _run_here(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
+    def _run_here(self, given: Options) -> dict[str, Any]:
         options = with_defaults(ARGUMENTS, given)
         connection = Connection.from_options(options)
         most = read_number("max_size", options["max_size"], 1, 2**31 - 1)
@@ -64,7 +64,7 @@ class ActionModule(ManagementNodeAction):
             # A remote folder gets a file of this name.
             source = Path(folder) / "license"
             source.write_bytes(license.content)
-            copied = self._copy(str(source), options, variables, is_local=is_local)
+            copied = self._copy(str(source), options, is_local=is_local)
         if copied.get("failed"):
             raise FleetError(
                 "license_not_written",
@@ -79,8 +79,9 @@ class ActionModule(ManagementNodeAction):
             **({"warnings": warnings} if warnings else {}),
         }
 
-    def _copy(self, source: str, options: dict[str, Any], variables: dict[str, Any], *, is_local: bool) -> Any:
+    def _copy(self, source: str, options: dict[str, Any], *, is_local: bool) -> Any:
         task, loaders, connection = self._task.copy(), self._shared_loader_obj, self._connection
+        variables = self._variables
         task.args = {option: options[option] for option in _OF_THE_COPY if options[option] is not None}
         task.args.update(src=source, decrypt=False)
         if is_local and connection.transport != "local":

@@ -56,8 +56,8 @@ class HostAction(ActionBase):  # type: ignore[misc]
 
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         result: dict[str, Any] = super().run(tmp, task_vars)
-        variables = task_vars or {}
-        self._began = time.monotonic()
+        self._began, self._variables = time.monotonic(), task_vars or {}
+        variables = self._variables
         try:
             refuse_facts(variables, constants.config.get_plugin_vars("connection", self._connection._load_name))
             result.update(self.act(variables))
@@ -91,7 +91,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
 
     def act(self, variables: dict[str, Any]) -> dict[str, Any]:
         """Return the task's result. Raises FleetError."""
-        return self.on_host(self._task.action.rpartition(".")[2], self.given(), variables)
+        return self.on_host(self._task.action.rpartition(".")[2], self.given())
 
     def given(self) -> dict[str, Any]:
         """Return the task's options that are set; an empty one is unset."""
@@ -102,9 +102,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
         raw = raw_arguments(self._task)
         return given_options(spec, self._task.args, raw, variables, self._templar, environment=environment)
 
-    def on_host(
-        self, module: str, arguments: dict[str, Any], variables: dict[str, Any], *, attempts: int = 2
-    ) -> dict[str, Any]:
+    def on_host(self, module: str, arguments: dict[str, Any], *, attempts: int = 2) -> dict[str, Any]:
         """Return the result of ``slb.fleet.<module>`` on the host.
 
         An empty or undecodable answer is a lost connection. The module runs once more then, unless ``attempts`` is 1.
@@ -113,9 +111,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
         answer: dict[str, Any] = {}
         for attempt in range(attempts):
             try:
-                answer = self._execute_module(
-                    module_name=f"slb.fleet.{module}", module_args=arguments, task_vars=variables
-                )
+                answer = self._execute_module(f"slb.fleet.{module}", arguments, task_vars=self._variables)
             except AnsibleError as error:
                 words = visible(" ".join(str(error.message).split()))
                 is_connection = isinstance(error, AnsibleConnectionFailure)
@@ -143,10 +139,10 @@ class HostAction(ActionBase):  # type: ignore[misc]
         last = visible(printed.splitlines()[-1]).rstrip(".")[:150]
         raise FleetError("host_not_checked", f"Module not run on the host: {last}.", "")
 
-    def on_host_again(self, module: str, arguments: dict[str, Any], variables: dict[str, Any]) -> dict[str, Any]:
+    def on_host_again(self, module: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """As ``on_host``, after the first contact: a lost connection is a failure, which counts like any other."""
         try:
-            return self.on_host(module, arguments, variables)
+            return self.on_host(module, arguments)
         except FleetError as error:
             # No failure of the module: whether it ran, and what it did, is not known.
             error.values["is_unknown"] = True

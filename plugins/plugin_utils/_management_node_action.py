@@ -46,24 +46,24 @@ class ManagementNodeAction(HostAction):
         with self._environment():
             given = self.read_options(self.argument_spec, variables, environment=not is_elsewhere)
             try:
-                values = self._run_elsewhere(given, variables) if is_elsewhere else self._run_here(given, variables)
+                values = self._run_elsewhere(given) if is_elsewhere else self._run_here(given)
             except OptionError as error:
                 raise error.named(given.names) from None
         if self.is_secret and not values.get("failed"):
             values["_ansible_no_log"] = True
         return values
 
-    def _run_here(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
+    def _run_here(self, given: Options) -> dict[str, Any]:
         options = with_defaults(self.argument_spec, given)
         connection = Connection.from_options(options)
         client = Client(connection, RunCache(connection))
         values: dict[str, Any] = self.operation(client, options, bool(self._task.check_mode)).as_task_result(False)
         return values
 
-    def _run_elsewhere(self, given: Options, variables: dict[str, Any]) -> dict[str, Any]:
+    def _run_elsewhere(self, given: Options) -> dict[str, Any]:
         secrets = secret_forms(secrets_of(given))
         try:
-            answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given, variables)
+            answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given)
         except AnsibleConnectionFailure as error:
             raise AnsibleConnectionFailure(remove_values(error.message, secrets)) from None
         except FleetError as error:

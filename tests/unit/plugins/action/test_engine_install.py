@@ -34,7 +34,7 @@ class Action(engine_install.ActionModule):
         self._templar = None
         self.answers, self.calls = list(answers), []
 
-    def on_host(self, module, arguments, variables, *, attempts=2):
+    def on_host(self, module, arguments, *, attempts=2):
         self.calls.append(arguments)
         answer = self.answers.pop(0) if self.answers else {}
         if isinstance(answer, Exception):

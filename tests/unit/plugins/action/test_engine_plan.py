@@ -41,7 +41,7 @@ class Action(engine_plan.ActionModule):
         self._loader = DataLoader()
         self.answers, self.calls, self.groups = list(answers), [], []
 
-    def on_host(self, module, arguments, variables, *, attempts=2):
+    def on_host(self, module, arguments, *, attempts=2):
         self.calls.append((module, arguments))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):

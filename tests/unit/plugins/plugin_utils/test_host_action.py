@@ -19,13 +19,13 @@ class Host(HostAction):
 
     def __init__(self, *answers):
         self.answers, self.calls, self.resets = list(answers), 0, 0
-        self._connection = self
+        self._connection, self._variables = self, {}
 
     def reset(self):
         """As a connection plugin."""
         self.resets += 1
 
-    def _execute_module(self, **_arguments):
+    def _execute_module(self, *_arguments, **_more):
         self.calls += 1
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
@@ -44,12 +44,12 @@ def test_declared_keys_only():
         "ansible_stats": {},
         "add_group": "x",
     }
-    assert Host(answer).on_host("engine_record", {}, {}) == {"changed": True, "record": {}}
+    assert Host(answer).on_host("engine_record", {}) == {"changed": True, "record": {}}
 
 
 def test_answer_is_bounded_and_visible():
     taken = Host({"msg": "\x1b[31m" + "x" * 100_000, "record": {"x": [[[[[[[[[["deep"]]]]]]]]]]}}).on_host(
-        "engine_record", {}, {}
+        "engine_record", {}
     )
     assert "\x1b" not in taken["msg"]
     assert len(str(taken)) < 20_000
@@ -57,7 +57,7 @@ def test_answer_is_bounded_and_visible():
 
 def test_lost_answer_runs_the_module_once_more():
     host = Host(LOST, {"changed": True})
-    assert host.on_host("engine_record", {}, {}) == {"changed": True}
+    assert host.on_host("engine_record", {}) == {"changed": True}
     assert host.calls == 2
 
 
@@ -75,7 +75,7 @@ def test_lost_answer_runs_the_module_once_more():
 )
 def test_repetition_without_a_change_is_unknown(answers, module, is_unknown):
     """The execution whose answer was lost may have changed the host."""
-    taken = Host(*answers).on_host(module, {}, {})
+    taken = Host(*answers).on_host(module, {})
     assert bool(taken.get("is_unknown")) == is_unknown
 
 
@@ -90,7 +90,7 @@ def test_repetition_without_a_change_is_unknown(answers, module, is_unknown):
 )
 def test_undecodable_answer_has_a_code(answers, code):
     with pytest.raises(FleetError) as caught:
-        Host(*answers).on_host("host_info", {}, {})
+        Host(*answers).on_host("host_info", {})
     assert caught.value.code == code
 
 
@@ -110,28 +110,28 @@ FULL = "Failed to create temporary directory: No space left on device"
 def test_failure_of_ansible_has_the_fix_of_its_cause(answer, code, fix):
     """Words that are not known get no fix: a guess would send the operator to the wrong place."""
     with pytest.raises(FleetError) as caught:
-        Host(answer).on_host("host_info", {}, {})
+        Host(answer).on_host("host_info", {})
     assert (caught.value.code, fix in caught.value.fix, bool(caught.value.fix)) == (code, True, bool(fix))
 
 
 def test_unreachable_host_stays_unreachable():
     for error in (AnsibleConnectionFailure("Host key verification failed"), AnsibleError("some words")):
         with pytest.raises(type(error)):
-            Host(error).on_host("host_info", {}, {})
+            Host(error).on_host("host_info", {})
 
 
 @pytest.mark.parametrize("lie", [{"record": [1]}, {"changed": "no"}, {"msg": {}}, {"record": {"age": float("inf")}}])
 def test_answer_of_wrong_types_is_invalid(lie):
     with pytest.raises(FleetError) as caught:
-        Host(lie).on_host("_engine_step", {}, {})
+        Host(lie).on_host("_engine_step", {})
     assert caught.value.code == "host_answer_invalid"
 
 
 def test_lost_connection_after_the_first_contact_is_a_failure():
     with pytest.raises(AnsibleConnectionFailure):
-        Host(AnsibleConnectionFailure("gone")).on_host("host_info", {}, {})
+        Host(AnsibleConnectionFailure("gone")).on_host("host_info", {})
     with pytest.raises(FleetError) as caught:
-        Host(AnsibleConnectionFailure("gone")).on_host_again("host_info", {}, {})
+        Host(AnsibleConnectionFailure("gone")).on_host_again("host_info", {})
     assert caught.value.code == "host_unreachable"
 
 
@@ -173,5 +173,5 @@ def test_command_of_a_fix_can_be_typed(monkeypatch):
 @pytest.mark.parametrize("answer", [{"changed": "yes"}, {"module_stdout": "Traceback", "module_stderr": "x", "rc": 1}])
 def test_step_without_a_usable_answer_has_an_unknown_result(answer):
     with pytest.raises(FleetError) as caught:
-        Host(answer).on_host_again("_engine_step", {}, {})
+        Host(answer).on_host_again("_engine_step", {})
     assert caught.value.values["is_unknown"] is True
