@@ -296,6 +296,7 @@ class _Reading:
         self.engine_keys = set(zip(self._texts(self.name), map(comparable, self._texts(self.address)), strict=True))
         self.engines = len(self.engine_keys)
         self.place = (source.method, source.path, source.items)
+        self.words = _tokens(".".join([*source.path.rstrip("/").split("/")[-2:], source.items]))
         self.state, self.state_points = self._find_state() if self.explained else ("", 0)
 
     def _texts(self, key: str) -> list[str]:
@@ -321,33 +322,20 @@ class _Reading:
                 pairs = zip(names, addresses, strict=True)
                 count = len(set().union(*(one & other for one, other in pairs))) if name != address else 0
                 best = max(best, (name, address, count), key=_rate_identity)
-        if best[2]:
+        counts = {key: len(set().union(*hits)) for key, hits in (addressed or named).items()}
+        if best[2] or not counts:
             return best
+        key, count = max(counts.items(), key=lambda pair: pair[1])
         if addressed:
-            address = max(addressed, key=lambda key: len(set().union(*addressed[key])))
-            return (
-                self._guess_name(address, addressed[address], known.names),
-                address,
-                len(set().union(*addressed[address])),
-            )
-        if named:
-            name = max(named, key=lambda key: len(set().union(*named[key])))
-            self.doubts.append("no address of the inventory is in it: set slb_manage_ip")
-            return name, self._guess_address(), len(set().union(*named[name]))
-        return best
+            return self._guess_name(key, addressed[key], known.names), key, count
+        self.doubts.append("no address of the inventory is in it: set slb_manage_ip")
+        return key, self._guess_address(), count
 
     def _guess_name(self, address: str, hits: Sequence[set[str]], names: Mapping[str, str]) -> str:
         """Return the column whose names differ only in case or domain, else one that is called a name."""
         for key, texts in self.columns.items():
-            if (
-                key != address
-                and ".0" not in key
-                and any(
-                    text and text.casefold().split(".")[0] == names[host].casefold().split(".")[0]
-                    for text, found in zip(texts, hits, strict=True)
-                    for host in found
-                )
-            ):
+            pairs = [(text, names[host]) for text, found in zip(texts, hits, strict=True) for host in found if text]
+            if key != address and ".0" not in key and any(_short(text) == _short(name) for text, name in pairs):
                 self.doubts.append("names differ from the inventory: set slb_engine_name")
                 return key
         self.doubts.append("no name of the inventory is in it: set slb_engine_name")
@@ -375,12 +363,11 @@ class _Reading:
 
     def score(self, most: int, longest: int) -> float:
         """Return how well the list fits, as points. ``most`` hosts and ``longest``: of all candidates."""
-        words = _tokens(".".join([*self.source.path.rstrip("/").split("/")[-2:], self.source.items]))
         return (
             40 * self.explained / max(1, most)
-            + 20 * bool(words & _OF_ENGINES)
+            + 20 * bool(self.words & _OF_ENGINES)
             + 10 * bool(_tokens(self.name) & _OF_ENGINES)
-            - 30 * bool(words & _OF_OTHERS)
+            - 30 * bool(self.words & _OF_OTHERS)
             + (self.state_points or -20)
             + 10 * self.engines / max(1, longest)
             - 30 * (self.engines < len(self.rows))
@@ -403,7 +390,6 @@ class _Reading:
 
     def candidate(self, most: int, longest: int) -> Candidate:
         """Return the list as a proposal, with all doubts."""
-        words = _tokens(".".join([*self.source.path.rstrip("/").split("/")[-2:], self.source.items]))
         option, unsure, unmapped = self._option()
         problem, gap = self._problem(), ""
         doubts = [*self.doubts, *self.source.query.doubts]
@@ -413,8 +399,8 @@ class _Reading:
         doubts += [
             text
             for text, is_true in {
-                "no word for engines is in its path": not words & _OF_ENGINES,
-                "its path is about something else": bool(words & _OF_OTHERS),
+                "no word for engines is in its path": not self.words & _OF_ENGINES,
+                "its path is about something else": bool(self.words & _OF_OTHERS),
                 "only one host of the inventory is in it": self.explained == 1,
                 "an engine is in it twice": self.engines < len(self.rows),
                 f"check the state {', '.join(unsure)}": bool(unsure),
@@ -447,10 +433,9 @@ class _Reading:
         option: dict[str, Any] = {"path": path, "items": self.source.items}
         option.update(name=self.name, address=self.address, state=self.state)
         words = sorted(self.source.words[self.state]) if self.state else []
-        unsure, unmapped = [], []
         for state in _CERTAIN:
             option[state] = [word for word in words if _word(word) in _CERTAIN[state] | _LIKELY[state]]
-            unsure += [word for word in option[state] if _word(word) in _LIKELY[state]]
+        unsure = [word for state in _CERTAIN for word in option[state] if _word(word) in _LIKELY[state]]
         known = {word for state in _CERTAIN for word in option[state]}
         unmapped = [word for word in words if word not in known and _word(word) not in _OTHER]
         option.update(self._pages(), total=self._find_total_key())
@@ -465,13 +450,13 @@ class _Reading:
             return {}
         name, _value = self.source.query.page
         is_offset = re.sub(r"[^a-z]", "", name.lower()) in _OFFSETS
-        numbers, rows = sorted(self.source.pages), [rows for _answer, rows in self.source.pages.values()]
+        numbers = sorted(self.source.pages)
         if len(numbers) > 1:
             step = min(after - before for before, after in pairwise(numbers))
-            return {"page_parameter": name, "first_page": numbers[0], "page_step": step}
-        if numbers[0] > 1 or (is_offset and numbers[0]) or self._total() is None:
+        elif numbers[0] > 1 or (is_offset and numbers[0]) or self._total() is None:
             return {}
-        step = (self.source.query.size or max(1, len(rows[0]))) if is_offset else 1
+        else:
+            step = (self.source.query.size or max(1, len(self.rows))) if is_offset else 1
         return {"page_parameter": name, "first_page": numbers[0], "page_step": step}
 
     def _total(self) -> float | None:
@@ -546,6 +531,11 @@ def _rate_name(key: str) -> tuple[bool, bool]:
 def _rate_identity(identity: tuple[str, str, int]) -> tuple[Any, ...]:
     name, address, count = identity
     return count, _rate_name(name), "manage" in address.lower()
+
+
+def _short(name: str) -> str:
+    """Return a name without case and domain."""
+    return name.casefold().split(".")[0]
 
 
 def _word(text: str) -> str:
