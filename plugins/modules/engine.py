@@ -157,10 +157,7 @@ from typing import Any, Dict
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import install
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid, read_number
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
-    Client,
-    run_client_module,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     comparable,

@@ -176,10 +176,7 @@ code:
 
 from typing import Any, Dict
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
-    Client,
-    run_client_module,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     ARGUMENTS,
     UNMAPPED,

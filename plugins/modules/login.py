@@ -66,10 +66,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     CONNECTION_ARGUMENTS as ARGUMENTS,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
-    Client,
-    run_client_module,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 

@@ -21,12 +21,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Options
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, check
-from ansible_collections.slb.fleet.plugins.plugin_utils._options import (
-    Spec,
-    given_options,
-    raw_arguments,
-    refuse_facts,
-)
+from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, given_options, raw_arguments, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 try:

@@ -19,11 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import interfaces
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import (
-    Interface,
-    NetworkState,
-    nmcli,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, NetworkState, nmcli
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, files, folders, waiting
