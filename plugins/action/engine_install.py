@@ -10,7 +10,7 @@ while the first may still be accepted. docs/dev/architecture.md shows the protoc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 from ansible.errors import AnsibleConnectionFailure
@@ -59,10 +59,7 @@ class ActionModule(HostAction):
                 f"Plan no longer valid: {plan.summary}" if plan.action != "fail" else plan.summary,
                 plan.fix or "Run again.",
             )
-        step = {
-            "request_id": request_id,
-            **{"name": host.engine.name, "manage_ip": host.engine.manage_ip, "base_url": host.engine.base_url},
-        }
+        step = {"request_id": request_id, **asdict(host.engine)}
         prepare = {**step, **_expectations(host, planned), "step": "prepare", "action": plan.action}
         prepared = self._on_host_twice(host, prepare)
         result = {
@@ -88,11 +85,7 @@ class ActionModule(HostAction):
         return {**result, "outcome": outcome, "msg": msg}
 
     def _request(
-        self,
-        host: FleetHost,
-        client: Client,
-        step: dict[str, Any],
-        prepared: Mapping[str, Any],
+        self, host: FleetHost, client: Client, step: dict[str, Any], prepared: Mapping[str, Any]
     ) -> tuple[Outcome, FleetError | None]:
         """Record the request and send it, at most once. Return its outcome, and the failure that it came with."""
         try:

@@ -205,7 +205,8 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         hosts = {name: entries[0] for name, entries in self._usable(engines, group).items()}
         if engines and not hosts:
             raise FleetError("engine_list_unreliable", "Engine list unusable: no engine is a host.", "See warnings.")
-        self._warn("unmapped: add them to running, deploying or failed", _unmapped(engines), "Engine list states")
+        unmapped = sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
+        self._warn("unmapped: add them to running, deploying or failed", unmapped, "Engine list states")
         self.inventory.add_group(group)
         strict = self.get_option("strict")
         added = []
@@ -296,7 +297,3 @@ def _is_usable(address: str) -> bool:
     except FleetError:
         return False
     return True
-
-
-def _unmapped(engines: list[dict[str, str]]) -> list[str]:
-    return sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
