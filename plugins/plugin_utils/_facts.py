@@ -116,7 +116,7 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
     "_engine_step": _CHANGED_CONTAINER,
     "engine_container": _CHANGED_CONTAINER,
     "engine_record": {"record": Maybe(Mapping), "is_unknown": Maybe(bool)},
-    "motd": {**dict.fromkeys(("moved", "is_unknown"), Maybe(bool)), "backup_file": Maybe(text)},
+    "motd": {"moved": Maybe(bool), "backup_file": Maybe(text)},
     "login": {"sessionid": Maybe(text), "tls_fingerprint": Maybe(text)},
     "engine": {**dict.fromkeys(("outcome", "state", "answer"), Maybe(text)), "status_code": Maybe(integer)},
     "engine_info": {

@@ -22,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, check
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, given_options, raw_arguments, refuse_facts
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import ON_HOST
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 try:
@@ -117,7 +118,7 @@ class HostAction(ActionBase):  # type: ignore[misc]
             if "module_stdout" not in answer:
                 declared = _declared(module, answer)
                 is_done = declared.get("changed") and not declared.get("failed")
-                if attempt and not is_done and "is_unknown" in RETURNED[module]:
+                if attempt and not is_done and module in ON_HOST:
                     declared["is_unknown"] = True  # it does not say what the execution did whose answer was lost
                 return declared
             if answer.get("rc", 0) in (1, 127):

@@ -19,6 +19,8 @@ _MAX_TEXT, _MAX_PHRASE, _MAX_PHRASES = 1200, 300, 10
 STEP_UNKNOWN = Change("step_unknown", CHANGES["step_unknown"][0])
 STEPS = (f"{PREFIX}engine_install", f"{PREFIX}engine_container", f"{PREFIX}_engine_step")
 """Modules that change the container of a host."""
+ON_HOST = ("engine_container", "_engine_step", "engine_record", "motd")
+"""Modules that change a host, so that after a lost answer what they did is unknown."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,7 @@ def _changes(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change
         yield _change("install_unknown")
     elif is_done or (module == "interface" and result.get("released")):  # also if another one has to stay
         yield from _changes_of(module, result, on)
-    elif module in ("engine_container", "_engine_step", "engine_record", "motd"):
+    elif module in ON_HOST:
         yield from _changes_of_failure(result, is_restored=bool(result.get("failed") and result.get("restored")))
 
 
