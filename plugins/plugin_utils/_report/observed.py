@@ -119,33 +119,33 @@ def _changes_of_failure(result: Mapping[str, Any], *, is_restored: bool) -> Iter
 
 
 def _changes_of(module: str, result: Mapping[str, Any], on: str) -> Iterator[Change]:
-    name = _phrase(result.get("set_aside_as"))
-    place = f"{_phrase(on)}:" if on else ""
-    adopted, released = (
-        [_phrase(_mapping(each).get("name")) for each in _items(result.get(key))] for key in ("adopted", "released")
-    )
-    is_verified = _mapping(result.get("record")).get("state") == "verified"
-    of_container = (
-        (("container_set_aside", f" as {name}") if name else ("container_deleted", ""))
-        if "set_aside_as" in result
-        else ("container_restored" if result.get("restored") else "record_restored", "")
-        if not result.get("started")
-        else ("engine_started", "")
-    )
-    found: dict[str, tuple[str, str]] = {
-        "engine_container": of_container,
-        "_engine_step": of_container,
-        "engine": ("install_requested", ""),
-        "engine_record": ("record_verified" if is_verified else "record_removed", ""),
-        "motd": ("motd_aside" if result.get("moved") else "motd_restored", ""),
-        "license": ("license_downloaded", f" to {place}{_phrase(result.get('dest'))}"),
-        "interface": (
-            "interfaces_released" if released else "interfaces_adopted",
-            f": {_phrase(', '.join(released or adopted))}",
-        ),
-    }
-    if module in found:
-        yield _change(*found[module])
+    if module in ("engine_container", "_engine_step"):
+        yield _change_of_container(result)
+    elif module == "engine":
+        yield _change("install_requested")
+    elif module == "engine_record":
+        is_verified = _mapping(result.get("record")).get("state") == "verified"
+        yield _change("record_verified" if is_verified else "record_removed")
+    elif module == "motd":
+        yield _change("motd_aside" if result.get("moved") else "motd_restored")
+    elif module == "license":
+        place = f"{_phrase(on)}:" if on else ""
+        yield _change("license_downloaded", f" to {place}{_phrase(result.get('dest'))}")
+    elif module == "interface":
+        released = _items(result.get("released"))
+        names = [_phrase(_mapping(each).get("name")) for each in released or _items(result.get("adopted"))]
+        change = "interfaces_released" if released else "interfaces_adopted"
+        yield _change(change, f": {_phrase(', '.join(names))}")
+
+
+def _change_of_container(result: Mapping[str, Any]) -> Change:
+    if result.get("set_aside_as"):
+        return _change("container_set_aside", f" as {_phrase(result['set_aside_as'])}")
+    if "set_aside_as" in result:
+        return _change("container_deleted")
+    if result.get("started"):
+        return _change("engine_started")
+    return _change("container_restored" if result.get("restored") else "record_restored")
 
 
 def _change(code: str, detail: str = "") -> Change:
