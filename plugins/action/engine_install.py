@@ -144,7 +144,7 @@ class ActionModule(HostAction):
 
         Raises FleetError; with the value ``is_unknown`` if an answer was lost.
         """
-        lost = ""
+        lost: str | None = None
         for _attempt in range(2):
             seconds = self.seconds_left(host.step_seconds)
             limits = {"time_limit": seconds, "lock_timeout": min(_LOCK_SECONDS, int(seconds))}
@@ -161,12 +161,12 @@ class ActionModule(HostAction):
                 try:
                     raise_failure(answer)
                 except FleetError as error:
-                    if lost:
+                    if lost is not None:
                         error.values["is_unknown"] = True  # a refusal does not say what the first execution did
                     raise
                 return answer
             self.reset_connection()
-        raise connection_lost(lost)
+        raise connection_lost(lost or "")
 
 
 def _expectations(host: FleetHost, planned: Mapping[str, Any]) -> dict[str, Any]:

@@ -349,12 +349,12 @@ def test_lost_answers_leave_the_result_unknown(node):
     assert (code_of(action), action.steps) == ("host_not_checked", ["prepare"])
 
 
-@pytest.mark.parametrize("is_lost", [True, False])
-def test_refusal_after_a_lost_answer_leaves_the_result_unknown(node, is_lost):
+@pytest.mark.parametrize("lost", [[GONE], [AnsibleConnectionFailure("")], []])
+def test_refusal_after_a_lost_answer_leaves_the_result_unknown(node, lost):
     refusal = {"failed": True, "code": "state_changed", "msg": "Record is restoring already."}
     with pytest.raises(FleetError) as caught:
-        Action(*([GONE] if is_lost else []), refusal).act({})
-    assert (caught.value.code, bool(caught.value.values.get("is_unknown"))) == ("state_changed", is_lost)
+        Action(*lost, refusal).act({})
+    assert (caught.value.code, bool(caught.value.values.get("is_unknown"))) == ("state_changed", bool(lost))
 
 
 def test_lost_answer_ends_the_shared_connection(node):

@@ -339,7 +339,7 @@ def test_check_has_one_host_of_a_node_list_unknown_engines(node):
     def groups(number, *, asked=True, **variables):
         engine = {"name": f"edge-{number}", "address": f"192.0.2.{number}"}
         base = {"base_url": variables.get("base_url", ENGINE["base_url"]), "manage_ip": engine["address"]}
-        node.excerpt = Excerpt(5, ({**engine, "state": "running"},))
+        node.listing = Listing([{**engine, "state": "running"}])
         action = Action(
             facts(number, record={**VERIFIED, **base, "name": engine["name"]}), group="work", list_unknown_engines=asked
         )
