@@ -16,7 +16,7 @@ from typing import Any, cast
 from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, boot_time
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
     CHECK_FIRST,
     EXISTS,
@@ -24,6 +24,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
     REJECTED,
     request_install,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import boot_time
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, connection_lost, raise_failure

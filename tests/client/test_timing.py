@@ -1,7 +1,6 @@
 """Deadlines, pauses and connections that fail: what needs more than a reply of the fake management node."""
 
 import socket
-import ssl
 import threading
 import time
 from dataclasses import replace
@@ -13,6 +12,7 @@ from scenarios import run
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as client_module
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
@@ -72,7 +72,7 @@ def test_install_request_is_sent_in_time_or_not_at_all(start, seconds, sent):
     node = start()
     client = client_module.Client(Connection.from_options(options(node)))
     client.log_in()
-    engine, send_by = Engine("edge-1", False, "192.0.2.1", 1), client_module.boot_time() + seconds
+    engine, send_by = Engine("edge-1", False, "192.0.2.1", 1), transport.boot_time() + seconds
     if sent:
         assert request_install(client, engine, {}, send_by).outcome == "requested"
     else:
@@ -86,9 +86,10 @@ def test_late_repeat_shows_the_answer_before(start, monkeypatch):
     """The pauses between the logins take more time than the request has."""
     node = start({INSTALL: [answer(401, '{"msg":"no permission to install engines"}')]})
     client, waited = client_module.Client(Connection.from_options(options(node))), list[float]()
-    original = client_module.boot_time
+    original = transport.boot_time
     monkeypatch.setattr(client_module.time, "sleep", waited.append)
-    monkeypatch.setattr(client_module, "boot_time", lambda: original() + 100 * sum(waited))
+    for module in (client_module, transport):
+        monkeypatch.setattr(module, "boot_time", lambda: original() + 100 * sum(waited))
     with pytest.raises(FleetError) as caught:
         request_install(client, Engine("edge-1", False, "192.0.2.1", 1), {}, original() + 30)
     assert (caught.value.code, caught.value.values["outcome"]) == ("session_replaced", "rejected")
@@ -142,7 +143,7 @@ def test_install_waits_for_a_node_that_starts(start, monkeypatch):
 def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
     """The first addresses of the name drop every packet."""
     node, original = start(), socket.getaddrinfo
-    monkeypatch.setattr(client_module, "_FIRST_SHARE", 0.3)
+    monkeypatch.setattr(transport, "_FIRST_SHARE", 0.3)
 
     def several(host, port, *args, **kwargs):
         found = original("127.0.0.1" if host == "console.test" else host, port, *args, **kwargs)
@@ -166,56 +167,6 @@ def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
         each.close()
 
 
-@pytest.mark.parametrize(
-    ("prefix", "is_environment", "is_managed", "has_pip", "command"),
-    [
-        ("/home/me/.local/share/pipx/venvs/ansible-core", True, False, True, "pipx inject ansible-core "),
-        ("/home/me/.local/share/uv/tools/ansible-core", True, False, False, "uv tool install --with "),
-        ("/srv/venv", True, True, True, "/bin/python -m pip install "),
-        ("/srv/venv", True, True, False, "uv pip install --python /bin/python "),
-        ("/usr", False, True, True, "python3 -m venv"),
-        ("/usr", False, False, True, "/bin/python -m pip install "),
-    ],
-)
-def test_missing_package_is_installed_where_ansible_is(
-    monkeypatch, tmp_path, prefix, is_environment, is_managed, has_pip, command
-):
-    if is_managed:
-        (tmp_path / "EXTERNALLY-MANAGED").touch()
-    monkeypatch.setattr(client_module.sysconfig, "get_path", lambda _name: str(tmp_path))
-    monkeypatch.setattr(client_module.importlib.util, "find_spec", lambda _name: has_pip or None)
-    fix = client_module._install_fix("/bin/python", prefix, is_environment=is_environment)
-    assert command in fix
-    assert len(fix) < 140
-
-
-@pytest.mark.parametrize(
-    ("reason", "is_sent", "advice"),
-    [
-        ("UNSUPPORTED_PROTOCOL", False, "TLS 1.2"),
-        ("TLSV1_ALERT_PROTOCOL_VERSION", False, "TLS 1.2"),
-        ("UNSAFE_LEGACY_RENEGOTIATION_DISABLED", False, "UnsafeLegacyServerConnect"),
-        ("WRONG_VERSION_NUMBER", False, "base_url"),
-        ("DH_KEY_TOO_SMALL", False, "OPENSSL_CONF"),
-        ("SSLV3_ALERT_HANDSHAKE_FAILURE", False, "OPENSSL_CONF"),
-        ("TLSV13_ALERT_CERTIFICATE_REQUIRED", True, "client_cert"),
-        ("SSLV3_ALERT_BAD_CERTIFICATE", False, "client_cert"),
-        ("UNEXPECTED_EOF_WHILE_READING", False, ""),
-        ("DECRYPTION_FAILED_OR_BAD_RECORD_MAC", True, ""),
-    ],
-)
-def test_failure_of_tls_has_a_fix_and_is_not_repeated(reason, is_sent, advice):
-    error = ssl.SSLError(1, f"[SSL: {reason}] (_ssl.c:1)")
-    error.reason = reason
-    line = client_module._Line("")
-    line.is_sent = is_sent
-    client = client_module.Client(Connection("https://console.example", "admin", "x"))
-    failure = client._failure(error, client_module.Request("GET", "/"), line, 1)
-    assert failure.code == "management_node_unavailable"
-    assert failure.is_permanent == bool(advice)
-    assert advice in failure.fix
-
-
 PIECES = (
     *("<form action=", "<meta refresh ", "<input type=", "location'", "<title", "&#", "port ", "in use ", "sessionid "),
     *("already ", "account ", "log in to ", "\\u", "<", "<!--", "action=", "refresh log", "{", "[", " ", '"', "1"),
@@ -232,7 +183,7 @@ def test_any_text_is_judged_in_linear_time(head, piece):
     answer_of_node = Answer(200, {"Content-Type": "text/html", "Location": body.decode()[:9999]}, body)
     begin = time.process_time()
     find_outcome(answer_of_node, compile_patterns({}), ("edge-1",))
-    for request in (client_module.Request("GET", "/"), client_module.Request("POST", client_module.LOGIN_PATH)):
+    for request in (transport.Request("GET", "/"), transport.Request("POST", client_module.LOGIN_PATH)):
         client_module._is_session_ended(request, answer_of_node, "https://console.example")
         client_module.is_rejection(answer_of_node)
     answer_of_node.described(("secret",))

@@ -31,7 +31,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._engine_host import (
     sockets,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node import client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import INSTALL_PATH
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import Proxy
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock, commands, files, locks, processes
@@ -122,10 +122,10 @@ def connect(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setattr(sockets, "find_listening", lambda engine: [])
     patch.setattr(sockets, "find_addresses", lambda: [ADDRESS])
     patch.setattr(motd, "gather_banner", lambda: {"path": motd.PATH, "bytes": 0, "sources": [], "backups": []})
-    patch.setattr(client, "find_proxy", lambda *_arguments: Proxy())
-    patch.setattr(client, "_bounded", _bounded)
-    patch.setattr(client.Client, "_transfer", _transfer(client.Client._transfer))
-    patch.setattr(client.HTTPSConnection, "connect", _connect)
+    patch.setattr(transport, "find_proxy", lambda *_arguments: Proxy())
+    patch.setattr(transport, "_bounded", _bounded)
+    patch.setattr(transport.Transport, "_transfer", _transfer(transport.Transport._transfer))
+    patch.setattr(transport.HTTPSConnection, "connect", _connect)
 
 
 def _redirected(value: Any) -> Any:

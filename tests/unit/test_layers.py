@@ -44,6 +44,12 @@ def test_layer_imports_only_layers_below(layer):
     assert {found.split(".")[1] for found in outside} <= BELOW[layer]
 
 
+def test_transport_imports_no_session():
+    own = {found.rpartition(".")[0] for found in imported(PLUGINS / "module_utils/_management_node/transport.py")}
+    names = ("client", "install", "license", "engine_list", "extent")
+    assert not own & {f"module_utils._management_node.{name}" for name in names}
+
+
 def test_plugin_utils_import_no_plugin():
     own = {found.split(".")[0] for file in files_of("plugin_utils") for found in imported(file)}
     assert own == {"module_utils", "plugin_utils"}

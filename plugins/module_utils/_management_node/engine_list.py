@@ -31,7 +31,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     read_number,
     require_text,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Request
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import (
     NO_GAP,
     Gap,
@@ -44,6 +44,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
     first_gap,
     read_count,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 STATES = ("running", "deploying", "failed")
 UNMAPPED = "unmapped"

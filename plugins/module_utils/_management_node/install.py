@@ -20,8 +20,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     read_number,
     require_text,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, NoAnswerError, Request
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import COMPILED, PATTERNS, is_found
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import NoAnswerError, Request
 
 INSTALL_PATH = "/system/add_slb_engine/"
 REQUESTED, EXISTS, PORT_IN_USE, REJECTED, UNKNOWN = "requested", "exists", "port_in_use", "rejected", "unknown"

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, Request
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 LICENSE_PATH = "/system/license/apply/"
 ARGUMENTS: dict[str, dict[str, Any]] = {

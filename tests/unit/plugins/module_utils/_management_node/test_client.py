@@ -4,11 +4,8 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
-    Client,
-    Request,
-    _is_session_ended,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, _is_session_ended
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 PATH = "/account/login/"
 

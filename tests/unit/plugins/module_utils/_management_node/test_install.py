@@ -12,13 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
-    Request,
-    _is_session_ended,
-    is_rejection,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import _is_session_ended, is_rejection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import find_outcome
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 COMPILED = {name: [re.compile(each, re.IGNORECASE) for each in PATTERNS[name]] for name in ("exists", "port_in_use")}
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
