@@ -98,6 +98,10 @@ def _date(seconds: float) -> str:
     return email.utils.format_datetime(date, usegmt=True)
 
 
+def _dated(seconds: float | None) -> list[str]:
+    return [] if seconds is None else [f"Date: {_date(seconds)}"]
+
+
 def _cookie_back(*pairs: str) -> Any:
     """Accept a request that has the session and these cookies, and no other."""
 
@@ -487,10 +491,24 @@ LISTS = [
             ("part", "X-Total-Count 7", 200, {"total": 1}, ("X-Total-Count: 7",)),
             ("part", "Link", 200, {}, ('Link: <https://x/?page=2>; rel="next"',)),
             ("part", "206", 206, {}, ()),
+            ("part", "202", 202, {"total": 1}, ()),
+            ("part", "loading", 200, {"total": 1, "status": "loading"}, ()),
             ("part", "nextLink", 200, {"@odata.nextLink": "x"}, ()),
             ("stale", "Age", 200, {"total": 1}, ("Age: 30",)),
             ("stale", "X-Cache", 200, {"total": 1}, ("X-Cache: HIT from proxy",)),
             ("unproven", "nothing", 200, {}, ()),
+        )
+    ),
+    *(
+        Scenario(f"list: {gap or 'fresh'} by Date, {cause}", "list", [answer(200, json.dumps({"items": [ITEM], "total": 1}), *_dated(later))], gap=gap,
+            login=[new_session(*_dated(first))])
+        for gap, cause, first, later in (
+            ("", "node whose clock is wrong", -10**8, -10**8),
+            ("", "time of the request", 0, 0),
+            ("", "later", 0, 3600),
+            ("", "no date of the login", None, -3600),
+            ("stale", "before the login", 0, -60),
+            ("stale", "before the login, clock ahead", 10**8, 10**8 - 60),
         )
     ),
     Scenario("list: 17 MiB", "list", [answer(200, json.dumps({"items": ["x" * 2**20] * 17}))], code="engine_list_unavailable"),

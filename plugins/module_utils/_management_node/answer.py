@@ -12,6 +12,7 @@ import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from email.utils import mktime_tz, parsedate_tz
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -68,12 +69,18 @@ _MAX_WORD = 8  # characters of a secret that is masked only as a whole word: "en
 
 @dataclass(frozen=True)
 class Answer:
-    """``status``: of HTTP. ``body``: decompressed. ``defect``: why the body is incomplete, empty if it is complete."""
+    """``status``: of HTTP. ``body``: decompressed. ``defect``: why the body is incomplete, empty if it is complete.
+
+    ``at``: the ``boot_time`` at which the request was sent. ``age``: by how many seconds its Date is older than the
+    request, by the clock of the management node; not positive if that clock is not known.
+    """
 
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     defect: str = ""
+    at: float = 0.0
+    age: float = 0.0
 
     @property
     def is_success(self) -> bool:
@@ -308,6 +315,15 @@ def show(text: str, length: int = MESSAGE_LENGTH) -> str:
     """Return at most ``length`` printable characters of ``text`` in one line."""
     line = "".join(character if character.isprintable() else " " for character in text[: 2 * length])
     return " ".join(line.split())[:length]
+
+
+def read_date(date: str) -> float | None:
+    """Return the seconds since 1970 of a date of HTTP; None if it is invalid."""
+    try:
+        fields = parsedate_tz(date[:64])
+        return float(mktime_tz(fields)) if fields else None
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
 
 
 def bare(key: str) -> str:

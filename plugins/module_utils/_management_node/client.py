@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 import time
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, read_date, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, header_secrets
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import (
@@ -50,7 +51,7 @@ class Session:
 
     ``has_served``: whether a call has succeeded with them. ``is_stated``: whether the answer to the login states
     success. ``was_accepted``: whether an earlier session of this run has served. ``renewals``: logins since a session
-    has served. ``at``: the ``boot_time`` of the login.
+    has served. ``at``: the ``boot_time`` of the login. ``clock``: as ``_clock`` returns it.
     """
 
     cookies: dict[str, str] = field(repr=False)
@@ -60,6 +61,7 @@ class Session:
     was_accepted: bool = False
     renewals: int = 0
     at: float = 0.0
+    clock: float = -math.inf
 
     @property
     def is_accepted(self) -> bool:
@@ -141,6 +143,9 @@ class Client:
                 if ended is None or error.code != "request_too_late":
                     raise
                 raise self._replaced(request, ended) from None
+            answer = replace(
+                answer, age=answer.at + session.clock - (read_date(answer.headers.get("Date", "")) or math.inf)
+            )
             # A console of one page answers a wrong path with its start page: then no session would serve.
             is_other_page = request.method == "GET" and answer.is_success and answer.is_other_page
             is_last = is_other_page and not session.has_served
@@ -148,7 +153,10 @@ class Client:
                 has_served = session.has_served or (answer.status < 500 and answer.status != 403 and not is_last)
                 if cookies != session.cookies or has_served != session.has_served:
                     renewals = 0 if has_served else session.renewals
-                    self._store.update(replace(session, cookies=cookies, has_served=has_served, renewals=renewals))
+                    clock = max(session.clock, _clock(answer))
+                    self._store.update(
+                        replace(session, cookies=cookies, has_served=has_served, renewals=renewals, clock=clock)
+                    )
                 return answer
             session, ended = self._renew(session, request, answer), answer
         raise self._replaced(request, answer)
@@ -235,7 +243,9 @@ class Client:
                 status_code=answer.status,
             )
         is_stated = answer.is_success and bool(answer.objects) and answer.verdict is True
-        return Session(cookies, self._transport.tls_fingerprint, is_stated=is_stated, at=boot_time())
+        return Session(
+            cookies, self._transport.tls_fingerprint, is_stated=is_stated, at=boot_time(), clock=_clock(answer)
+        )
 
     def _renew(self, ended: Session, request: Request, answer: Answer) -> Session:
         """Return another session than ``ended``. Raises FleetError if another login would not help."""
@@ -335,6 +345,15 @@ def run_client_module(
         argument_spec,
         lambda options, check_mode: operation(Client(Connection.from_options(options)), options, check_mode),
     )
+
+
+def _clock(answer: Answer) -> float:
+    """Return at least the difference of the management node's clock to ``boot_time``; minus infinity without a Date.
+
+    Neither clock has to be right. An answer to a login is no copy of a cache, so later answers have later dates.
+    """
+    date = read_date(answer.headers.get("Date", ""))
+    return -math.inf if date is None else date - boot_time()
 
 
 def _is_worth_repeating(request: Request, answer: Answer) -> bool:

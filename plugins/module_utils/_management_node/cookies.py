@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from email.utils import mktime_tz, parsedate_tz
+
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import read_date
 
 _MAX_COOKIES = 50
 _MAX_PAIR = 4096  # characters of name and value
@@ -23,7 +24,7 @@ def update_cookies(cookies: dict[str, str], lines: Iterable[str], date: str = ""
 
     ``date``: of the answer; a clock that differs from that of the management node does not end cookies.
     """
-    now = _seconds(date) or time.time()
+    now = read_date(date) or time.time()
     found = [pair for line in list(lines)[:_MAX_COOKIES] for pair in _split(line)]
     for name, value, attributes in found:
         if not value.strip('"') or _is_expired(attributes, now):
@@ -53,14 +54,5 @@ def _is_expired(attributes: Mapping[str, str], now: float) -> bool:
     age = attributes.get("max-age", "")
     if re.fullmatch(r"-?\d{1,20}", age):
         return int(age) <= 0
-    expires = _seconds(attributes.get("expires", ""))
+    expires = read_date(attributes.get("expires", ""))
     return expires is not None and expires <= now
-
-
-def _seconds(date: str) -> float | None:
-    """Return the seconds since 1970 of a date of HTTP; None if it is invalid."""
-    try:
-        fields = parsedate_tz(date[:64])
-        return float(mktime_tz(fields)) if fields else None
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return None

@@ -35,7 +35,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.client 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import (
     NO_GAP,
     Gap,
-    are_all,
+    Signs,
+    find_doubt,
     find_gap,
     find_more,
     find_signs,
@@ -43,6 +44,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
     find_total,
     first_gap,
     read_count,
+    reports_end,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
@@ -258,24 +260,23 @@ def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
     """Return the engines of the only answer. Raises FleetError."""
     document = answer.parsed[0]
     items = engine_list.find_items(document)
-    gap = find_gap(
-        find_signs(document, engine_list.items, answer.headers),
-        len(items),
-        engine_list.path,
-        total=engine_list.find_total(document),
-        complete=engine_list.complete,
-        status=answer.status,
-    )
+    signs, total = find_signs(document, engine_list.items, answer.headers), engine_list.find_total(document)
+    gap = find_gap(signs, len(items), engine_list.path, total=total, complete=engine_list.complete)
     engines = engine_list.read_engines(items)
     is_twice = len(_rows(engines, items)) < len(items)
-    return Listing(engines, first_gap((*_gaps_of(engine_list, answer, is_twice=is_twice), gap)))
+    return Listing(engines, first_gap((*_gaps_of(engine_list, answer, signs, is_twice=is_twice), gap)))
 
 
-def _gaps_of(engine_list: EngineList, answer: Answer, *, is_twice: bool) -> Iterator[Gap]:
+def _gaps_of(
+    engine_list: EngineList, answer: Answer, signs: Signs, *, is_twice: bool, is_first: bool = True
+) -> Iterator[Gap]:
     """Yield why an engine may exist that an answer does not have. ``is_twice``: whether it has two equal rows."""
+    doubt = find_doubt(signs, answer.status, is_first=is_first, has_total=bool(engine_list.total))
+    if doubt.kind != "unproven" or not engine_list.complete:
+        yield doubt
     if is_twice and not engine_list.complete:
         yield Gap("unproven", "it has an engine twice", "If each engine may have several rows, set complete: true.")
-    yield find_stale(answer.headers)
+    yield find_stale(answer.headers, answer.age)
     # Some management nodes use a code such as 1 for success: then the operator's keys decide.
     if answer.verdict is False and not engine_list.complete and not engine_list.total:
         yield Gap("part", "the answer reports a failure", "Check the list in the web console.")
@@ -303,7 +304,8 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
         members, messages = set(document) if isinstance(document, dict) else set(), answer.messages
         frame = frame or (members, messages)
         rows = _rows(page, items)
-        gap = first_gap((gap, *_gaps_of(engine_list, answer, is_twice=len(rows) < len(items))))
+        is_twice, is_first = len(rows) < len(items), not index
+        gap = first_gap((gap, *_gaps_of(engine_list, answer, signs, is_twice=is_twice, is_first=is_first)))
         if rows & seen:
             raise _unreliable(engine_list, f"{min(rows & seen)[0][:40]} is on two pages", is_change=True)
         seen |= rows
@@ -313,11 +315,11 @@ def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: 
             raise _unreliable(engine_list, f"it reports {total:.0f}, then {reported:.0f} engines", is_change=True)
         total = reported if total is None else total
         engines, before = engines + page, items
-        if not items or are_all(signs, len(engines), index + 1, len(items)):
+        more = find_more(signs, len(engines), index + 1)
+        if not items or (not more and reports_end(signs, len(items))):
             if total is not None and total != len(engines):
                 cause = f"it reports {total:.0f} engines, its pages have {len(engines)}"
                 raise _unreliable(engine_list, cause, is_change=True)
-            more = find_more(signs, len(engines), index + 1, 200 if total is not None else answer.status)
             if more:
                 gap = first_gap((gap, Gap("part", f"its page {index + 1} is empty and reports {more}", _FIX_PAGES)))
             elif not items and (members - frame[0] or messages != frame[1]):

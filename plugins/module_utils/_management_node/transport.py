@@ -172,10 +172,10 @@ class Transport:
             proxy = find_proxy(url, os.environ)
             if proxy.problem:
                 raise _ProxyError(proxy.problem)
-            proxies = {"https": proxy.url} if proxy.url else {}
+            proxies, began = {"https": proxy.url} if proxy.url else {}, boot_time()
             with adapter.send(prepared, stream=True, timeout=max(0.001, seconds), proxies=proxies) as response:
                 content, defect = _read(response.raw, request.limit)
-                answer = Answer(response.status_code, response.headers, content, defect)
+                answer = Answer(response.status_code, response.headers, content, defect, began)
                 return answer, response.raw.headers.getlist("Set-Cookie")
 
     def _failure(self, error: Exception, request: Request, line: _Line, seconds: float) -> FleetError:

@@ -3,6 +3,7 @@
 import datetime
 import json
 import math
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -149,10 +150,10 @@ def test_other_document_is_not_as_configured(document):
     assert error_of(read, console, OPTION).code == "engine_list_not_as_configured"
 
 
-def gap_of(others=(), headers=None, status=200, rows=2, **option):
-    document = {"data": {"items": [item(number + 1) for number in range(rows)], **dict(others)}}
+def gap_of(others=(), headers=None, status=200, rows=2, age=0, top=(), **option):
+    document = {"data": {"items": [item(number + 1) for number in range(rows)], **dict(others)}, **dict(top)}
     engine_list = EngineList.from_option({**OPTION, "path": "/api/engines", **option})
-    listing = read_answer(engine_list, json_answer(document, headers, status))
+    listing = read_answer(engine_list, replace(json_answer(document, headers, status), age=age))
     assert len(listing.engines) == rows, "a part still shows its engines"
     return listing.gap.kind
 
@@ -223,12 +224,132 @@ def test_gap_of_one_answer(kind, others):
         *(("part", {"others": {"n": value}, "total": "data.n"}) for value in (10**400, math.inf, "9" * 5000)),
         ("unproven", {"others": {"n": math.nan}, "total": "data.n"}),
         ("part", {"others": {"total": 2, "success": False}}),
-        ("", {"others": {"success": False}, "complete": True}),
+        ("part", {"others": {"success": False}, "complete": True}),
+        ("", {"top": {"code": 1}, "complete": True}),
+        ("part", {"headers": {"X-Prev-Page": "1"}, "complete": True}),
+        ("part", {"headers": {"Link": '<https://x/?p=1>; rel="prev"'}, "complete": True}),
+        ("part", {"headers": {"Next-Range": "name a.."}, "complete": True}),
+        ("part", {"headers": {"X-Consul-Results-Filtered-By-ACLs": "true"}, "complete": True}),
+        ("", {"headers": {"X-Consul-Results-Filtered-By-ACLs": "false"}, "complete": True}),
+        *(("stale", {"headers": {name: value}, "complete": True}) for name, value in (
+            ("X-Drupal-Cache", "HIT"), ("X-Litespeed-Cache", "hit"), ("X-From-Cache", "1"), ("X-Varnish", "32770 3"),
+            ("Warning", '112 - "Disconnected Operation"'), ("X-Nginx-Cache-Status", "STALE"),
+        )),
+        *(("", {"headers": headers, "complete": True}) for headers in (
+            {"Cache-Control": "stale-while-revalidate=30, max-age=60"}, {"X-Varnish": "32770"}, {"X-From-Cache": "0"},
+            {"X-Drupal-Cache": "MISS"}, {"Warning": '299 - "deprecated"'},
+        )),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_gap_of_headers_and_options(kind, given):
+    assert gap_of(**given) == kind
+
+
+@pytest.mark.parametrize("place", ["others", "top"])
+@pytest.mark.parametrize(
+    ("kind", "member"),
+    [
+        *(("part", member) for member in (
+            {"status": "loading"}, {"state": "Pending"}, {"phase": "in_progress"}, {"syncState": "queued"},
+            {"status": "partial"}, {"result": "accepted"}, {"status": "数据加载中"}, {"status": 202}, {"code": "206"},
+            {"loading": True}, {"isRefreshing": "true"}, {"in_progress": True}, {"filtered": True},
+            {"resultsFilteredByAcls": True}, {"timed_out": True}, {"unreachable": ["node-2"]}, {"degraded": True},
+            {"ready": False}, {"isComplete": "false"}, {"finished": False}, {"exhaustiveNbHits": False},
+            {"done": False}, {"errors": [{"message": "shard 2"}]}, {"error": "timeout"}, {"ok": False},
+            {"meta": {"ready": False}}, {"responseHeader": {"partialResults": True}},
+            {"page_info": {"hasPreviousPage": True}}, {"previous": "/x"}, {"first": False}, {"offset": 50},
+            {"_links": {"prev": {"href": "/x"}}}, {"total": {"value": 2, "relation": "gte"}},
+        )),
+        *(("stale", member) for member in ({"cached": True}, {"fromCache": True}, {"isStale": True})),
+        *(("", member) for member in (
+            {"status": "success"}, {"state": "Complete"}, {"status": "OK", "result": "done"}, {"status": "成功"},
+            {"code": "200"}, {"loading": False}, {"filtered": False}, {"ready": True}, {"errors": []}, {"failed": 2},
+            {"error": {"code": 0, "message": "success"}}, {"warnings": ["deprecated"]}, {"state": "normality"},
+            {"previous": None}, {"first": True}, {"offset": 0}, {"cached": 0}, {"user": {"status": "pending"}},
+            {"sortedBy": "ip"}, {"settings": True}, {"pending": 3}, {"license_status": "expiring"}, {"progress": 100},
+        )),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_gap_of_list_that_is_not_ready_or_not_whole(place, kind, member):
+    """Also if the operator states that one answer has all engines."""
+    assert gap_of(**{place: member}, complete=True) == kind
+
+
+@pytest.mark.parametrize("member", [{"warnings": ["shard 2 is down"]}, {"state": "normality"}, {"status": "E4"}])
+def test_unknown_state_of_a_list_proves_no_absence(member):
+    assert gap_of({"total": 2, **member}) == "unproven"
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        *({"next_refresh": None}, {"moreInfo": ""}, {"remaining": 0, "limit": 9}, {"incomplete_results": False}),
+        *({"partial": False}, {"nextMaintenance": None}, {"lastUpdate": "true"}),
     ],
     ids=str,
 )
-def test_gap_of_headers_and_options(kind, given):
-    assert gap_of(**given) == kind
+def test_member_that_is_about_no_page_proves_nothing(member):
+    assert gap_of(member) == "unproven"
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(2, ""), (3, ""), (10, "unproven"), (25, "unproven"), (64, "unproven")])
+def test_count_of_a_usual_page_size_proves_nothing(rows, kind):
+    assert gap_of({"count": rows}, rows=rows) == kind
+    assert gap_of({"count": rows, "next": None}, rows=rows) == ""
+
+
+@pytest.mark.parametrize("status", [201, 202, 203, 206, 207, 226])
+@pytest.mark.parametrize("option", [{"complete": True}, {"total": "data.total"}])
+def test_status_other_than_200_proves_no_absence(status, option):
+    kind = "" if status == 206 else "part"  # the total decides
+    assert gap_of({"total": 2}, status=status, **option) == kind
+    node = PagesOfNode(Console(3, total=3), {})
+    get, statuses = node.call, iter((status, 200))
+    node.call = lambda request: replace(get(request), status=next(statuses))
+    assert fetch_engines(node, EngineList.from_option(PAGED)).gap.kind == kind
+
+
+def test_members_of_an_engine_prove_nothing():
+    engine = {**item(1), "status": "loading", "total": 9, "next": "x", "ready": False}
+    engine_list = EngineList.from_option({**OPTION, "items": "*", "path": "/e", "complete": True})
+    assert read_answer(engine_list, json_answer({"a": engine})).gap == NO_GAP
+
+
+@pytest.mark.parametrize(("first", "kind"), [({"previous": "/e?page=0"}, "part"), ({"previous": None}, "")])
+def test_pages_that_do_not_begin_with_the_first_are_a_part(first, kind):
+    node, pages = PagesOfNode(Console(3), {}), [{"total": 3, **first}, {"total": 3, "previous": "/e?page=1"}]
+    get = node.call
+
+    def call(request):
+        number = len(node.console.paths)
+        return json_answer({"data": {**get(request).parsed[0]["data"], **pages[number % 2]}})
+
+    node.call = call
+    assert fetch_engines(node, EngineList.from_option(PAGED)).gap.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("", {"age": -math.inf}),
+        ("", {"age": 10}),
+        ("stale", {"age": 11}),
+        # Made for 60 s, 40 s of which are left: a cache that writes dates of its own kept it for 20 s.
+        ("stale", {"headers": {"Expires": "Sat, 28 Nov 2026 06:00:40 GMT", "Cache-Control": "max-age=60"}}),
+        # Its time is over.
+        ("stale", {"headers": {"Expires": "Sat, 28 Nov 2026 05:00:00 GMT", "Cache-Control": "max-age=60"}}),
+        ("", {"headers": {"Expires": "Sat, 28 Nov 2026 06:01:00 GMT", "Cache-Control": "max-age=60"}}),
+        ("", {"headers": {"Expires": "Thu, 01 Jan 1970 00:00:00 GMT", "Cache-Control": "max-age=0"}}),
+        ("", {"headers": {"Expires": "Thu, 19 Nov 1981 08:52:00 GMT", "Cache-Control": "max-age=60"}}),
+        ("", {"headers": {"Expires": "0", "Cache-Control": "no-cache"}}),
+        ("", {"headers": {"Last-Modified": "Fri, 27 Nov 2026 06:00:00 GMT"}}),
+    ],
+)  # fmt: skip
+def test_gap_of_the_age_of_an_answer(kind, given):
+    headers = {"Date": "Sat, 28 Nov 2026 06:00:00 GMT", **given.get("headers", {})}
+    assert gap_of(complete=True, **{**given, "headers": headers}) == kind
 
 
 @pytest.mark.parametrize("is_paged", [True, False])
