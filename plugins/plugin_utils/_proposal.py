@@ -19,7 +19,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, names_secret
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import (
+    Answer,
+    names_parameter,
+    names_secret,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     ENGINE_LIST_OPTIONS,
     EngineList,
@@ -68,7 +72,6 @@ _OF_ENGINES = {"engine", "slb", "forwarder", "forwarding", "balancer", "loadbala
 _OF_OTHERS = {"host", "server", "machine", "device", "credential", "task", "job", "alarm", "alert", "event", "log",
               "audit", "user", "session", "metric", "monitor", "interface", "route", "history", "record", "message"}
 # fmt: on
-_SECRET_PARAMETER = re.compile(r"sid$|csrf|xsrf|sign|nonce|otp|^code$|^key$|credential")
 _KEY = re.compile(r"[\w$@-]{1,40}")
 _SEGMENT = re.compile(r"[\w.~%+,:@-]{0,40}")
 _PARAMETER = re.compile(r"[\w.$[\]-]{1,40}")
@@ -170,7 +173,7 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> Query:
         if letters in _PAGES | _OFFSETS and is_number and page is None:
             page = (name, int(value))
             continue
-        is_safe = not (names_secret(name) or _SECRET_PARAMETER.search(letters) or _is_opaque(value))
+        is_safe = not (names_parameter(name) or _is_opaque(value))
         if letters in _CURSORS or not (is_safe and _PARAMETER.fullmatch(name) and _VALUE.fullmatch(value)):
             doubts.append("a parameter of the query is left out")
             continue

@@ -22,6 +22,7 @@ from ansible.errors import AnsibleError
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     OptionError,
@@ -249,7 +250,7 @@ def show_extra_vars(given: Any) -> str:
         return name
     if not has_value or name not in KNOWN or re.search(r"\s", value):
         return "..."
-    is_secret = CONNECTION_ARGUMENTS.get(name.removeprefix("slb_"), {}).get("no_log")
+    is_secret = CONNECTION_ARGUMENTS.get(name.removeprefix("slb_"), {}).get("no_log") or mask_query(value) != value
     return f"{name}=..." if is_secret else f"{name}={value}"
 
 

@@ -71,7 +71,7 @@ class Scenario:
     node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
     ``cause``: part of the message. ``cookies``: of the session that has served.
     ``gap``: kind of the list's gap; None for any.
-    ``connections``: number of connections; None for any.
+    ``connections``: number of connections; None for any. ``path``: of the engine list, if it is another one.
     """
 
     name: str
@@ -91,6 +91,7 @@ class Scenario:
     cookies: dict[str, str] = field(default_factory=dict)
     gap: str | None = None
     connections: int | None = None
+    path: str = ""
 
 
 def _date(seconds: float) -> str:
@@ -295,6 +296,14 @@ LOGINS = [
     ),
     Scenario("login with a token as text", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, "t0ken", kind="text/plain")]),
     Scenario("login with a token in the message", "login", code="login_rejected", seen=(1, 0), login=[answer(401, '{"msg":"old: eyJhbGciOiJIUzI1NiJ9.t0ken"}')]),
+    *(
+        Scenario(f"login that answers {code} with a token in its message", "login", code=code, seen=(1, 0), login=[answer(status, body, *headers)])
+        for code, status, body, headers in (
+            ("login_rejected", 401, '{"message":"Welcome, token a-t0ken-1","token":"a-t0ken-1"}', ()),
+            ("unexpected_answer", 200, '{"code":0,"msg":"Welcome, a-t0ken%2D1","data":{"accessToken":"a-t0ken-1"}}', ()),
+            ("unexpected_answer", 200, '{"code":0,"msg":"your a-t0\\nken-1"}', ("X-Auth-Token: a-t0ken-1",)),
+        )
+    ),
     Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
     Scenario("no cookie", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"code":0}')]),
     Scenario("no login page", "login", code="unexpected_answer", seen=(1, 0), login=[answer(404, START_PAGE)]),
@@ -419,6 +428,12 @@ INSTALLS = [
     _install("gzip bomb", "unknown", answer(200, gzip.compress(b"0" * 50_000_000), "Content-Encoding: gzip")),
     _install("number of a million digits", "unknown", answer(200, '{"code":' + "1" * 900_000 + "}")),
     _install("cookie of the language", "rejected", answer(400, '{"msg":"The engine is open"}'), cookies={"django_language": "en"}, cause="engine"),
+    *(
+        _install(f"password in the answer, {name}", "rejected", answer(400, json.dumps({"msg": f"got {text}, sorry"})), cause="got ********, sorry")
+        for name, text in (
+            ("split", 'pa"ss<w>\nörd &1'), ("split and encoded", "pa&quot;ss\n&lt;w>%C3%B6rd%20&amp;1"), ("twice", "pa%2522ss%253Cw%253E%25C3%25B6rd%2520%25261"),
+        )
+    ),
     _install("password in the answer", "rejected", answer(400, json.dumps({"msg": 'got pa"ss<w>örd &1, sorry'}))),
 ]  # fmt: skip
 
@@ -511,6 +526,13 @@ LISTS = [
             ("stale", "before the login, clock ahead", 10**8, 10**8 - 60),
         )
     ),
+    *(
+        Scenario(f"list: token in the path, {code}", "list", [reply], code=code, seen=seen, path=f"{LIST}?token=t0ken&size=9", cause="?token=********", served=True)
+        for code, reply, seen in (
+            ("engine_list_unavailable", answer(404, "no /x?token=t0ken here, t0ken"), (0, 1)), ("engine_list_not_as_configured", answer(200, "{}"), (0, 1)),
+            (UNAVAILABLE, raw(b"x"), (0, 2)), ("session_replaced", answer(401, "token t0ken"), (5, 6)),
+        )
+    ),
     Scenario("list: 17 MiB", "list", [answer(200, json.dumps({"items": ["x" * 2**20] * 17}))], code="engine_list_unavailable"),
     Scenario("list: a million values", "list", [answer(200, b"[" + b"0," * 2**20 + b"0]")], code="engine_list_unavailable"),
 ]  # fmt: skip
@@ -566,7 +588,7 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 PATHS = {"engine": INSTALL, "license": LICENSE, "list": LIST, "login": LOGIN}
 
 
-def run(call: str, options: dict[str, Any], store: Any = None) -> dict[str, Any]:
+def run(call: str, options: dict[str, Any], store: Any = None, path: str = "") -> dict[str, Any]:
     """Return the values of the call, or of its error."""
     try:
         client = Client(Connection.from_options({**options, "max_size": None}), store)
@@ -575,7 +597,7 @@ def run(call: str, options: dict[str, Any], store: Any = None) -> dict[str, Any]
         elif call == "license":
             return {"license": download_license(client, options.get("max_size", 10**7))}
         elif call == "list":
-            engines, gap = fetch_engines(client, EngineList.from_option(ENGINE_LIST))
+            engines, gap = fetch_engines(client, EngineList.from_option({**ENGINE_LIST, "path": path or LIST}))
             return {"engines": engines, "gap": gap.kind}
         else:
             install = request_install(client, Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"}), {})

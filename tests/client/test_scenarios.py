@@ -17,7 +17,8 @@ LONGEST_MESSAGE = 220
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_scenario(scenario, start, authority, certificates, monkeypatch):
-    routes = {LOGIN: scenario.login, **({PATHS[scenario.call]: scenario.replies} if scenario.replies else {})}
+    path = scenario.path or PATHS[scenario.call]
+    routes = {LOGIN: scenario.login, **({path: scenario.replies} if scenario.replies else {})}
     behavior = {name: list(value) if name == "greetings" else value for name, value in scenario.node.items()}
     if "client_ca" in behavior:
         behavior["client_ca"] = str(authority.path)
@@ -41,12 +42,12 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         cookies = {"sessionid": node.new_session(), **scenario.cookies}
         session = OwnSession(Session(cookies, has_served=True)) if scenario.served else None
         begin = time.monotonic()
-        result = run(scenario.call, {"password": PASSWORD, **options}, session)
+        result = run(scenario.call, {"password": PASSWORD, **options}, session, scenario.path)
     assert time.monotonic() - begin < WITHOUT_END / 5
     assert (result.get("code", ""), result.get("outcome", "")) == (scenario.code, scenario.outcome), result
     assert scenario.gap is None or result["gap"] == scenario.gap, result
     assert scenario.connections in (None, node.connections), result
-    calls = 0 if scenario.call == "login" else node.seen[PATHS[scenario.call]]
+    calls = 0 if scenario.call == "login" else node.seen[path]
     assert (node.seen[LOGIN], calls) == scenario.seen, result
     assert [secret for secret in (PASSWORD, f"of{node.port}", "pr0xy-pass", "t0ken") if secret in str(result)] == []
     assert len(result.get("msg", "")) <= LONGEST_MESSAGE, result["msg"]

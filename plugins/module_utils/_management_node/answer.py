@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from email.utils import mktime_tz, parsedate_tz
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import (
     BAD_WORDS,
@@ -63,6 +63,15 @@ _OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginenam
 _ENVELOPES = frozenset({"data", "result", "response", "body", "status", "meta"})
 # fmt: on
 _SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
+_SECRET_PARAMETER = re.compile(r"sid$|csrf|xsrf|sign|nonce|otp|^sig$|^code$|^key$|credential")
+_PARAMETER = re.compile(r"([?&;]([^\s=&?;#]{1,100})=)([^\s&;#\"'<>]+)")
+_ESCAPE = re.compile(
+    r"(?:%[0-9a-fA-F]{2})+|&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]\w{1,30});|(?:\\+u[0-9a-fA-F]{4})+"
+    r"|\\+x[0-9a-fA-F]{2}|\\+[bfnrt]?|\+"
+)
+_URL_SAFE = str.maketrans("+/", "-_")
+_MAX_CODINGS = 5
+_LEAST_TOKEN = 16  # characters of a word without digits
 _JWT = re.compile(r"\beyJ[\w-]{10,}(?:\.[\w-]+)*")
 _MAX_WORD = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
 
@@ -244,18 +253,36 @@ class Answer:
         is_notice = len(self.body) <= _MAX_NOTICE and b"\n" not in self.body.strip()
         return (is_notice or self.is_html) and is_found("login_required", self.messages)
 
+    @cached_property
+    def tokens(self) -> set[str]:
+        """The secrets that the answer gives: in members, headers and a redirect whose names are those of secrets."""
+        texts = [value for name, value in self.headers.items() if names_secret(name)]
+        pending = [(each, False) for each in self.parsed]
+        while pending:
+            item, is_secret = pending.pop()
+            if isinstance(item, dict):
+                pending += [(each, is_secret or names_secret(key)) for key, each in item.items()]
+            elif isinstance(item, list):
+                pending += [(each, is_secret) for each in item]
+            elif is_secret and isinstance(item, str):
+                texts.append(item)
+        words = [word for text in texts for word in text.split()]
+        # A message may stand in such a member, too.
+        tokens = {word for word in words if len(word) >= _LEAST_TOKEN or (len(word) > 3 and re.search(r"\d", word))}
+        return tokens | set(query_secrets(self.headers.get("Location", "")[:4096]))
+
     def described(self, secrets: tuple[str, ...] = ()) -> str:
         """Return status and message, as in 'HTTP 503: maintenance'."""
         text = self.shown(secrets)[:80] or self.defect
         if self.location:
-            text = f"redirect to {show(mask(self.location, secrets), 100)}"
+            text = f"redirect to {show(mask_query(mask(self.location, secrets)), 100)}"
         wait = self.headers.get("Retry-After", "")[:30]
         wait = f" (retry after {show(wait)})" if wait and self.status in (429, 502, 503, 504) else ""
         return f"HTTP {self.status}{wait}{f': {text}' if text else ''}".rstrip(".")
 
     def shown(self, secrets: tuple[str, ...] = ()) -> str:
         """Return the message without ``secrets`` and control characters, at most 300 characters."""
-        text = _JWT.sub("********", mask(self.message, secrets))
+        text = _JWT.sub("********", mask_query(mask(self.message, {*secrets, *self.tokens})))
         text = re.sub(
             r"(?i)((?:sessionid|csrftoken|password)[\"']?\s*[=:]\s*[\"']?)[^\s;,\"'&<>]+",
             r"\1********",
@@ -282,14 +309,67 @@ def find_texts(value: Any) -> Iterator[str]:
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
-    """Return ``text`` without ``secrets``; a short one is replaced only where it is a whole word."""
-    for secret in sorted(set(secrets), key=len, reverse=True):
-        for form in sorted(secret_forms([secret]), key=len, reverse=True):
-            if len(secret) > _MAX_WORD:
-                text = text.replace(form, "********")
-            elif form in text:
-                text = re.sub(rf"(?<![^\W_]){re.escape(form)}(?![^\W_])", "********", text)
-    return text
+    """Return ``text`` without ``secrets``, however they are encoded or split; a short one is masked as a whole word."""
+    found: list[tuple[int, int]] = []
+    forms = _decoded_forms(text)
+    for secret in set(filter(None, secrets)):
+        coded = b64encode(secret.encode("utf-8", "surrogatepass")).decode()
+        own = (secret, unicodedata.normalize("NFKC", secret), coded, coded.rstrip("="), coded.translate(_URL_SAFE))
+        for needle in {form for each in own for form, _spans in _decoded_forms(each)} - {""}:
+            for form, spans in forms:
+                start = form.find(needle)
+                while start >= 0:
+                    first, last = spans[start][0], spans[start + len(needle) - 1][1]
+                    is_word = not (text[:first][-1:].isalnum() or text[last : last + 1].isalnum())
+                    is_split = secret.isalpha() and len(text[first:last].split()) > 1  # such as "log in"
+                    if len(secret) > _MAX_WORD or (is_word and not is_split):
+                        found.append((first, last))
+                    start = form.find(needle, start + 1)
+    masked, end = "", 0
+    for first, last in sorted(found):
+        masked += text[end:first] + "********" if first >= end else ""
+        end = max(end, last)
+    return masked + text[end:]
+
+
+def _decoded_forms(text: str) -> list[tuple[str, list[tuple[int, int]]]]:
+    """Return ``text`` without white space, decoded again and again, and the place in it of each character."""
+    forms, spans = [], [(index, index + 1) for index in range(len(text))]
+    for _time in range(_MAX_CODINGS):
+        kept = [index for index, character in enumerate(text) if character.isprintable() and character != " "]
+        forms.append(("".join(text[index] for index in kept), [spans[index] for index in kept]))
+        decoded, places, end = "", list[tuple[int, int]](), 0
+        for match in _ESCAPE.finditer(text):
+            first, last = match.span()
+            piece = _decode(match[0])
+            decoded += text[end:first] + piece
+            places += spans[end:first] + [(spans[first][0], spans[last - 1][1])] * len(piece)
+            end = last
+        if not end:
+            break
+        text, spans = decoded + text[end:], places + spans[end:]
+    return forms
+
+
+def _decode(escape: str) -> str:
+    if escape[0] == "%":
+        return unquote(escape)
+    if escape[0] == "&":
+        return html.unescape(escape)
+    code = escape.lstrip("\\")
+    if code[:1] == "u":
+        return _unescape(re.sub(r"\\+u", "", escape))
+    return chr(int(code[1:], 16)) if code[:1] == "x" else " " if code else ""
+
+
+def mask_query(text: str) -> str:
+    """Return ``text`` without the values of parameters in URLs whose names are those of secrets."""
+    return _PARAMETER.sub(lambda found: f"{found[1]}********" if names_parameter(found[2]) else found[0], text)
+
+
+def query_secrets(url: str) -> list[str]:
+    """Return the values of parameters of ``url`` whose names are those of secrets."""
+    return [unquote_plus(found[3]) for found in _PARAMETER.finditer(url) if names_parameter(found[2])]
 
 
 def secret_forms(secrets: Iterable[str]) -> set[str]:
@@ -307,7 +387,7 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
 def plain(text: str) -> str:
     """Return the beginning of ``text`` in one line, without HTML entities, JSON escapes and full-width forms."""
     text = html.unescape(re.sub(r"&#\w{9,};?", "\ufffd", text[:_MAX_PAGE_CHARS]))
-    text = re.sub(r"(?:\\u[0-9a-fA-F]{4})+", _unescape, text)
+    text = re.sub(r"(?:\\u[0-9a-fA-F]{4})+", lambda match: _unescape(match[0].replace("\\u", "")), text)
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -332,8 +412,13 @@ def bare(key: str) -> str:
 
 
 def names_secret(key: str) -> bool:
-    """Return whether a key of JSON, or the name of a parameter, is that of a secret."""
+    """Return whether a key of JSON, or the name of a header, is that of a secret."""
     return bool(_SECRET_KEY.search(bare(key)))
+
+
+def names_parameter(name: str) -> bool:
+    """Return whether the name of a parameter in a URL is that of a secret."""
+    return names_secret(unquote_plus(name)) or bool(_SECRET_PARAMETER.search(re.sub("[^a-z]", "", name.lower())))
 
 
 def _signs(value: Mapping[str, Any], wanted: frozenset[str] = _FLAGS | _ERRORS | _CODES | _STATES) -> set[bool | None]:
@@ -377,8 +462,8 @@ def _number(member: Any) -> int | None:
     return member if isinstance(member, int) and not isinstance(member, bool) else None
 
 
-def _unescape(match: re.Match[str]) -> str:
-    return bytes.fromhex(match[0].replace("\\u", "")).decode("utf-16-be", "replace")
+def _unescape(digits: str) -> str:
+    return bytes.fromhex(digits).decode("utf-16-be", "replace")
 
 
 def _visible_text(source: str) -> str:

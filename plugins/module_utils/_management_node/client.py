@@ -15,7 +15,12 @@ from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, read_date, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import (
+    Answer,
+    query_secrets,
+    read_date,
+    show,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, header_secrets
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import (
@@ -252,7 +257,7 @@ class Client:
         if self.connection.sessionid:
             raise FleetError(
                 "session_rejected",
-                f"Session rejected: {self.connection.base_url}{request.path} answered {self.describe(answer)}.",
+                f"Session rejected: {self.connection.base_url}{request.shown_path} answered {self.describe(answer)}.",
                 "Get a new sessionid with slb.fleet.login, or set username and password instead.",
             )
         current = self._store.session(self._log_in)
@@ -286,7 +291,8 @@ class Client:
         """Return the error for a session that has never served: the cookie alone does not show that a login worked."""
         error = FleetError(
             "login_rejected",
-            f"Login of {self.connection.username[:40]!r} rejected: {request.path} answered {self.describe(answer)}.",
+            f"Login of {self.connection.username[:40]!r} rejected: {request.shown_path} answered "
+            f"{self.describe(answer)}.",
             f"Check {self._credentials}, then the rights of this user.",
             status_code=answer.status,
         )
@@ -297,7 +303,7 @@ class Client:
         """Return the error for sessions that end at once, although user and password are right."""
         return FleetError(
             "session_replaced",
-            f"Session of {self.connection.username[:40]!r} ended again and again: {request.path} answered "
+            f"Session of {self.connection.username[:40]!r} ended again and again: {request.shown_path} answered "
             f"{self.describe(answer)}.",
             "Use a user of its own for Ansible, and check the rights of this user.",
             status_code=answer.status,
@@ -306,13 +312,15 @@ class Client:
     def _unavailable(self, request: Request, answer: Answer) -> FleetError:
         return FleetError(
             "management_node_unavailable",
-            f"Management node unavailable: {self.connection.base_url}{request.path} answered {self.describe(answer)}.",
+            f"Management node unavailable: {self.connection.base_url}{request.shown_path} answered "
+            f"{self.describe(answer)}.",
             "Check the management node, or run again later.",
             status_code=answer.status,
         )
 
     def _send(self, request: Request, cookies: dict[str, str]) -> Answer:
         """Return the last answer, after retries; update ``cookies``. Raises FleetError if no answer came."""
+        self._secrets.update(query_secrets(request.path))
         end = self.connection.deadline()
         for attempt in range(self.connection.retries + 1):
             failure: NoAnswerError | None = None
@@ -331,6 +339,8 @@ class Client:
             time.sleep(pause)
         if failure or answer is None:
             raise failure or AssertionError
+        if request.path == LOGIN_PATH:
+            self._secrets |= answer.tokens
         self._secrets.update(
             value for name, value in cookies.items() if name in _SECRET_COOKIES or len(value) >= _LEAST_TOKEN
         )

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     invalid,
@@ -206,7 +206,7 @@ class EngineList:
         there = show(", ".join(map(str, value)), 60) if isinstance(value, dict) else type(value).__name__
         return FleetError(
             "engine_list_not_as_configured",
-            f"Engine list at {self.path[:60]} not as configured: {cause[:60]}; present: {there}.",
+            f"Engine list at {mask_query(self.path)[:60]} not as configured: {cause[:60]}; present: {there}.",
             "Correct slb_engine_list, then run slb.fleet.show_engine_list.",
         )
 
@@ -350,7 +350,7 @@ def _get(client: Client, engine_list: EngineList, path: str) -> Answer:
         fix = "Configure smaller pages in slb_engine_list." if is_large else fix
     raise FleetError(
         "engine_list_unavailable",
-        f"Engine list unavailable: {client.connection.base_url}{path[:60]} answered {shown}.",
+        f"Engine list unavailable: {client.connection.base_url}{mask_query(path)[:60]} answered {shown}.",
         fix,
         status_code=answer.status,
     )
@@ -386,7 +386,9 @@ def _read_value(key: str, rules: Mapping[str, Any], value: Any) -> Any:
 def _unreliable(engine_list: EngineList, cause: str, fix: str = "", *, is_change: bool = False) -> FleetError:
     fix = fix or "Sort the list in its path, and check page_parameter, first_page and page_step of slb_engine_list."
     error = _ChangedError if is_change else FleetError
-    return error("engine_list_unreliable", f"Engine list at {engine_list.path[:60]} unreliable: {cause}.", fix)
+    return error(
+        "engine_list_unreliable", f"Engine list at {mask_query(engine_list.path)[:60]} unreliable: {cause}.", fix
+    )
 
 
 def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:

@@ -48,7 +48,7 @@ else:
     _IMPORT_ERROR = "" if is_new else "requests 2.32.3 and urllib3 2.2.2 are needed"
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
@@ -94,6 +94,10 @@ class Request:
     limit: int = ANSWER_LIMIT
     send_by: float | None = None
     is_wanted: Callable[[Answer], bool] | None = field(default=None, repr=False)
+
+    @property
+    def shown_path(self) -> str:
+        return mask_query(self.path)
 
 
 class NoAnswerError(FleetError):
@@ -187,7 +191,7 @@ class Transport:
         called = self.connection.called
         fix = f"Check {called('base_url')}, the network, and that the management node is up."
         if line.is_sent:
-            place += request.path
+            place += request.shown_path
             fix = f"Check the management node and the network. Raise {called('timeout')} if it is only slow."
         elif find_proxy(place, os.environ).url:
             place += " (through the proxy of the environment)"

@@ -211,6 +211,7 @@ def test_repeated_default_is_that_of_the_role():
         ("slb_password=of the node", "..."),
         ("slb_password=secret", "slb_password=..."),
         ("slb_headers={x:1}", "slb_headers=..."),
+        ('slb_engine_list={"path":"/api/engines?token=abc"}', "slb_engine_list=..."),
         ("ansible_become_password=secret", "..."),
         ('{"slb_password": "secret"}', "..."),
         ("slb_hosts=a slb_password=secret", "..."),

@@ -288,6 +288,17 @@ SECRET = 'pä"ss /w<1'
         quote_plus(SECRET),
         "p%c3%a4%22ss+%2fw%3c1",
         b64encode(SECRET.encode()).decode(),
+        # In several ways, several times, and in several lines
+        quote(quote(SECRET)),
+        quote(html.escape(SECRET)),
+        html.escape(json.dumps(SECRET)[1:-1]),
+        json.dumps(json.dumps(SECRET)[1:-1])[1:-1],
+        "p%C3%A4&quot;ss /w\\u003c1",
+        "p&auml;&#34;ss&#x20;/w&lt;1",
+        'p\\xe4"s\\ns /w<1',
+        *(SECRET[:index] + gap + SECRET[index:] for index in (1, 4, 9) for gap in ("\n", " \t ", "\u200b", "\r\n  ")),
+        b64encode(SECRET.encode()).decode().rstrip("="),
+        f"{b64encode(SECRET.encode()).decode()[:9]}\n{b64encode(SECRET.encode()).decode()[9:]}",
     ],
 )
 def test_secret_is_replaced_in_each_form_and_nothing_else(form):
@@ -302,10 +313,49 @@ def test_secret_is_replaced_in_each_form_and_nothing_else(form):
         ("en", "The engine ******** is open"),
         ("engine en", "The ******** is open"),
         ("The", "******** engine en is open"),
+        ("theengi", "The engine en is open"),
+        ("is", "The engine en ******** open"),
+        (" ", "The engine en is open"),
     ],
 )
 def test_short_secret_is_masked_as_a_whole_word(secret, expected):
     assert Answer(400, {}, b"The engine en is open").shown((secret,)) == expected
+
+
+@pytest.mark.parametrize(
+    "secret", ["%41%2", "\\\\new\\u00", "a+b+c+d+e+", "&lt;&lt;&gt;", "C:\\new1234", "100%abcdef12"]
+)
+def test_secret_that_looks_encoded_is_replaced(secret):
+    for form in (secret, quote(secret, safe=""), html.escape(secret), json.dumps(secret)[1:-1], f"%{secret}"):
+        assert secret not in Answer(400, {}, f"got {form}, sorry".encode()).shown((secret,))
+        assert "********" in Answer(400, {}, f"got {form}, sorry".encode()).shown((secret,))
+
+
+TOKEN = "tok3n-of-the-login"
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        ({"message": f"Welcome, token {TOKEN}", "token": TOKEN}, {}),
+        ({"msg": f"use {quote(TOKEN)} now", "data": {"access": {"Auth-Token": [TOKEN]}}}, {}),
+        ({"msg": f"Bearer {TOKEN}", "authorization": f"Bearer {TOKEN}"}, {}),
+        ({"msg": f"got {TOKEN}"}, {"X-Subject-Token": TOKEN}),
+        ({"msg": f"see /engines?user=7&token={TOKEN} and ?sid=t0p;key=t0p"}, {}),
+        ({"msg": "see &lt;/a?api_key=t0p&gt;"}, {}),
+    ],
+)
+def test_token_of_an_answer_is_not_shown(body, headers):
+    shown = Answer(400, headers, json.dumps(body).encode()).shown()
+    assert "********" in shown
+    assert not {TOKEN, "t0p"} & set(re.split(r"[ =;&<>]", shown))
+
+
+@pytest.mark.parametrize(
+    "body", [{"msg": "bad password", "password": ["This field is required."]}, {"msg": "denied", "auth": "denied"}]
+)
+def test_words_in_secret_members_hide_no_message(body):
+    assert Answer(400, {}, json.dumps(body).encode()).shown() == body["msg"]
 
 
 WORDS = (
