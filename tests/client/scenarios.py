@@ -29,11 +29,12 @@ from fake_node import (
 )
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, Options
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, fetch_engines
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import download_license
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import boot_time
 
 LIST = "/console/engines"
 ENGINE_LIST = {
@@ -71,7 +72,9 @@ class Scenario:
     node; ``certificate``: its name. ``proxy``: options of a proxy. ``environment``: variables, with {ca} and {proxy}.
     ``cause``: part of the message. ``cookies``: of the session that has served.
     ``gap``: kind of the list's gap; None for any.
-    ``connections``: number of connections; None for any. ``path``: of the engine list, if it is another one.
+    ``connections``: number of connections; None for any. ``engine_list``: keys that differ.
+    ``names``: of the variables of options. ``transport``: values in the module transport. ``send_within``: seconds in
+    which an install request is sent.
     """
 
     name: str
@@ -91,7 +94,14 @@ class Scenario:
     cookies: dict[str, str] = field(default_factory=dict)
     gap: str | None = None
     connections: int | None = None
-    path: str = ""
+    engine_list: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    transport: dict[str, Any] = field(default_factory=dict)
+    send_within: float | None = None
+
+    @property
+    def path(self) -> str:
+        return str(self.engine_list.get("path", PATHS[self.call]))
 
 
 def _date(seconds: float) -> str:
@@ -409,6 +419,7 @@ INSTALLS = [
     _install("session ended twice", "requested", answer(401), answer(401), for_session(OK), seen=(2, 3)),
     _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
     *(_install(f"busy, {status}", "unknown", answer(status)) for status in (502, 503, 504)),
+    _install("port in use", "port_in_use", answer(409, '{"msg":"port 8000 is in use"}')),
     _install("too many requests", "rejected", answer(429)),
     _install("no answer", "unknown", cut(), code=UNAVAILABLE),
     _install("connection reset", "unknown", reset(), code=UNAVAILABLE),
@@ -527,27 +538,45 @@ LISTS = [
         )
     ),
     *(
-        Scenario(f"list: token in the path, {code}", "list", [reply], code=code, seen=seen, path=f"{LIST}?token=t0ken&size=9", cause="?token=********", served=True)
+        Scenario(f"list: token in the path, {code}", "list", [reply], code=code, seen=seen, engine_list={"path": f"{LIST}?token=t0ken&size=9"}, cause="?token=********", served=True)
         for code, reply, seen in (
             ("engine_list_unavailable", answer(404, "no /x?token=t0ken here, t0ken"), (0, 1)), ("engine_list_not_as_configured", answer(200, "{}"), (0, 1)),
             (UNAVAILABLE, raw(b"x"), (0, 2)), ("session_replaced", answer(401, "token t0ken"), (5, 6)),
         )
     ),
+    Scenario("list: pages with fewer engines than their total", "list", [answer(200, '{"items":[],"total":7}')], code="engine_list_unreliable",
+        seen=(1, 2), engine_list={"path": f"{LIST}?page=1", "page_parameter": "page"}),
     Scenario("list: 17 MiB", "list", [answer(200, json.dumps({"items": ["x" * 2**20] * 17}))], code="engine_list_unavailable"),
     Scenario("list: a million values", "list", [answer(200, b"[" + b"0," * 2**20 + b"0]")], code="engine_list_unavailable"),
 ]  # fmt: skip
 
-SCENARIOS = [*TLS, *CONNECTIONS, *COOKIES, *LOGINS, *RETRIES, *STALLS, *INSTALLS, *LICENSES, *LISTS]
+BEFORE = [
+    Scenario("packages missing", "login", code="requests_missing", seen=(0, 0), transport={"_IMPORT_ERROR": "No module named 'requests'"}),
+    Scenario("option missing", "login", code="missing_option", seen=(0, 0), options={"password": None}),
+    Scenario("variable missing", "login", code="missing_variable", seen=(0, 0), options={"password": None}, names={"password": "slb_password"}),
+    Scenario("variable invalid", "login", code="invalid_variable", seen=(0, 0), options={"timeout": 0}, names={"timeout": "slb_timeout"}, cause="slb_timeout"),
+    Scenario("request too late", "engine", code="request_too_late", outcome="rejected", seen=(1, 0), send_within=-1),
+    Scenario("request in time", "engine", outcome="requested", send_within=60),
+]  # fmt: skip
+
+SCENARIOS = [*BEFORE, *TLS, *CONNECTIONS, *COOKIES, *LOGINS, *RETRIES, *STALLS, *INSTALLS, *LICENSES, *LISTS]
 # What the fix of a failure names, and what it does not: for all failures with a code, and for those of single scenarios.
 ADVICE: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "engine_list_not_as_configured": (("slb_engine_list",), ("password",)),
+    "engine_list_unreliable": (("page_parameter",), ("password",)),
     "engine_list_unavailable": (("slb_engine_list",), ("password",)),
     "install_not_confirmed": (("web console",), ("password",)),
     "install_rejected": ((), ("password",)),
     "invalid_option": (("PEM",), ()),
+    "invalid_variable": (("Correct",), ()),
     "license_unusable": (("web console",), ("password",)),
     "login_rejected": (("password",), ()),
     "management_node_unavailable": ((), ("password", "ca_path", "tls_fingerprint")),
+    "missing_option": (("slb_password", "SLB_PASSWORD_FILE"), ()),
+    "missing_variable": (("slb_password", "SLB_PASSWORD_FILE"), ()),
+    "port_in_use": (("on the host",), ("password",)),
+    "request_too_late": (("run again",), ("password", "base_url")),
+    "requests_missing": (("requests>=", "urllib3>="), ("password", "base_url")),
     "session_rejected": (("sessionid",), ()),
     "session_replaced": (("user",), ("password",)),
     "tls_pin_mismatch": (("tls_fingerprint",), ("ca_path", "password")),
@@ -588,19 +617,22 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 PATHS = {"engine": INSTALL, "license": LICENSE, "list": LIST, "login": LOGIN}
 
 
-def run(call: str, options: dict[str, Any], store: Any = None, path: str = "") -> dict[str, Any]:
+def run(call: str, options: dict[str, Any], store: Any = None, scenario: Scenario | None = None) -> dict[str, Any]:
     """Return the values of the call, or of its error."""
+    given = scenario or Scenario("", call)
     try:
-        client = Client(Connection.from_options({**options, "max_size": None}), store)
+        client = Client(Connection.from_options(Options({**options, "max_size": None}, given.names)), store)
         if call == "login":
             client.log_in()
         elif call == "license":
             return {"license": download_license(client, options.get("max_size", 10**7))}
         elif call == "list":
-            engines, gap = fetch_engines(client, EngineList.from_option({**ENGINE_LIST, "path": path or LIST}))
+            engines, gap = fetch_engines(client, EngineList.from_option({**ENGINE_LIST, **given.engine_list}))
             return {"engines": engines, "gap": gap.kind}
         else:
-            install = request_install(client, Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"}), {})
+            send_by = None if given.send_within is None else boot_time() + given.send_within
+            engine = Engine.from_options({"name": "edge-1", "manage_ip": "192.0.2.1"})
+            install = request_install(client, engine, {}, send_by)
             return {"outcome": install.outcome, "answer": install.answer}
     except FleetError as error:
         return error.as_result()

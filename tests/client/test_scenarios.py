@@ -1,23 +1,27 @@
 """Each behavior of a management node: the code of the result, and the number of requests that the node sees."""
 
+import ast
 import contextlib
 import re
 import time
+from pathlib import Path
 
 import pytest
 from fake_node import PASSWORD, WITHOUT_END
 from proxy import Proxy
-from scenarios import ADVICE, ADVICE_OF_SCENARIO, LOGIN, PATHS, SCENARIOS, run
+from scenarios import ADVICE, ADVICE_OF_SCENARIO, LOGIN, SCENARIOS, run
 
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import OwnSession, Session
 
+ROOT = Path(__file__).resolve().parents[2]
 LONGEST_MESSAGE = 220
 
 
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_scenario(scenario, start, authority, certificates, monkeypatch):
-    path = scenario.path or PATHS[scenario.call]
+    path = scenario.path
     routes = {LOGIN: scenario.login, **({path: scenario.replies} if scenario.replies else {})}
     behavior = {name: list(value) if name == "greetings" else value for name, value in scenario.node.items()}
     if "client_ca" in behavior:
@@ -34,6 +38,8 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
             certificate = certificates["valid"] if is_tls else None
             proxy = stack.enter_context(Proxy(scenario.proxy.get("refuses", False), certificate))
             values["proxy"] = f"http{'s' if is_tls else ''}://127.0.0.1:{proxy.port}"
+        for name, value in scenario.transport.items():
+            monkeypatch.setattr(transport, name, value)
         for name, value in scenario.environment.items():
             monkeypatch.setenv(name, value.format(**values) if "{" in value else value)
         options = {"base_url": node.base_url, "username": "admin", "timeout": 30, "retries": 1, "tls_fingerprint": pin}
@@ -42,7 +48,7 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
         cookies = {"sessionid": node.new_session(), **scenario.cookies}
         session = OwnSession(Session(cookies, has_served=True)) if scenario.served else None
         begin = time.monotonic()
-        result = run(scenario.call, {"password": PASSWORD, **options}, session, scenario.path)
+        result = run(scenario.call, {"password": PASSWORD, **options}, session, scenario)
     assert time.monotonic() - begin < WITHOUT_END / 5
     assert (result.get("code", ""), result.get("outcome", "")) == (scenario.code, scenario.outcome), result
     assert scenario.gap is None or result["gap"] == scenario.gap, result
@@ -69,5 +75,12 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
 
 
 def test_each_failure_has_advice():
+    known = set(re.findall(r"^## (\w+)$", (ROOT / "docs/reference/messages.md").read_text(), re.MULTILINE))
+    written = set()
+    for file in (ROOT / "plugins/module_utils/_management_node").glob("*.py"):
+        nodes = [*ast.walk(ast.parse(file.read_text()))]
+        words = {id(each) for node in nodes if isinstance(node, ast.Set) for each in node.elts}  # of answers
+        written |= {node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in words}
+    assert written & known == set(ADVICE)
     assert {scenario.code for scenario in SCENARIOS if scenario.code} == set(ADVICE)
     assert set(ADVICE_OF_SCENARIO) <= {scenario.name for scenario in SCENARIOS}
