@@ -60,6 +60,7 @@ _ERRORS = frozenset({"error", "errors", "err", "exception", "failed", "fail"})
 _ROUND = re.compile(r"(?![45]00$)[1-9]0{2,}")  # HTTP's 400 and 500 are failures
 _NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no", "success"})
 _OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginename"})
+_OF_A_TASK = frozenset({"uuid", "task", "taskid", "job", "jobid", "engineid"})
 _ENVELOPES = frozenset({"data", "result", "response", "body", "status", "meta"})
 # fmt: on
 _SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
@@ -222,9 +223,12 @@ class Answer:
             and all(code == 1 or 600 <= code < 700 or _ROUND.fullmatch(str(code)) for code in codes)
         )
 
-    def has_code(self, codes: Iterable[int]) -> bool:
-        """Return whether the object at the top has one of these codes."""
-        return bool(self.objects) and not _codes(self.objects[0]).isdisjoint(codes)
+    @property
+    def codes(self) -> set[int]:
+        """The codes of the object at the top, and of an error in it."""
+        top = self.objects[0] if self.objects else {}
+        inner = [each for key, each in top.items() if bare(key) in _ERRORS and isinstance(each, dict)]
+        return {code for each in (top, *inner) for code in _codes(each)}
 
     @property
     def states(self) -> str:
@@ -239,9 +243,9 @@ class Answer:
 
     @property
     def is_resource(self) -> bool:
-        """Whether the answer is an object with values and without a message, such as the engine that was added."""
-        has_value = any(not isinstance(member, (list, dict)) for each in self.objects for member in each.values())
-        return has_value and not self.messages.strip()
+        """Whether the answer is an object without a message that names the engine that was added, or the task."""
+        keys = {bare(key) for each in self.objects for key, member in each.items() if member}
+        return not keys.isdisjoint(_OF_AN_ENGINE | _OF_A_TASK) and not self.messages.strip()
 
     @property
     def requires_login(self) -> bool:
@@ -249,7 +253,7 @@ class Answer:
         if self.objects:
             is_notice = all(bare(key) in _MESSAGE_KEYS for key in self.objects[0])
             is_failure = self.status >= 400 or self.verdict is False or is_notice
-            return 401 in _codes(self.objects[0]) or (is_failure and is_found("login_required", self.messages))
+            return 401 in self.codes or (is_failure and is_found("login_required", self.messages))
         is_notice = len(self.body) <= _MAX_NOTICE and b"\n" not in self.body.strip()
         return (is_notice or self.is_html) and is_found("login_required", self.messages)
 

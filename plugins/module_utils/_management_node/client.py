@@ -397,17 +397,21 @@ def _leads_to_login(request: Request, answer: Answer, base_url: str) -> bool:
 def is_rejection(answer: Answer) -> bool:
     """Return whether the answer to a login reports that the credentials are not accepted.
 
-    Words, a login page, or a status or code of HTTP report it, unless a proxy before the management node sends it.
+    Words, the login page, or 401 report it. Other refusals may be about anything, unless they have no body.
     """
-    if answer.is_redirect_to_login:
+    if answer.location.rstrip("/").rpartition("/")[2].partition(".")[0].lower() in _LOGIN_PAGES:
         return True
     if answer.is_success and bool(answer.objects) and answer.verdict is True:
         return False
     if is_found("bad_credentials", answer.message):
         return True
-    if answer.is_success:
-        return bool(answer.body.strip()) and (
-            answer.is_login_page or answer.requires_login or answer.has_code(_REFUSED)
-        )
-    is_of_node = answer.objects or answer.is_login_page or not (answer.is_html or "WWW-Authenticate" in answer.headers)
-    return answer.status in _REFUSED and bool(is_of_node)
+    refusals = {answer.status, *(answer.codes if answer.is_success else ())}.intersection(_REFUSED)
+    if answer.is_success and not refusals:
+        return bool(answer.body.strip()) and (answer.is_login_page or answer.requires_login)
+    # A proxy before the management node has pages and a login of its own.
+    if not refusals or (not answer.is_login_page and (answer.is_html or "WWW-Authenticate" in answer.headers)):
+        return False
+    if is_found("second_step", answer.message):
+        return False
+    is_other = 401 not in refusals and bool(answer.body.strip()) and not is_found("login_failed", answer.message)
+    return answer.is_login_page or not is_other

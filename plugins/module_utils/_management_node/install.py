@@ -38,6 +38,8 @@ ENGINE_ARGUMENTS: dict[str, dict[str, Any]] = {
 ARGUMENTS = {**CONNECTION_ARGUMENTS, **ENGINE_ARGUMENTS}
 
 _MAX_NAME = 255
+# A proxy before the management node did not wait for its answer: statuses, and codes in JSON.
+_NOT_WAITED = (408, 499, 502, 503, 504)
 _HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
 CREDENTIALS = (1, 2**31 - 1)
 CHECK_FIRST = "Check the host or the web console before you repeat it."
@@ -117,9 +119,14 @@ def find_outcome(
     """Return the outcome that ``answer`` reports. ``own_words``: values of the request, which an answer may repeat.
 
     The structure of the answer decides. Without one, a text decides only between ``exists`` and ``port_in_use``. A
-    negative answer that also reports a deployment is ``unknown``: the container must not be restored meanwhile.
+    negative answer that also reports a deployment, or a proxy that did not wait for it, is ``unknown``: the container
+    must not be restored meanwhile.
     """
     outcome = _find_outcome(answer, patterns, own_words)
+    # GraphQL: a part of the request has failed.
+    is_partial = "errors" in [*answer.objects, {}][0] and any(any(each.values()) for each in answer.objects[1:])
+    if outcome == REJECTED and (is_partial or not answer.codes.isdisjoint(_NOT_WAITED)):
+        return UNKNOWN
     texts = _without(own_words, f"{answer.messages}\n{answer.states}", [COMPILED["progress"]])
     return UNKNOWN if outcome in (EXISTS, REJECTED) and is_found("progress", texts) else outcome
 
@@ -133,7 +140,7 @@ def _find_outcome(answer: Answer, patterns: Mapping[str, Sequence[re.Pattern[str
     for outcome in (PORT_IN_USE, EXISTS):
         if any(pattern.search(evidence) for pattern in patterns[outcome]):
             return outcome
-    if 400 <= answer.status < 500 and answer.status != 408:
+    if 400 <= answer.status < 500 and answer.status not in _NOT_WAITED:
         return REJECTED
     is_empty_by_accident = not answer.body and not answer.has_length and answer.status != 204
     if not is_whole or is_empty_by_accident or answer.is_html or (answer.parsed and answer.requires_login):

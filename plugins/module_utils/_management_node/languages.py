@@ -40,6 +40,11 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"(?:^|\n)(?:deploying|installing|pending|queued|processing|in[\s_-]?progress)\.?(?:$|\n)",
         r"\b(?:deployment|installation)\b[^\n;.]{0,20}(?<!not )(?<!not be )\b(?:in\s+progress|pending|queued|running"
         r"|submitted|started|already\s+exists)\b",
+        # The node, or a proxy before it, did not wait for the end.
+        r"\b(?:request|gateway|upstream|backend|response|read|task|deployment|installation|rpc|service|agent)\s+(?:has\s+)?"
+        r"time[ds]?[\s-]?out",
+        r"time[\s-]?out\s+(?:while\s+)?waiting|deadline\s+exceeded|did\s+not\s+complete",
+        r"(?:请求|网关|响应|服务|任务|部署|安装)(?:处理)?超时",
         r"正在(?:部署|安[装裝])|(?:部署|安[装裝])(?:中(?![断止出发遇])|任务已)|已(?:提交|下发|受理)|任务已(?:提交|下发|存在)",
     ),
     "success": (
@@ -65,14 +70,22 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     ),
     # The user name or password is wrong, or the account is locked.
     "bad_credentials": (
-        r"(?:wrong|incorrect|invalid|bad)\s+(?:user\s?name|password|credential|login|account)",
+        r"(?:wrong|incorrect|invalid|bad)\s+(?:user\s?name|user|password|credential|login|account)",
+        r"(?:given|provided|supplied)\s+credentials",
+        r"(?:password|credentials?)\s+(?:do(?:es)?\s+not|don't)\s+match",
         r"(?:user\s?name|password|credentials?)\s+(?:(?:is|are|was|were)\s+)?"
         r"(?:wrong|incorrect|invalid|not\s+(?:correct|valid))",
         r"account\s+(?:\w+\s+){0,2}(?:locked|disabled|suspended)",
         r"too\s+many\s+(?:failed\s+)?(?:log\s?-?in|sign\s?-?in|password)",
-        r"(?:log\s?-?in|authentication)\s+failed",
         r"(?:密码|口令|用户名?|账号|帐号|账户)(?:错误|有误|不正确|不存在|(?:已经?)?(?:被)?锁定)",
         r"(?:已经?|被)锁定",
+    ),
+    # The same, unless the management node itself has failed.
+    "login_failed": (r"(?:log\s?-?in|authentication)\s+failed",),
+    # The password may be right, but the web console asks for more.
+    "second_step": (
+        r"\b(?:mfa|otp|totp|2fa|captcha)(?![a-z])|two-?factor|verification\s+code|agreement|expired",
+        r"\b(?:must|need\s+to|please)\s+(?:change|reset|update)|change\s+(?:your\s+)?password|验证码|一次性|修改密码|过期",
     ),
 }
 # Values of a code or status member in JSON.

@@ -1,10 +1,16 @@
-"""What a redirect means for the address of the management node, at its usual port."""
+"""What a redirect means for the address of the management node, and which answers reject a login."""
+
+import json
 
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, _is_session_ended
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
+    Client,
+    _is_session_ended,
+    is_rejection,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 PATH = "/account/login/"
@@ -52,3 +58,42 @@ def test_redirect_fix_names_another_address(status, target, fix):
 def test_redirect_of_post_ends_session_only_at_the_login(target, is_ended):
     request = Request("POST", "/system/add_slb_engine/", {"name": "log_in"})
     assert _is_session_ended(request, Answer(303, {"Location": target}, b""), "https://console.example") is is_ended
+
+
+@pytest.mark.parametrize(
+    ("is_rejected", "status", "body", "headers"),
+    [
+        *((True, status, body, {}) for status, body in (
+            (401, ""), (403, ""), (401, {"error": "Unauthorized", "path": PATH}), (200, {"code": 401, "msg": "no"}),
+            (401, {"detail": "No active account found with the given credentials"}),
+            (400, {"non_field_errors": ["Unable to log in with provided credentials."]}),
+            (500, {"msg": "Wrong user or password"}), (400, {"msg": "Login failed"}), (429, {"msg": "account locked"}),
+            (200, {"code": 403, "msg": "密码错误"}),
+        )),
+        (True, 401, {"detail": "Invalid credentials"}, {"WWW-Authenticate": "Bearer"}),
+        (True, 302, "", {"Location": "/console/login.jsp?error=1"}),
+        # A gateway, a firewall or a proxy
+        (False, 401, {"message": "No API key found in request"}, {"WWW-Authenticate": 'Key realm="kong"'}),
+        *((False, status, body, {}) for status, body in (
+            (403, "RBAC: access denied"), (403, {"message": "forbidden by policy"}), (400, "Bad Request"),
+            (400, "Client sent an HTTP request to an HTTPS server."), (407, "Proxy Authentication Required"),
+            # The node rejects the form of the request, the address or its license.
+            (400, {"username": ["This field is required."]}), (422, {"detail": [{"msg": "field required"}]}),
+            (403, {"detail": "CSRF Failed: Referer checking failed"}), (403, {"error": "IP address not allowed"}),
+            (403, {"message": "License is over"}), (200, {"code": 403, "msg": "license is over"}),
+            # It has failed.
+            (423, {"msg": "system upgrading"}), (503, {"msg": "authentication failed: LDAP server unavailable"}),
+            (200, {"code": 500, "msg": "Login failed: redis timeout"}),
+            # It asks for more.
+            (400, {"msg": "验证码错误"}), (403, {"message": "User must change password"}),
+            (401, {"message": "Password expired"}), (401, {"msg": "OTP required"}),
+        )),
+        # The page after a login
+        (False, 302, "", {"Location": "/console/login-history/"}),
+        (False, 302, "", {"Location": "/login/done"}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_rejection_of_login_needs_a_statement_about_it(is_rejected, status, body, headers):
+    text = body if isinstance(body, str) else json.dumps(body)
+    assert is_rejection(Answer(status, headers, text.encode())) is is_rejected

@@ -164,6 +164,37 @@ ANSWERS = [
     ("unknown", 409, '{"msg":"engine already exists and is being deployed"}', JSON),
     ("unknown", 200, '{"code":0,"code":1,"msg":"x"}', JSON),
     ("unknown", 200, '{"code":1,"code":0}', JSON),
+    # A proxy, or the node, did not wait for the end.
+    ("unknown", 499, "", JSON),
+    *(
+        ("unknown", 200, json.dumps(each), JSON)
+        for each in (
+            {"type": "https://x/probs/timeout", "title": "Upstream timed out", "status": 504},
+            {"error": {"code": 504, "message": "no answer"}},
+            {"code": 503, "msg": "x"},
+            {"code": -1, "msg": "请求超时"},
+            {"success": False, "message": "timeout waiting for agent"},
+            {"errors": [{"message": "deadline exceeded"}], "data": None},
+            # GraphQL: the part that has failed may be another one.
+            {"errors": [{"message": "x"}], "data": {"addEngine": {"id": 3}}},
+        )
+    ),
+    ("rejected", 200, '{"errors":[{"message":"x"}],"data":{"addEngine":null}}', JSON),
+    ("rejected", 200, '{"code":1001,"msg":"SSH connect to 192.0.2.1 timed out"}', JSON),
+    # Nothing states that the request was accepted.
+    *(
+        ("unknown", 200, json.dumps(each), JSON)
+        for each in (
+            {"timestamp": "2026-11-28", "path": "/system/add_slb_engine/"},
+            {"requestId": "7f"},
+            {"kind": "List", "apiVersion": "v1"},
+            {"links": {"self": "/x"}},
+            {"status": "queued"},
+            {"id": None, "name": ""},
+        )
+    ),
+    ("requested", 200, '{"task_id":"7f","status":"queued"}', JSON),
+    ("requested", 200, '{"jsonrpc":"2.0","id":1,"result":{"task":7}}', JSON),
     # Whether the installation was started is unknown.
     ("unknown", 200, '{"status":300,"msg":"x"}', JSON),
     ("unknown", 200, '{"status":1,"msg":"success"}', JSON),
