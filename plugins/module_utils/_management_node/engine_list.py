@@ -37,6 +37,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
     Gap,
     Signs,
     find_doubt,
+    find_filter,
     find_gap,
     find_more,
     find_signs,
@@ -274,6 +275,8 @@ def _gaps_of(
     doubt = find_doubt(signs, answer.status, is_first=is_first, has_total=bool(engine_list.total))
     if doubt.kind != "unproven" or not engine_list.complete:
         yield doubt
+    if not engine_list.complete:
+        yield find_filter(engine_list.path)
     if is_twice and not engine_list.complete:
         yield Gap("unproven", "it has an engine twice", "If each engine may have several rows, set complete: true.")
     yield find_stale(answer.headers, answer.age)

@@ -26,13 +26,17 @@ Signs = list[tuple[str, Any]]
 _TOTALS = frozenset({
     "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrow", "totalrows", "totalsize",
     "totalhits", "totalresults", "totalnum", "totalentries", "recordstotal", "recordcount", "records", "odatacount",
-    "countall", "recordsfiltered",
+    "countall", "recordsfiltered", "grandtotal", "overalltotal", "totalunfiltered", "totalengines", "enginestotal",
+    "enginecount",
 })
 _COUNTS = frozenset({"count", "itemcount", "numresults", "numitems"})  # of all engines, or of those of one page
 _PAGES = frozenset({"pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage"})
 _LAST = frozenset({"last", "lastpage", "islast", "islastpage"})
 _FIRST = frozenset({"first", "firstpage", "isfirst", "isfirstpage"})
-_OFFSETS = frozenset({"offset", "skip", "startat"})
+_OFFSETS = {  # the largest value on a first page
+    **dict.fromkeys(("offset", "skip", "startat", "number"), 0),
+    **dict.fromkeys(("startindex", "currentpage", "pagenumber", "pageno", "pagenum", "pageindex", "page"), 1),
+}
 _SIZES = frozenset({"pagesize", "perpage", "limit", "size", "itemsperpage", "maxresults", "rowsperpage", "pagelimit"})
 _DONE = (GOOD_WORDS - {"accepted", "started"}) | frozenset({
     "complete", "completed", "done", "finished", "final", "ready", "loaded", "fresh", "true", "active", "online", "up",
@@ -40,10 +44,12 @@ _DONE = (GOOD_WORDS - {"accepted", "started"}) | frozenset({
 })
 # fmt: on
 _NESTED = re.compile(
-    r"pag(e|er|es|ing|einfo|inat\w*)|\w*meta(data)?|links|cursors?|(response)?header|result|response|status"
+    r"pag(e|er|es|ing|einfo|eable|inat\w*)|\w*meta(data)?|links|cursors?|(response)?header|result|response|status"
+    r"|extensions|sync|job|task"
 )
 _MORE = re.compile(
     r"(odata|has)?next|(has|is)?more|(is|was|results?)*truncated|continu|(is)?partial|(is)?incomplete|remaining"
+    r"|(is|results?)*(limited|capped)|(is)?overflow|(max|limit|size|rows)\w*(reached|exceeded)"
 )
 _MORE_OR_END = re.compile(
     r"(odata|has)?next(page|results?|records)?(token|cursor|link|url|uri|href|marker|offset|start|key)?"
@@ -55,7 +61,7 @@ _DOUBT = re.compile(
     _ABOUT
     + r"(?:(?:load|pend|process|initiali[sz]|refresh|sync|index|rebuild|updat|collect|scann)ing|(?<=in)progress|busy"
     r"|filtered\w*|partial\w*|sampled|degraded|timedout|omitted|unavailable|unreachable|deferred"
-    r"|errors?|err|exception|warnings?|cached|(?<=from)cache|stale|outdated)"
+    r"|errors?|err|exception|warnings?|filters?|cached(?:at|on)?|(?<=from)cache|stale|outdated)"
 )
 _CERTAIN = re.compile(
     _ABOUT + r"(?:complete|completed|ready|finished|done|loaded|final|whole|exhaustive\w*|fresh|exact|synced|uptodate"
@@ -69,6 +75,11 @@ _BUSY = re.compile(
     r"|time.?d?.?out|degraded|中$"
 )
 _LARGEST = 2.0**53  # an integer of JSON may be too large for a float
+_PAGE_OF_LINK = re.compile(r"[?&]page(?:\[number\]|%5bnumber%5d|_?no|_?num|_?number)?=(\d{1,9})(?!\d)")
+# A parameter of a path that selects engines. Its value "all" selects none.
+_FILTER = re.compile(
+    r"(?:status|state|filter\w*|search|q|query|keywords?|name|ip|group\w*|online|enabled|active|running)$"
+)
 _FRESH = 10.0  # seconds; so old may the list be that a run shares
 _YEAR = 365 * 86400
 _FIX_PART = "Set page_parameter in slb_engine_list, or a larger page size in its path."
@@ -122,13 +133,13 @@ def find_stale(headers: Mapping[str, str], age: float = 0.0) -> Gap:
         kept = date - (expires - int(lifetime[1]))
         cause = f"the answer is {kept:.0f} s old by Expires" if _FRESH < kept < _YEAR else cause
     shown = headers.get("Age", "").strip()
-    if re.fullmatch(r"[\d.]+", shown) and shown.strip("0."):
+    if re.fullmatch(r"[\d., ]+", shown) and shown.strip("0., "):
         cause = f"the answer is {show(shown, 20)} s old"
     if re.match(r"\s*11[0-9]\b", headers.get("Warning", "")):
         cause = f"a proxy warns: {show(headers['Warning'], 60)}"
     for name, value in headers.items():
         key, text, is_copy = _bare(name), value[:1024], False
-        if "cache" in key and "control" not in key:
+        if ("cache" in key and "control" not in key) or (key == "servertiming" and "cache" in text.lower()):
             is_copy = bool(
                 re.search(r"(?<![a-z])(hit|stale|updating)(?![a-z])", text, re.IGNORECASE)
                 or (key.endswith("hits") and re.search("[1-9]", text))
@@ -155,7 +166,13 @@ def find_doubt(signs: Signs, status: int, *, is_first: bool = True, has_total: b
             is_plain = word in _DONE or re.fullmatch(r"[-\d.]*", word)
             kind = "part" if _BUSY.search(word) or word in ("202", "206") else "" if is_plain else "unproven"
         elif _DOUBT.fullmatch(key) and _is_true(value) and not _is_number(value):  # a number may count engines
-            kind = "unproven" if "warn" in key else "stale" if re.search("cache|stale|outdated", key) else "part"
+            kind = (
+                "unproven"
+                if re.search("warn|filters?$", key)
+                else "stale"
+                if re.search("cache|stale|outdated", key)
+                else "part"
+            )
         elif (_CERTAIN.fullmatch(key) and word in ("false", "no")) or (is_first and _is_behind_first(key, value)):
             kind = "part"
         if kind:
@@ -163,11 +180,19 @@ def find_doubt(signs: Signs, status: int, *, is_first: bool = True, has_total: b
     return first_gap(doubts)
 
 
+def find_filter(path: str) -> Gap:
+    """Return whether a parameter of the configured path selects engines: the total is that of the selected ones."""
+    for name, value in parse_qsl(path.partition("?")[2]):
+        if _FILTER.match(_bare(name)) and value.lower() not in ("all", "*", "-1"):
+            return Gap("unproven", f"its path has the filter {show(name, 30)}", "Remove it, or set complete: true.")
+    return NO_GAP
+
+
 def _is_behind_first(key: str, value: Any) -> bool:
     return (
         (bool(_BEFORE.fullmatch(key)) and _is_true(value))
         or (key in _FIRST and _word(value) == "false")
-        or (key in _OFFSETS and read_count(value) > 0)
+        or (key in _OFFSETS and read_count(value) > _OFFSETS[key])
     )
 
 
@@ -241,6 +266,7 @@ def reports_more(key: str, value: Any, read: int, pages: int) -> bool:
         or (key in _PAGES and read_count(value) > pages)
         or (bool(_MORE.match(key)) and _is_true(value))
         or (key in _LAST and _word(value) == "false")
+        or (key in _LAST and any(int(page) > pages for page in _PAGE_OF_LINK.findall(_word(value)[:2048])))
     )
 
 

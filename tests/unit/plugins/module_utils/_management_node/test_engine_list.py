@@ -205,6 +205,8 @@ def test_gap_of_one_answer(kind, others):
         ("part", {"status": 206, "complete": True}),
         ("stale", {"headers": {"Age": "1"}, "complete": True}),
         ("stale", {"headers": {"Age": "30.5"}, "complete": True}),
+        ("stale", {"headers": {"Age": "0, 30"}, "complete": True}),
+        ("stale", {"headers": {"Server-Timing": "cdn-cache; desc=HIT, edge; dur=1"}, "complete": True}),
         ("stale", {"headers": {"X-Cache": "TCP_MEM_HIT from proxy"}, "complete": True}),
         ("stale", {"headers": {"X-Cache-Hits": "0, 3"}, "complete": True}),
         ("", {"headers": {"X-Cache-Hits": "0", "X-Cache": "White"}, "complete": True}),
@@ -260,14 +262,21 @@ def test_gap_of_headers_and_options(kind, given):
             {"meta": {"ready": False}}, {"responseHeader": {"partialResults": True}},
             {"page_info": {"hasPreviousPage": True}}, {"previous": "/x"}, {"first": False}, {"offset": 50},
             {"_links": {"prev": {"href": "/x"}}}, {"total": {"value": 2, "relation": "gte"}},
+            {"page": {"totalElements": 2, "number": 1}}, {"pageable": {"offset": 20}}, {"currentPage": 2},
+            {"startIndex": 3}, {"links": {"last": "/e?page[number]=2"}}, {"last": "https://x/e?size=2&page=9"},
+            {"totalEngines": 9}, {"grand_total": 9}, {"limited": True}, {"limitReached": True},
+            {"maxResultsExceeded": True}, {"overflow": True}, {"sync": {"status": "syncing"}},
         )),
-        *(("stale", member) for member in ({"cached": True}, {"fromCache": True}, {"isStale": True})),
+        *(("stale", member) for member in (
+            {"cached": True}, {"fromCache": True}, {"isStale": True}, {"cached_at": "06:00"},
+        )),
         *(("", member) for member in (
             {"status": "success"}, {"state": "Complete"}, {"status": "OK", "result": "done"}, {"status": "成功"},
             {"code": "200"}, {"loading": False}, {"filtered": False}, {"ready": True}, {"errors": []}, {"failed": 2},
             {"error": {"code": 0, "message": "success"}}, {"warnings": ["deprecated"]}, {"state": "normality"},
             {"previous": None}, {"first": True}, {"offset": 0}, {"cached": 0}, {"user": {"status": "pending"}},
             {"sortedBy": "ip"}, {"settings": True}, {"pending": 3}, {"license_status": "expiring"}, {"progress": 100},
+            {"page": 1}, {"page": {"number": 0, "totalPages": 1}}, {"startIndex": 1}, {"links": {"last": "/e?page=1"}},
         )),
     ],
     ids=str,
@@ -277,9 +286,27 @@ def test_gap_of_list_that_is_not_ready_or_not_whole(place, kind, member):
     assert gap_of(**{place: member}, complete=True) == kind
 
 
-@pytest.mark.parametrize("member", [{"warnings": ["shard 2 is down"]}, {"state": "normality"}, {"status": "E4"}])
+@pytest.mark.parametrize(
+    "member",
+    [{"warnings": ["shard 2 is down"]}, {"state": "normality"}, {"status": "E4"}, {"filters": {"group": "north"}}],
+)
 def test_unknown_state_of_a_list_proves_no_absence(member):
     assert gap_of({"total": 2, **member}) == "unproven"
+
+
+@pytest.mark.parametrize(
+    ("query", "is_filter"),
+    [
+        *((query, True) for query in ("status=up", "filter=group%3Dnorth", "q=a")),
+        *((query, False) for query in ("status=all", "q=", "page_size=50&sort=name")),
+    ],
+)
+@pytest.mark.parametrize("paged", [{}, {"page_parameter": "page"}])
+def test_path_that_selects_engines_proves_no_absence(query, is_filter, paged):
+    for complete, kind in ((None, "unproven" if is_filter else ""), (True, "")):
+        option = {**OPTION, "path": f"/e?{query}", "total": "data.total", "complete": complete, **paged}
+        node = PagesOfNode(Console(1, total=1), {})
+        assert fetch_engines(node, EngineList.from_option(option)).gap.kind == kind
 
 
 @pytest.mark.parametrize(
