@@ -16,7 +16,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote_plus
@@ -102,12 +102,12 @@ class EngineList:
     name: str
     address: str
     state: str
-    words: Mapping[str, str] = field(default_factory=dict)
-    total: str = ""
-    complete: bool | None = None
-    page_parameter: str = ""
-    first_page: int = 1
-    page_step: int = 1
+    words: Mapping[str, str]
+    total: str
+    complete: bool | None
+    page_parameter: str
+    first_page: int
+    page_step: int
 
     @classmethod
     def from_option(cls, value: Any) -> EngineList:
