@@ -349,7 +349,7 @@ def test_lost_answers_leave_the_result_unknown(node):
     assert (code_of(action), action.steps) == ("host_not_checked", ["prepare"])
 
 
-@pytest.mark.parametrize("lost", [[GONE], [AnsibleConnectionFailure("")], []])
+@pytest.mark.parametrize("lost", [[GONE], [FleetError("host_unreachable", "", "")], []])
 def test_refusal_after_a_lost_answer_leaves_the_result_unknown(node, lost):
     refusal = {"failed": True, "code": "state_changed", "msg": "Record is restoring already."}
     with pytest.raises(FleetError) as caught:
