@@ -75,7 +75,14 @@ options:
     type: float
 """
 
-EXAMPLES = "# Private."
+EXAMPLES = r"""
+- name: Restore what a request has changed
+  slb.fleet._engine_step:
+    step: restore
+    request_id: "{{ slb_plan.request_id }}"
+    own: true
+"""
+
 RETURN = "# Private: plugin_utils/_facts.py lists the keys."
 
 from typing import Any, Dict

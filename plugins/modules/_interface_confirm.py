@@ -19,7 +19,12 @@ options:
     required: true
 """
 
-EXAMPLES = "# Private."
+EXAMPLES = r"""
+- name: Confirm the change
+  slb.fleet._interface_confirm:
+    token: 9a8c0dd2544a4e2fba30e9d8d5588b5f
+"""
+
 RETURN = "# Private: plugin_utils/_facts.py lists the keys."
 
 import re
