@@ -78,6 +78,12 @@ def test_private_module_is_not_in_the_release_notes(name):
     assert "version_added" not in yaml.safe_load(plugin("modules", name).DOCUMENTATION)
 
 
+@pytest.mark.parametrize("file", sorted((ROOT / "plugins" / "modules").glob("*.py")), ids=lambda file: file.stem)
+def test_module_has_an_example(file):
+    """galaxy-importer cannot parse one without content."""
+    assert yaml.safe_load(documentation(file)[1])
+
+
 def test_action_group_has_each_module_that_logs_in():
     group = yaml.safe_load((ROOT / "meta" / "runtime.yml").read_text())["action_groups"]["management_node"]
     files = (ROOT / "plugins" / "modules").glob("*.py")
