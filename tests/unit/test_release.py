@@ -14,6 +14,7 @@ STAND_INS = {
     "tests/tools/ansible-test": '[[ "$*" == ".venv sanity" ]]',
     "tests/tools/docsite": 'cp "$1/galaxy.yml" "$(dirname "$0")/../../.cache/docsite"',
     "tests/tools/importer": "",
+    "tests/tools/release-environment": "",
     "tests/tools/stamp": 'printf "%s: %s\\n" version "$1" repository "$2" >galaxy.yml',
     "tests/tools/build-artifact": 'cp galaxy.yml "$2"',
     ".venv/bin/ansible-galaxy": "",
