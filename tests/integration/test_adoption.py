@@ -137,12 +137,12 @@ def test_everything_else_is_left_alone_with_the_reason(fleet):
                 ("ens16", "interfaces.d/ens16"),
             ):
                 assert word in seen[name]
-            refused = module(fleet, host, "ens13")
-            assert refused["code"] == "interface_not_adopted", refused
+            # NetworkManager of a busy machine may not answer in time; the module says so.
+            for name in ("ens13", "ens99"):
+                eventually(lambda name=name: module(fleet, host, name)["code"] == "interface_not_adopted", 120, name)
             assert "offered already" in seen["ens15"]
             assert {"lo", "docker0", "br9", "ens19"} <= seen.keys()
             assert "SSH" in seen["eth0"]
-            assert module(fleet, host, "ens99")["code"] == "interface_not_adopted"
             require_restored(host, before, *STILL)
         finally:
             shell(host, "nmcli connection delete own unbound; ip link del br9; rm -r /etc/keepalived")
