@@ -161,7 +161,8 @@ has_recorded:
   type: bool
   sample: true
 unknown_engines:
-  description: Engines of the engine list that no host of the run wants. Returned for one host of each management node.
+  description: Engines of the engine list that no host of the run wants, for one host of each management node. Empty with C(--limit)
+    or C(slb_hosts).
   returned: with O(list_unknown_engines)
   type: list
   elements: str

@@ -40,7 +40,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
     State,
     state_from_facts,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, read_variables
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, is_empty, read_variables
 
 _MAX_NAMES = 10
 LIST_AGE_SECONDS = 10.0
@@ -108,7 +108,8 @@ class FleetHost:
                 retires=phase == "retire",
             ),
             size=len(task_vars.get("ansible_play_hosts_all") or ()),
-            is_limited=str(task_vars.get("ansible_limit") or "all") != "all",
+            is_limited=str(task_vars.get("ansible_limit") or "all") != "all"
+            or not is_empty(task_vars.get("slb_hosts")),
         )
 
     @property
@@ -247,7 +248,7 @@ class FleetHost:
         return self.variables["motd"] == "aside" and total > most and own > 0 and (own > most or total - own <= most)
 
     def is_first_to_list_unknown(self, use: str = "check") -> bool:
-        """Return whether the host is the first of its management node. A limited run cannot know unknown engines."""
+        """Return whether the host is the first of its management node, in a run of all hosts."""
         has_list = bool(self.variables["engine_list"]) and not self.is_limited
         return has_list and self.reservations.is_first(f"unknown engines {use} {self.engine.base_url}")
 

@@ -161,22 +161,18 @@ def find_doubt(signs: Signs, status: int, *, is_first: bool = True, has_total: b
     is_whole = status == 200 or (status == 206 and has_total)
     doubts = [] if is_whole else [Gap("part", f"it came with HTTP {status}", _FIX_DOUBT)]
     for key, value in signs:
-        word, kind = _word(value), ""
+        word = _word(value)
+        kind: Literal["", "part", "stale", "unproven"] = ""
         if _STATE.fullmatch(key):
             is_plain = word in _DONE or re.fullmatch(r"[-\d.]*", word)
             kind = "part" if _BUSY.search(word) or word in ("202", "206") else "" if is_plain else "unproven"
         elif _DOUBT.fullmatch(key) and _is_true(value) and not _is_number(value):  # a number may count engines
-            kind = (
-                "unproven"
-                if re.search("warn|filters?$", key)
-                else "stale"
-                if re.search("cache|stale|outdated", key)
-                else "part"
-            )
+            is_old = re.search("cache|stale|outdated", key)
+            kind = "unproven" if re.search("warn|filters?$", key) else "stale" if is_old else "part"
         elif (_CERTAIN.fullmatch(key) and word in ("false", "no")) or (is_first and _is_behind_first(key, value)):
             kind = "part"
         if kind:
-            doubts.append(Gap(kind, f"it reports {show(key, 30)}={_shown(value)}", _FIX_DOUBT))  # type: ignore[arg-type]
+            doubts.append(Gap(kind, f"it reports {show(key, 30)}={_shown(value)}", _FIX_DOUBT))
     return first_gap(doubts)
 
 

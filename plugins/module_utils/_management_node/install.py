@@ -123,8 +123,9 @@ def find_outcome(
     must not be restored meanwhile.
     """
     outcome = _find_outcome(answer, patterns, own_words)
-    # GraphQL: a part of the request has failed.
-    is_partial = "errors" in [*answer.objects, {}][0] and any(any(each.values()) for each in answer.objects[1:])
+    # GraphQL: a part of the request has failed, and the envelope has the data of the other part.
+    has_data = any(any(each.values()) for each in answer.objects[1:])
+    is_partial = has_data and "errors" in answer.objects[0]
     if outcome == REJECTED and (is_partial or not answer.codes.isdisjoint(_NOT_WAITED)):
         return UNKNOWN
     texts = _without(own_words, f"{answer.messages}\n{answer.states}", [COMPILED["progress"]])

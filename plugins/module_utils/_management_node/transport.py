@@ -377,7 +377,7 @@ class _Adapter(HTTPAdapter):
         return super().build_connection_pool_key_attributes(request, verify, cert)[0], {}
 
     def cert_verify(self, *args: Any, **kwargs: Any) -> None:
-        """Do nothing: the SSL context is complete, and REQUESTS_CA_BUNDLE has no say."""
+        """Do nothing: the SSL context is complete, and REQUESTS_CA_BUNDLE is ignored."""
 
 
 @functools.lru_cache(maxsize=8)

@@ -213,7 +213,8 @@ class Document:
         "plan.",
     ] = None
     unknown_engines: Annotated[
-        tuple[UnknownEngine, ...], "Engines in the engine list that no host of the inventory has."
+        tuple[UnknownEngine, ...],
+        "Engines in the engine list that no host of an audit has. Empty with --limit or slb_hosts.",
     ] = ()
 
     @property

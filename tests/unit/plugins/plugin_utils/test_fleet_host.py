@@ -372,10 +372,11 @@ def test_engines_that_no_host_wants_are_reported_once(unknown):
     [
         {"slb_engine_list": None},
         {"limit": "edge-1"},
+        {"slb_hosts": "edge-1"},
         {"engines": failed_fetch},
         {"slb_engine_list": None, "limit": "edge-1"},
     ],
-    ids=["no list", "limit", "failed fetch", "no list, limit"],
+    ids=["no list", "limit", "hosts", "failed fetch", "no list, limit"],
 )
 def test_engines_are_unknown_only_to_a_whole_run(unknown, case):
     assert unknown(**case) == []
