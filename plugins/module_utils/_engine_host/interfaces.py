@@ -19,7 +19,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._system import commands, processes
 
-NMCLI_SECONDS = 8
+NMCLI_SECONDS = 20
 _IP_SECONDS = 10
 _LINK_LOCAL = r"fe80:|ff00:|multicast"
 _BINDINGS = (
