@@ -213,9 +213,11 @@ def read_address(option: str, value: Any) -> str:
 
 def compile_patterns(options: Mapping[str, Any]) -> dict[str, list[re.Pattern[str]]]:
     """Return the expressions of ``exists`` and ``port_in_use``, by default those of PATTERNS. Raises OptionError."""
+    given = {name: options.get(f"{name}_patterns") or PATTERNS[name] for name in (EXISTS, PORT_IN_USE)}
     return {
-        EXISTS: _compile("exists_patterns", options.get("exists_patterns") or PATTERNS["exists"]),
-        PORT_IN_USE: _compile("port_in_use_patterns", options.get("port_in_use_patterns") or PATTERNS["port_in_use"]),
+        # Compiled once in a run. For each host, this would cost more than the rest of its plan.
+        name: [COMPILED[name]] if tuple(patterns) == PATTERNS[name] else _compile(f"{name}_patterns", patterns)
+        for name, patterns in given.items()
     }
 
 
