@@ -10,7 +10,6 @@ import contextlib
 import difflib
 import os
 import queue
-import random
 import re
 import shutil
 import signal
@@ -18,6 +17,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import NamedTuple
@@ -112,17 +112,24 @@ def mutant(path: str, operator: str, occurrence: int) -> Mutant | None:
 
 
 def sample(paths: list[str], number: int, seed: int) -> list[Mutant]:
-    """Return mutants at random. The number of a file is in proportion to the number of its places to change."""
+    """Return mutants at random. The number of a file is in proportion to the number of its places to change.
+
+    The order is a hash of each changed line, so that a sample stays the same where the code stays the same.
+    """
     places = []
     for path in paths:
-        nodes = list(ast_nodes(get_ast((ROOT / path).read_text())))
+        code = (ROOT / path).read_text()
+        nodes, lines = list(ast_nodes(get_ast(code))), code.splitlines()
         for name in OPERATORS.split():
             operator = get_operator(f"core/{name}")()
-            count = sum(len(list(operator.mutation_positions(node))) for node in nodes)
-            places += [(path, name, occurrence) for occurrence in range(count)]
-    random.Random(seed).shuffle(places)
+            rows = [position[0][0] for node in nodes for position in operator.mutation_positions(node)]
+            for occurrence, row in enumerate(rows):
+                text = lines[row - 1].strip()
+                same = sum(lines[other - 1].strip() == text for other in rows[:occurrence])
+                order = sha256(f"{seed} {path} {name} {text} {same}".encode()).digest()
+                places.append((order, path, name, occurrence))
     chosen: dict[str, Mutant] = {}
-    for place in places:
+    for _, *place in sorted(places):
         if len(chosen) < number and (found := mutant(*place)):
             chosen.setdefault(found.code, found)
     print(f"{len(chosen)} of {len(places)} mutants of {len(paths)} files, seed {seed}", flush=True)
