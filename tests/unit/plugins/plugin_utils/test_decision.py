@@ -588,12 +588,15 @@ def test_decide_unwritable_record_names_the_missing_root(is_root):
         (host(container("unknown"), record()), set()),
         (host(container("unknown"), record(engine=OTHER)), {"another engine"}),
         (host(note=record()), set()),
+        (host(listed="failed"), {"list failed"}),
+        (host(listed="not_listed"), {"does not list"}),
         (host(), set()),
     ],
 )
 def test_seen_state_has_what_is_special_about_it(state, words):
     special = ("slb-leftover-7", "slb-leftover-1", "compose project x", "77 s", "3 times", "88 s", "damaged", "silent")
     special += ("no such", "another engine", "another container", "check unhealthy", "is ignored")
+    special += ("list failed", "does not list")
     shown = state.in_words()
     assert all(shown), "no empty line"
     assert {each for each in special if any(each in line for line in shown)} == words

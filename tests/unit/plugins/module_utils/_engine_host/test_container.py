@@ -75,6 +75,14 @@ def test_find_running_container(programs):
         assert "pid" not in seen.summary()
 
 
+def test_find_container_that_begins_now_has_no_negative_age(programs, monkeypatch):
+    """The start of a process is known to a hundredth of a second."""
+    monkeypatch.setattr(container.clock, "uptime", lambda: 0.0)
+    with process(IDENTITY) as pid:
+        program(programs, "podman", f"echo '{inspected('running', pid)}'")
+        assert container.find_container().uptime == 0
+
+
 CHECK = {"Test": ["CMD", "true"], "Interval": 5 * 10**9, "Timeout": 10**9, "Retries": 2}
 BEFORE, SINCE = (
     {"Start": f"2026-11-20T{time}.5+01:00", "ExitCode": 1, "Output": "first\nlast line\n"}

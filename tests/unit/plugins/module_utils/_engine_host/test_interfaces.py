@@ -339,6 +339,14 @@ def test_look_takes_no_profile_for_an_answer(host):
     assert [each.name for each in interfaces.choose(seen, ["*"])[0]] == ["ens9"]
 
 
+def test_profiles_that_disappear_twice_are_read_again(host):
+    command = host / "bin" / "nmcli"
+    gone = '*"show uuid"*) echo >>tries; [ $(wc -l <tries) -gt 2 ] || exit 10; cat bindings;;'
+    command.write_text(command.read_text().replace('*"show uuid"*) cat bindings;;', gone))
+    seen = interfaces.gather_network()
+    assert (seen.trouble, [each.uuid for each in seen.profiles]) == (None, [UUID])
+
+
 def test_route_with_several_next_hops_is_a_route_of_each(host):
     hops = [{"gateway": "10.0.9.1", "dev": "ens9", "weight": 1, "flags": ["linkdown"]}, {"dev": "eth0", "flags": []}]
     (host / "routes").write_text(json.dumps([{"dst": "10.1.0.0/16", "nexthops": hops, "flags": []}]))

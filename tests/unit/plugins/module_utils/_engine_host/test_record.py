@@ -109,6 +109,12 @@ def test_prepare_install_records_without_container(host):
     assert host.file() is None
 
 
+def test_record_of_this_moment_has_no_negative_age(host, monkeypatch):
+    prepare(host)
+    monkeypatch.setattr(record.clock, "uptime", lambda: host.file()["uptime"] - 0.5)
+    assert record.show(record.read())["age"] == 0
+
+
 def test_prepare_install_beside_a_manager_is_refused(host, monkeypatch):
     monkeypatch.setattr(container, "find_manager", lambda _seen: Manager("systemd unit slb.service", "Run `x`."))
     assert code_of(lambda: prepare(host)) == "managed_by_systemd"

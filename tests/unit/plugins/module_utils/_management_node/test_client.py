@@ -1,9 +1,11 @@
-"""What a redirect means for the address of the management node, and which answers reject a login."""
+"""What a redirect means for the address of the management node, and which answers reject a login or serve a session."""
 
 import json
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
@@ -97,3 +99,25 @@ def test_redirect_of_post_ends_session_only_at_the_login(target, is_ended):
 def test_rejection_of_login_needs_a_statement_about_it(is_rejected, status, body, headers):
     text = body if isinstance(body, str) else json.dumps(body)
     assert is_rejection(Answer(status, headers, text.encode())) is is_rejected
+
+
+def test_session_that_was_only_denied_has_not_served(monkeypatch):
+    """The cookie of a login without a statement, a 403, then a 401: the password may be wrong."""
+    answers = [Answer(302, {"Location": "/console/"}, b""), Answer(403, {}, b""), Answer(401, {}, b"")]
+
+    class Node:
+        tls_fingerprint = ""
+
+        def __init__(self, connection):
+            """Stand for a transport."""
+
+        def exchange(self, request, cookies, *_rest):
+            cookies["sessionid"] = "s"
+            return answers.pop(0)
+
+    monkeypatch.setattr(module, "Transport", Node)
+    client = Client(Connection("https://console.example", username="admin", password="x"))
+    assert client.call(Request("GET", "/engines")).status == 403
+    with pytest.raises(FleetError) as raised:
+        client.call(Request("GET", "/engines"))
+    assert (raised.value.code, answers) == ("login_rejected", [])

@@ -389,6 +389,11 @@ def test_engine_that_is_listed_twice_hides_another_one(is_paged):
         assert fetch_engines(node, engine_list).gap.kind == kind
 
 
+def test_rows_of_one_engine_with_ids_of_their_own_are_whole():
+    document = {"data": {"items": [{**item(1), "id": 1}, {**item(1), "id": 2}], "total": 2}}
+    assert read_answer(EngineList.from_option({**OPTION, "path": "/e"}), json_answer(document)).gap == NO_GAP
+
+
 def test_gap_shows_what_the_answer_reports():
     answer = json_answer({"data": {"items": [item(1)], "total": 37}})
     gap = read_answer(EngineList.from_option({**OPTION, "path": "/e"}), answer).gap
@@ -423,6 +428,11 @@ def test_items_may_be_members_and_indexes(items, document):
     listing = read_answer(engine_list, json_answer(document))
     assert [engine["name"] for engine in listing.engines] == ["edge-1", "edge-2"]
     assert listing.gap == NO_GAP
+
+
+def test_total_below_an_index_counts():
+    engine_list = EngineList.from_option({**OPTION, "items": "0.rows", "path": "/e", "complete": True})
+    assert read_answer(engine_list, json_answer([{"rows": [item(1)], "total": 2}])).gap.kind == "part"
 
 
 def test_fields_may_be_indexes():

@@ -124,6 +124,7 @@ ANSWERS = [
     ("rejected", 200, '{"code":1,"msg":"credential does not exist"}', JSON),
     ("rejected", 200, '{"code":1001,"msg":"no room"}', JSON),
     ("rejected", 200, '{"code":-1,"msg":"no room"}', JSON),
+    ("rejected", 200, '{"code":199,"msg":"no room"}', JSON),
     ("rejected", 200, '{"code":1,"success":false,"msg":"no room"}', JSON),
     ("rejected", 200, '{"code":500,"msg":"deployment could not be started"}', JSON),
     ("rejected", 200, '{"code":500,"msg":"安装中断"}', JSON),
@@ -327,6 +328,7 @@ SECRET = 'pä"ss /w<1'
         "p%C3%A4&quot;ss /w\\u003c1",
         "p&auml;&#34;ss&#x20;/w&lt;1",
         'p\\xe4"s\\ns /w<1',
+        "".join(f"%{each:02x}" for each in SECRET.encode()),
         *(SECRET[:index] + gap + SECRET[index:] for index in (1, 4, 9) for gap in ("\n", " \t ", "\u200b", "\r\n  ")),
         b64encode(SECRET.encode()).decode().rstrip("="),
         f"{b64encode(SECRET.encode()).decode()[:9]}\n{b64encode(SECRET.encode()).decode()[9:]}",
@@ -347,6 +349,7 @@ def test_secret_is_replaced_in_each_form_and_nothing_else(form):
         ("theengi", "The engine en is open"),
         ("is", "The engine en ******** open"),
         (" ", "The engine en is open"),
+        ("isopen", "The engine en is open"),
     ],
 )
 def test_short_secret_is_masked_as_a_whole_word(secret, expected):
