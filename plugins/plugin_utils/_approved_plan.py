@@ -47,7 +47,7 @@ def work_of(plan: Plan, host: FleetHost, slb_host: Mapping[str, Any]) -> str:
 def _options(host: FleetHost) -> Iterator[str]:
     for name in _WORK_OPTIONS + (_INTERFACE_OPTIONS if host.variables["adopt_interfaces"] else ()):
         value = host.variables[name]
-        if value is not None and value != DEFAULTS[f"slb_{name}"]:
+        if value not in (None, DEFAULTS.get(f"slb_{name}")):
             shown = ",".join(sorted(value)) if isinstance(value, list) else value
             yield name if value is True else f"{name} {shown}"
 

@@ -2,16 +2,19 @@
 
 import json
 import os
+from dataclasses import fields
 
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     find_difference,
     read_approved_plan,
     work_of,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import digest_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import SPECS
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import CONTAINER, facts, host
 
 DEEP: list = []
@@ -111,12 +114,16 @@ def test_approved_plan_is_read_for_the_report():
     assert read_approved_plan("sha256:0") is None
 
 
+OTHER = {"int": 2, "bool": True, "str": "west-1"}
+OF_REQUEST = [each.name for each in fields(InstallRequest) if each.name in SPECS and each.name != "manage_ip"]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("user_credential_id", 2), ("engine_name", "west-1"), ("motd", "keep"),
-        ("base_url", "https://other.example"), ("adopt_interfaces", True), ("remove_leftovers", True),
-        ("motd_max_bytes", 7), ("is_change_hostname", True), ("allow_established", True),
+        *((name, OTHER[SPECS[name]["type"]]) for name in OF_REQUEST),
+        ("engine_name", "west-1"), ("motd", "keep"), ("motd_max_bytes", 7), ("base_url", "https://other.example"),
+        ("adopt_interfaces", True), ("remove_leftovers", True), ("allow_established", True),
     ],
 )  # fmt: skip
 def test_each_option_that_changes_work_needs_approval(tmp_path, name, value):
