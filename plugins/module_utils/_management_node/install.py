@@ -100,9 +100,8 @@ def request_install(
         is_sent = isinstance(error, NoAnswerError) and error.request is request and error.is_sent
         error.values["outcome"] = UNKNOWN if is_sent else REJECTED
         raise
-    install = Install(
-        find_outcome(answer, patterns, (engine.name, engine.manage_ip)), answer.status, client.message(answer)
-    )
+    own_words = [value for value in asdict(engine).values() if isinstance(value, str)]
+    install = Install(find_outcome(answer, patterns, own_words), answer.status, client.message(answer))
     if install.outcome in _ERRORS:
         code, state, fix = _ERRORS[install.outcome]
         summary = f"Installation of {engine.name[:40]} on {engine.manage_ip} {state}: {client.describe(answer)}."
