@@ -276,7 +276,7 @@ def messages_page(text: str) -> str:
     """Return the page about the codes.
 
     For codes of the rules, the lines When and Plan, and Fix if it is a fixed text, come from the rules. All other lines
-    are written by hand.
+    are written by hand; Check and Fix have a general text until then.
     """
     intro, *parts = re.split("^## ", text, flags=re.MULTILINE)
     sections = {code: body.strip() for code, _newline, body in (part.partition("\n") for part in parts)}
@@ -307,8 +307,8 @@ def _section(rows: list[Rule | SafetyCheck], written: str) -> str:
     ]
     by_hand = re.findall(r"^(- (\w+): .*(?:\n  .*)*)", written, re.MULTILINE)
     lines += [(label, line) for line, label in by_hand if label not in made]
-    if not any(label == "Fix" for label, _line in lines):
-        lines.append(("Fix", "- Fix: As shown in the message."))
+    missing = {"Check": "The line `Seen` below the message.", "Fix": "As shown in the message."}
+    lines += [(label, f"- {label}: {text}") for label, text in missing.items() if label not in dict(lines)]
     return "\n".join(line for _label, line in sorted(lines, key=lambda pair: _LABELS.index(pair[0])))
 
 

@@ -68,6 +68,7 @@ def test_messages_page_has_each_code_and_no_other():
     page = (ROOT / "docs" / "reference" / "messages.md").read_text()
     documented = re.findall(r"^## (\w+)$", page, re.MULTILINE)
     assert documented == sorted(set(documented))
+    assert all("\n- Check: " in each and "\n- Fix: " in each for each in page.split("\n## ")[1:])
     missing, unknown = codes() - set(documented), set(documented) - codes()
     assert not missing, f"add a section to docs/reference/messages.md for {sorted(missing)}"
     assert not unknown, f"remove from docs/reference/messages.md: {sorted(unknown)}"
