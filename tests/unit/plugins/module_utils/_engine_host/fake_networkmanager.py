@@ -13,9 +13,16 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import commands,
 from ansible_collections.slb.fleet.plugins.module_utils._system.commands import Completed
 
 UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce{:03x}"
+UP = ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"]
 SSH = {"family": "inet", "local": "198.51.100.7", "prefixlen": 24, "scope": "global"}
 LEASE = {"family": "inet", "local": "192.0.2.50", "prefixlen": 24, "scope": "global", "dynamic": True}
 DEFAULT = {"dst": "default", "gateway": "198.51.100.1", "dev": "eth0"}
+
+
+def link(name: str, ifindex: int, **more: Any) -> dict[str, Any]:
+    """Return one interface as `ip -json address` shows it."""
+    known = {"ifindex": ifindex, "ifname": name, "flags": UP, "mtu": 1500, "link_type": "ether", "addr_info": []}
+    return {**known, "address": f"52:54:00:00:00:{ifindex:02x}", **more}
 
 
 @dataclass
@@ -23,7 +30,7 @@ class Device:
     state: str = "disconnected"
     uuid: str = ""
     addresses: list[dict[str, Any]] = field(default_factory=list)
-    flags: list[str] = field(default_factory=lambda: ["UP", "LOWER_UP"])
+    flags: list[str] = field(default_factory=lambda: list(UP))
     lease: str = ""
 
 
@@ -57,11 +64,9 @@ class FakeHost:
 
     def _ip(self, words: list[str]) -> Any:
         if "address" in words:
-            return json.dumps([
-                {"ifindex": index, "ifname": name, "flags": device.flags, "link_type": "ether",
-                 "address": f"52:54:00:00:00:{index:02x}", "addr_info": device.addresses}
-                for index, (name, device) in enumerate(self.devices.items(), 2)
-            ])  # fmt: skip
+            devices = enumerate(self.devices.items(), 2)
+            links = [link(name, n, flags=each.flags, addr_info=each.addresses) for n, (name, each) in devices]
+            return json.dumps(links)
         return "" if "-6" in words else json.dumps(self.routes)
 
     def _nmcli(self, words: list[str]) -> Any:

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import adoption, interfaces
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.interfaces import Interface, claimed_by
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.tests.unit.plugins.module_utils._engine_host.fake_networkmanager import SSH, link
 
-UP = ["BROADCAST", "MULTICAST", "UP", "LOWER_UP"]
-SSH = {"family": "inet", "local": "198.51.100.7", "prefixlen": 24, "scope": "global"}
 LINK_LOCAL = {"family": "inet6", "local": "fe80::1", "prefixlen": 64, "scope": "link"}
 UUID = "97ba0a7a-6000-45f4-8b37-a3ad22bce7f4"
-
-
-def link(name: str, ifindex: int, **more: Any) -> dict[str, Any]:
-    known = {"ifindex": ifindex, "ifname": name, "flags": UP, "mtu": 1500, "link_type": "ether", "addr_info": []}
-    return {**known, "address": f"52:54:00:00:00:{ifindex:02x}", **more}
 
 
 LINKS = [
