@@ -141,7 +141,7 @@ def test_describe_tells_why_an_interface_is_not_offered(host):
     assert facts["ens10"]["why"] == "no carrier"
 
 
-ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:0c", True, True, None, [], "unmanaged")
+ENS9 = Interface("ens9", 3, "ethernet", True, "52:54:00:00:00:0c", True, True, None, [], state="unmanaged")
 
 
 @pytest.mark.parametrize(
