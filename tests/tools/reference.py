@@ -315,7 +315,8 @@ def _section(rows: list[Rule | SafetyCheck], written: str) -> str:
 def with_patterns(text: str) -> str:
     """Return the documentation of the module ``engine`` with the default patterns for answers."""
     for name in ("exists_patterns", "port_in_use_patterns"):
-        lines = "".join(f"      - '{pattern}'\n" for pattern in ENGINE_ARGUMENTS[name]["default"])
+        quoted = (pattern.replace("'", "''") for pattern in ENGINE_ARGUMENTS[name]["default"])
+        lines = "".join(f"      - '{pattern}'\n" for pattern in quoted)
         start = re.compile(rf"(  {name}:\n(?:    .*\n)*?    default:\n)(?:      - .*\n)+")
         text = start.sub(lambda found, lines=lines: found[1] + lines, text)
     return text
