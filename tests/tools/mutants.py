@@ -66,7 +66,7 @@ ReplaceBinaryOperator_BitOr_BitAnd ReplaceBinaryOperator_BitAnd_BitOr
 """
 
 # The length of a shown text, and constants of seconds and limits: one more or less makes no difference.
-SLICE = re.compile(r"\[: ?\d{2,}\]")
+SLICE = re.compile(r"\[: ?\d{2,}\]|\bshow\([^()]*, \d{2,}\)")
 CONSTANTS = re.compile(r"- (_?[A-Z][A-Z_]+(, )?)+ = [\de., *]+(#.*)?")
 
 

@@ -56,6 +56,16 @@ def test_immutable_banner_is_named_before_a_change(message, monkeypatch, place, 
     assert files(message) == {"motd": TEXT}
 
 
+def test_banner_that_is_a_mount_point_is_named(message, monkeypatch):
+    mounts = message.with_name("mountinfo")
+    mounts.write_text(f"36 35 98:0 /etc/banner {message} rw shared:1 - ext4 /dev/vda rw\n")
+    places = {"/proc/self/mountinfo": mounts}
+    monkeypatch.setattr(motd, "open", lambda path, *mode: places.get(path, Path(path)).open(*mode), raising=False)
+    with pytest.raises(FleetError, match="is a mount point") as raised:
+        move_aside(message)
+    assert (raised.value.code, message.read_text()) == ("motd_not_moved", TEXT)
+
+
 @pytest.mark.parametrize("before", [{}, {"motd.bak": OTHER}], ids=str)
 @pytest.mark.parametrize("after", [{}, {"motd": ""}, {LATER: OTHER}], ids=str)
 def test_restore_takes_the_noted_backup_only(message, before, after):

@@ -305,6 +305,12 @@ def test_status_tells_success_and_redirect(status, is_success, is_redirect):
     assert (answer.is_success, answer.is_redirect_to_login) == (is_success, is_redirect)
 
 
+@pytest.mark.parametrize(("status", "wait", "is_shown"), [(503, "37", True), (503, "", False), (500, "37", False)])
+def test_answer_that_asks_to_wait_shows_for_how_long(status, wait, is_shown):
+    shown = Answer(status, {"Retry-After": wait} if wait else {}, b"").described(())
+    assert ("37" in shown, "retry" in shown) == (is_shown, is_shown)
+
+
 SECRET = 'pä"ss /w<1'
 
 
