@@ -248,7 +248,10 @@ def test_install_without_a_session_leaves_the_host_alone(node, monkeypatch):
 def test_install_with_another_plan_changes_nothing(node, change, code):
     action = Action()
     action._task.args["plan"].update(change)
-    assert (code_of(action), action.calls, node.requests) == (code, [], [])
+    with pytest.raises(FleetError) as raised:
+        action.act({})
+    assert (raised.value.code, action.calls, node.requests) == (code, [], [])
+    assert raised.value.fix
 
 
 @pytest.mark.parametrize("action_planned", ["wait", "none", "record", "fail"])

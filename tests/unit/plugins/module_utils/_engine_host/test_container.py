@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, runtimes
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 IDENTITY = "c0ffee" * 10
 
@@ -230,6 +231,18 @@ def test_find_runtime_process_without_command_is_unknown(programs, monkeypatch, 
 def test_find_runtime_process_of_a_container_does_not_count(programs, monkeypatch, spaces, state):
     process_seven(monkeypatch, comm="conmon\n", status=f"NSpid:\t{spaces}\nUid:\t0\n")
     assert container.find_container().state == state
+
+
+def test_find_nothing_without_a_whole_list_is_unknown(programs, monkeypatch):
+    """No container slb is listed, and the list of all containers fails."""
+
+    def find_unlisted(_list_ids):
+        raise FleetError("runtime_error", "List of podman failed.", "Repair it.")
+
+    program(programs, "podman", NOTHING)
+    monkeypatch.setattr(runtimes, "find_unlisted", find_unlisted)
+    seen = container.find_container()
+    assert (seen.state, seen.why, seen.fix) == ("unknown", "List of podman failed", "Repair it.")
 
 
 def test_find_socket_without_command_is_unknown(programs):

@@ -340,6 +340,14 @@ def test_profiles_that_disappear_twice_are_read_again(host):
     assert (seen.trouble, [each.uuid for each in seen.profiles]) == (None, [UUID])
 
 
+def test_device_on_top_of_an_interface_has_a_name(host, monkeypatch):
+    monkeypatch.setattr(interfaces, "_UPPER", f"{host}/{{}}/upper_*")
+    (host / "ens9" / "upper_ens9.7").mkdir(parents=True)
+    assert {each.name: each.stacked for each in interfaces.gather_network().interfaces if each.stacked} == {
+        "ens9": ("ens9.7",)
+    }
+
+
 def test_route_with_several_next_hops_is_a_route_of_each(host):
     hops = [{"gateway": "10.0.9.1", "dev": "ens9", "weight": 1, "flags": ["linkdown"]}, {"dev": "eth0", "flags": []}]
     (host / "routes").write_text(json.dumps([{"dst": "10.1.0.0/16", "nexthops": hops, "flags": []}]))

@@ -226,6 +226,14 @@ def test_prepare_changed_host_is_refused(host, change):
     assert code_of(lambda: record.prepare(options(host, action="install"), False)) == "state_changed"
 
 
+def test_prepare_changed_host_names_both_states(host):
+    host.runtime.add()
+    given = options(host)
+    given["expected"].update(container_state="exited")
+    with pytest.raises(FleetError, match=r"from exited to running"):
+        record.prepare(given, False)
+
+
 def test_prepare_crash_loop_counts_as_unchanged(host):
     host.runtime.add(status="restarting")
     given = options(host)

@@ -124,6 +124,12 @@ def test_unset_option_has_the_documented_default():
     assert {name: getattr(connect(), name) for name in defaults} == defaults
 
 
+def test_path_may_begin_with_the_home(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "ca").mkdir()
+    assert connect(ca_path="~/ca").ca_path == str(tmp_path / "ca")
+
+
 def test_session_needs_no_credentials():
     assert connect(username=None, password=None, sessionid="a1b2").sessionid == "a1b2"
 

@@ -1,5 +1,6 @@
 """The packages of the controller, and failures of TLS."""
 
+import errno
 import ssl
 
 import pytest
@@ -56,3 +57,10 @@ def test_failure_of_tls_has_a_fix_and_is_not_repeated(reason, is_sent, advice):
     assert failure.code == "management_node_unavailable"
     assert failure.is_permanent == bool(advice)
     assert advice in failure.fix
+
+
+def test_failure_of_the_network_shows_the_words_of_the_system():
+    way = transport.Transport(Connection("https://console.example", "admin", "x"))
+    error = OSError(errno.ENETUNREACH, "Network is unreachable")
+    failure = way._failure(error, transport.Request("GET", "/"), transport._Line(""), 1)
+    assert ": network is unreachable" in failure.summary
