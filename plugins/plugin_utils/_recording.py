@@ -64,7 +64,7 @@ class Recording(NamedTuple):
 def load_har(path: str) -> Any:
     """Return the JSON value of a file. Raises FleetError."""
     try:
-        descriptor = os.open(expand_home("src", path), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(expand_home("src", path), os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise _unusable(path, "it is not a regular file")

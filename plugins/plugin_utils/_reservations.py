@@ -33,7 +33,7 @@ class Reservations:
         """Append ``line``. Raises FleetError."""
         try:
             digest = _digest(subject)
-            descriptor = os.open(self._file(digest), os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(self._file(digest), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 os.write(descriptor, f"{digest} {line}\n".encode())
             finally:
@@ -61,7 +61,7 @@ class Reservations:
         """Return whether this call is the first of the run for ``subject``."""
         path = self._folder / f"slb-fleet-first-{_digest(subject)}"
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return False
         return True

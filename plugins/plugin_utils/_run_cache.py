@@ -157,7 +157,7 @@ class RunCache:
 
         On a file system without locks, workers that begin at the same time do the same work, and then share it.
         """
-        descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:
                 is_locked = is_got(descriptor, self._connection.deadline() - time.monotonic(), _POLL_SECONDS)

@@ -535,7 +535,7 @@ def _locked(check_mode: bool = False) -> Iterator[None]:
         return
     try:
         folders.make_ours(CHANGES, 0o700)
-        descriptor = os.open(os.path.join(CHANGES, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(os.path.join(CHANGES, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         fix = "Set become: true for this host."
         raise FleetError("permission_denied", f"{CHANGES} not writable: {error.strerror}.", fix) from None

@@ -336,7 +336,7 @@ def _read(path: str) -> str:
     if not os.path.isfile(path):
         return ""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:
             return stream.read(_MAX_BYTES).decode("utf-8", "replace")
     except OSError:

@@ -699,7 +699,7 @@ def _locked(seconds: float, check_mode: bool) -> Iterator[None]:
         return
     with files.file_errors(LOCK):
         folders.make_ours(os.path.dirname(LOCK), 0o700)
-        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
         if not is_got(descriptor, seconds):
             holder = find_holder(descriptor)
@@ -729,7 +729,7 @@ def _load() -> Optional[Record]:
     """Return the JSON object in the file; None if there is no file. Raises OSError and ValueError."""
     try:
         # Without O_NONBLOCK, opening a FIFO would not return.
-        descriptor = os.open(PATH, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(PATH, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except FileNotFoundError:
         return None
     with os.fdopen(descriptor, "rb") as stream:

@@ -16,7 +16,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._system import folders
 _FOLDER_MODE = 0o755
 _GET_FLAGS = 0x80086601  # FS_IOC_GETFLAGS
 _FIXED = 0x30  # immutable, append only
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 def write_ours(path: str, content: str, mode: int, folder_mode: int) -> None:
@@ -85,7 +85,7 @@ def sync_folder(folder: str) -> None:
 def is_fixed(path: str) -> bool:
     """Return whether the file or folder is immutable or append only. Some file systems have no such flags."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
         return False
     try:

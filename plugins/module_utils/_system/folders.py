@@ -77,7 +77,7 @@ def untrusted(folder: str) -> Optional[str]:
 @contextlib.contextmanager
 def opened(folder: str) -> Iterator[int]:
     """Return the descriptor of the folder. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield descriptor
     finally:
@@ -85,7 +85,7 @@ def opened(folder: str) -> Iterator[int]:
 
 
 def _set_mode(folder: str, mode: int) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         os.fchmod(descriptor, mode)
     finally:

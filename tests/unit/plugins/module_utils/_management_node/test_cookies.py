@@ -44,8 +44,8 @@ def test_update_cookies(lines, expected):
 
 
 def test_update_cookies_deletes_and_replaces():
-    cookies = {"a": "1", "b": "2"}
-    update_cookies(cookies, ["a=3", "b=; Max-Age=0", "c=4"], DATE)
+    cookies = {"a": "1", "b": "2", "d": "5", "e": "6"}
+    update_cookies(cookies, ["a=3", "b=x; Max-Age=0", "c=4", "d=", 'e=""'], DATE)
     assert cookies == {"a": "3", "c": "4"}
 
 
