@@ -172,7 +172,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
         try:
             return decrypted(self.templar.template(value))
         except AnsibleError as error:
-            cause, fix = explain(error, option)
+            cause, fix = explain(error, option, value)
             raise invalid(option, show(cause, 100), fix or "Correct the template.") from None
 
     def _read_engines(self, options: dict[str, Any], path: str, cache: bool) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from ansible.errors import AnsibleError
+from ansible.errors import AnsibleError, AnsibleUndefinedVariable
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -203,7 +203,7 @@ def _evaluate(variable: str, given: Any, task_vars: Mapping[str, Any], templar: 
     try:
         value = decrypted(templar.template(raw))
     except AnsibleError as error:
-        cause, fix = explain(error, variable.removeprefix("slb_"))
+        cause, fix = explain(error, variable.removeprefix("slb_"), raw)
         fix = fix or f"Correct {variable}."
         raise FleetError("invalid_variable", f"Variable {variable} not evaluated: {cause}.", fix) from None
     return None if is_empty(value) else value
@@ -218,11 +218,15 @@ def decrypted(value: Any) -> Any:
     return str(value) if is_vaulted(value) else value
 
 
-def explain(error: AnsibleError, option: str) -> tuple[str, str]:
+def explain(error: AnsibleError, option: str, value: Any) -> tuple[str, str]:
     """Return why a value was not evaluated, and a fix if there is one. Before ansible-core 2.19, errors quote it."""
     if "decrypt" in str(error).lower():
         return "it cannot be decrypted", "Pass the vault password (--ask-vault-password)."
-    if CONNECTION_ARGUMENTS.get(option, {}).get("no_log"):
+    name, is_secret = _REFERENCE.fullmatch(str(value)), CONNECTION_ARGUMENTS.get(option, {}).get("no_log")
+    if isinstance(error, AnsibleUndefinedVariable) and (name or is_secret):
+        shown = name[1] if name else "a variable in it"
+        return f"{shown} is undefined", f"Define {shown}: check that the file with its value is loaded."
+    if is_secret:
         return "it is no valid template", "Mark it as !unsafe, or encrypt it with ansible-vault."
     return str(error).partition(" String: ")[0].rstrip(".")[:150], ""
 

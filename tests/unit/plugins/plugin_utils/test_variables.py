@@ -18,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     show_extra_vars,
     trust_as_template,
     unknown_variables,
+    value_of,
 )
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -141,6 +142,22 @@ def test_value_of_another_kind_is_invalid(name, value):
         checked(name, value)
     assert caught.value.code == "invalid_variable"
     assert f"slb_{name}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("password", "is_named", "is_undefined"),
+    [
+        ("{{ vault_password }}", True, True),
+        ("x{{ vault_password }}", False, True),
+        ("x{{ vault password }}", False, False),
+    ],
+)
+def test_secret_that_is_undefined_names_only_the_variable(password, is_named, is_undefined):
+    known = {"slb_password": _trusted(password)}
+    with pytest.raises(FleetError) as caught:
+        value_of("slb_password", known, Templar(loader=DataLoader(), variables=known))
+    assert caught.value.code == "invalid_variable"
+    assert ("vault_password" in str(caught.value), "unsafe" in caught.value.fix) == (is_named, not is_undefined)
 
 
 def test_variable_may_name_a_variable_that_names_another():
