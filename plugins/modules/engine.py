@@ -12,8 +12,8 @@ description:
     task waits for the end of the installation only with O(wait).
   - The API documents neither status codes nor bodies. The module evaluates the answer and returns RV(outcome). If the
     answer does not suffice, RV(outcome) is V(unknown).
-  - The request is sent at most once. After the answer 401, or a redirect to the login page, it is sent a second time in
-    a new session.
+  - The request is accepted at most once. The answer 401, or a redirect to the login page, shows that it was not; then it
+    is sent again in a new session, up to five times. If the answer is about something else than the login, once.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:

@@ -316,6 +316,7 @@ LOGINS = [
     ),
     Scenario("login without body", "login", seen=(1, 0), login=[new_session(body="")]),
     Scenario("no cookie", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"code":0}')]),
+    Scenario("too many sessions", "login", code="unexpected_answer", cause="sessions", seen=(1, 0), login=[answer(409, '{"msg":"too many sessions"}')]),
     Scenario("no login page", "login", code="unexpected_answer", seen=(1, 0), login=[answer(404, START_PAGE)]),
     *(
         Scenario(f"wrong password, {name}", "engine", code="login_rejected", outcome="rejected", seen=(1, 0), login=[reply])
@@ -417,6 +418,7 @@ INSTALLS = [
     *(_install(f"never accepted, {name}", "rejected", reply, code="session_replaced", seen=(5, 6)) for name, reply in ENDED.items()),
     _install("account locked meanwhile", "rejected", answer(401), code="session_replaced", seen=(1, 1), login=[answer(401, '{"msg":"account locked"}')]),
     _install("session ended twice", "requested", answer(401), answer(401), for_session(OK), seen=(2, 3)),
+    _install("401 about the host", "rejected", answer(401, '{"msg":"SSH authentication to 192.0.2.1 failed"}'), cause="SSH authentication", seen=(1, 2)),
     _install("403", "rejected", answer(403, '{"detail":"no permission"}')),
     *(_install(f"busy, {status}", "unknown", answer(status)) for status in (502, 503, 504)),
     _install("port in use", "port_in_use", answer(409, '{"msg":"port 8000 is in use"}')),
@@ -609,6 +611,7 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "proxy socks5://user:pr0xy-pass@127.0.0.1:9": (("HTTP proxy", "no_proxy"), ("base_url",)),
     "proxy without TLS called https": (("https_proxy", "http://"), ()),
     "proxy that answers 407": (("https_proxy", "no_proxy"), ()),
+    "too many sessions": (("correct what it reports",), ("base_url",)),
     "TLS alert 40": (("OPENSSL_CONF",), ("proxy",)),
     "TLS alert 70": (("TLS 1.2",), ("proxy",)),
     "unknown CA": (("ca_path", "tls_fingerprint"), ("clock",)),

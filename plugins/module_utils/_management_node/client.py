@@ -46,6 +46,7 @@ _PAGE_TO_FILL_IN = re.compile(
     r"passw|two-?factor|agreement|expire|(?<![a-z])(?:pwd|mfa|otp|totp|2fa|eula)(?![a-z])|密码|验证码|一次性",
     re.IGNORECASE,
 )
+_ABOUT_LOGIN = re.compile(r"\b(log|sign)\s?-?in\b|session|token|unauthori[sz]ed|登[录陆入]|会话", re.IGNORECASE)
 _FILL_IN = "Log in to the web console with this user, and fill in the page that it shows."
 _REFUSED = (400, 401, 403, 422, 423)
 
@@ -135,12 +136,13 @@ class Client:
     def call(self, request: Request) -> Answer:
         """Return the answer to ``request``, whatever its status. Redirects are not followed.
 
-        If the session has ended, log in and send the request once more. A POST is sent again only after an answer that
-        shows that the request before was not accepted: 401, or a redirect to the login page of this management node.
+        If the session has ended, log in and send the request again. A POST is sent again only after an answer that
+        shows that it was not accepted: 401, or a redirect to the login page of this management node. After a text about
+        anything but the login, such as that of the engine host, it is sent once more at most.
         Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
         """
         session, ended = self.log_in(), None
-        for _number in range(_MAX_SESSIONS):
+        for number in range(_MAX_SESSIONS):
             cookies = dict(session.cookies)
             try:
                 answer = self._send(request, cookies)
@@ -154,6 +156,8 @@ class Client:
             # A console of one page answers a wrong path with its start page: then no session would serve.
             is_other_page = request.method == "GET" and answer.is_success and answer.is_other_page
             is_last = is_other_page and not session.has_served
+            # A new session does not change what a 401 says about the engine host.
+            is_last |= number > 0 and _is_about_request(request, answer)
             if is_last or not _is_session_ended(request, answer, self.connection.base_url):
                 has_served = session.has_served or (answer.status < 500 and answer.status != 403 and not is_last)
                 if cookies != session.cookies or has_served != session.has_served:
@@ -221,7 +225,7 @@ class Client:
             raise LoginRefusedError(
                 "login_rejected",
                 f"Login of {self.connection.username[:40]!r} rejected: {place} answered {self.describe(answer)}.",
-                f"Check {self._credentials}. The run does not try them again.",
+                f"Check {self._credentials}, and whether the account is locked. The run does not try them again.",
                 status_code=answer.status,
             )
         if answer.status in _BUSY or answer.status >= 500:
@@ -239,12 +243,15 @@ class Client:
             # A text without JSON may be a token.
             is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success
             shown = self.describe(answer) if is_shown else f"HTTP {answer.status}"
-            is_form = bool(answer.objects) and _PAGE_TO_FILL_IN.search(answer.message)
-            address = f"Set {self.connection.called('base_url')} to the address of the web console, including its path."
+            fix = f"Set {self.connection.called('base_url')} to the address of the web console, including its path."
+            if answer.objects and _PAGE_TO_FILL_IN.search(answer.message):
+                fix = _FILL_IN
+            elif answer.objects and answer.status >= 400 and answer.status not in (404, 405):
+                fix = "Log in to the web console with this user, and correct what it reports."
             raise FleetError(
                 "unexpected_answer",
                 f"Login failed: {place} answered {shown}, without a session.",
-                _FILL_IN if is_form else address,
+                fix,
                 status_code=answer.status,
             )
         is_stated = answer.is_success and bool(answer.objects) and answer.verdict is True
@@ -381,6 +388,12 @@ def _is_session_ended(request: Request, answer: Answer, base_url: str) -> bool:
     if answer.status in _BUSY or answer.status >= 500 or (request.is_wanted and request.is_wanted(answer)):
         return False
     return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
+
+
+def _is_about_request(request: Request, answer: Answer) -> bool:
+    """Return whether an answer 401 to a POST has words, and none of them about this login."""
+    is_stated = request.method == "POST" and answer.status == 401 and bool(answer.message)
+    return is_stated and not answer.requires_login and not _ABOUT_LOGIN.search(answer.message)
 
 
 def _leads_to_login(request: Request, answer: Answer, base_url: str) -> bool:

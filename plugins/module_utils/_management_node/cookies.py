@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import read_date
 
-_MAX_COOKIES = 50
+_MAX_COOKIES = 180  # as browsers keep for one host
 _MAX_PAIR = 4096  # characters of name and value
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _FOLD = re.compile(r"\r?\n[ \t]+")

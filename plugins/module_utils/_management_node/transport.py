@@ -67,6 +67,9 @@ _TLS_FIXES = {
     "WRONG_VERSION|HTTP_REQUEST|UNKNOWN_PROTOCOL|LENGTH_TOO_LONG|RECORD_LAYER|UNEXPECTED_MESSAGE": "Check the port in "
     "{base_url}: it does not answer with TLS.",
     "ALERT.*(CERTIFICATE|UNKNOWN_CA)": "Set {client_cert} to a certificate that the management node accepts.",
+    # Up to TLS 1.2, servers also answer so to a missing certificate.
+    "ALERT_HANDSHAKE_FAILURE": "Set {client_cert} if the management node wants a certificate. Else update its TLS, "
+    "or allow its old keys in the file of OPENSSL_CONF.",
     "": "Update TLS on the management node, or allow its old keys in the file of OPENSSL_CONF (CipherString = "
     "DEFAULT@SECLEVEL=1).",
 }

@@ -52,4 +52,4 @@ def test_update_cookies_deletes_and_replaces():
 def test_update_cookies_keeps_few():
     cookies = {}
     update_cookies(cookies, [f"c{number}=1" for number in range(200)], DATE)
-    assert len(cookies) == 50
+    assert len(cookies) == 180

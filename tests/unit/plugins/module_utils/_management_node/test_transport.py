@@ -40,6 +40,7 @@ def test_missing_package_is_installed_where_ansible_is(
         ("UNSAFE_LEGACY_RENEGOTIATION_DISABLED", False, "UnsafeLegacyServerConnect"),
         ("WRONG_VERSION_NUMBER", False, "base_url"),
         ("DH_KEY_TOO_SMALL", False, "OPENSSL_CONF"),
+        ("SSLV3_ALERT_HANDSHAKE_FAILURE", False, "client_cert"),
         ("SSLV3_ALERT_HANDSHAKE_FAILURE", False, "OPENSSL_CONF"),
         ("TLSV13_ALERT_CERTIFICATE_REQUIRED", True, "client_cert"),
         ("SSLV3_ALERT_BAD_CERTIFICATE", False, "client_cert"),
