@@ -290,7 +290,7 @@ COOKIES = [
 ]  # fmt: skip
 
 LOGINS = [
-    Scenario("redirect after login", "login", seen=(1, 0), login=[new_session("Location: /console/", status=302)]),
+    Scenario("redirect after login", "login", seen=(1, 0), login=[new_session("Location: /console/", "Content-Encoding: gzip", status=302, body="")]),
     Scenario("words after login", "login", seen=(1, 0), login=[new_session(body='{"code":0,"tip":"Account locked after 5 tries"}')]),
     Scenario("login with a token", "login", code="unexpected_answer", seen=(1, 0), login=[answer(200, '{"msg":"ok","token":"t0ken"}')]),
     *(
@@ -484,6 +484,12 @@ LICENSES = [
     _license("shorter than its length", answer(200, LICENSE_TEXT[:9], length=len(LICENSE_TEXT)), seen=(1, 2)),
     _license("chunks without end", cut(_CHUNKED + chunked(LICENSE_TEXT, end=False)), seen=(1, 2)),
     _license("broken chunk", raw(_CHUNKED + b"zz\r\nnonsense"), seen=(1, 2)),
+    _license("gzip", answer(200, gzip.compress(LICENSE_TEXT), "Content-Encoding: gzip"), code=""),
+    *(
+        _license(f"gzip {name}", answer(200, content, "Content-Encoding: gzip"), seen=(1, 2))
+        for name, content in (("without its end", gzip.compress(LICENSE_TEXT)[:-10]), ("twice", 2 * gzip.compress(LICENSE_TEXT)))
+    ),
+    _license("unknown coding", answer(200, LICENSE_TEXT, "Content-Encoding: br"), seen=(1, 2)),
     _license("two content codings", answer(200, gzip.compress(LICENSE_TEXT), "Content-Encoding: gzip, gzip"), seen=(1, 2)),
     _license("larger than max_size", answer(200, b"x" * 5000), options={"max_size": 4999}),
     _license("endless", flood(message(200, b"", length=-1), b"x" * 65536), options={"max_size": 1_000_000}),

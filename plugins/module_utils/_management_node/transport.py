@@ -19,6 +19,7 @@ import sys
 import sysconfig
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http.client import HTTPException, parse_headers
@@ -456,18 +457,25 @@ def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _R
 
 def _read(raw: Any, limit: int) -> tuple[bytes, str]:
     """Return the body, at most ``limit`` bytes, and why it is incomplete."""
-    body = bytearray()
-    codings = ",".join(raw.headers.getlist("Content-Encoding")).split(",")
-    if len([coding for coding in codings if coding.strip().lower() not in ("", "identity")]) > 1:
+    body, has_begun = bytearray(), False
+    codings = [each.strip().lower() for each in ",".join(raw.headers.getlist("Content-Encoding")).split(",")]
+    codings = [each for each in codings if each not in ("", "identity")]
+    if len(codings) > 1:
         return b"", "the body has more than one content coding"
+    if codings and codings[0] not in ("gzip", "x-gzip", "deflate"):
+        return b"", "the body has an unknown content coding"
+    # urllib3's decoders do not report a compressed body that ends too early.
+    decoder = zlib.decompressobj(zlib.MAX_WBITS | 32) if codings else None
     try:
-        while block := raw.read1(_BLOCK, decode_content=True):
-            body += block
+        while block := raw.read1(_BLOCK, decode_content=False):
+            has_begun = True
+            body += decoder.decompress(block, limit + 1) if decoder else block
             if len(body) > limit:
                 return bytes(body[:limit]), f"the body is larger than {limit} bytes"
-    except (HTTPError, HTTPException, OSError, ValueError):
+    except (HTTPError, HTTPException, OSError, ValueError, zlib.error):
         return bytes(body), f"the body is incomplete after {len(body)} bytes"
-    return bytes(body), ""
+    is_cut = decoder and has_begun and (not decoder.eof or decoder.unused_data)
+    return bytes(body), f"the body is incomplete after {len(body)} bytes" if is_cut else ""
 
 
 def retry_after(answer: Answer) -> float:
