@@ -66,7 +66,8 @@ options:
       - '(?<!未)(?<!没有)[占佔]用[^\n;,。]{0,10}(端口|連接埠)'
   wait:
     description:
-      - Whether to wait until O(engine_list) shows the engine as running.
+      - Whether to wait until O(engine_list) shows the engine as running. An entry that stays as it was before the request
+        is not about this installation.
       - The API documents no other way to see the end of an installation, so O(engine_list) is required then.
     type: bool
     default: false
@@ -126,7 +127,7 @@ outcome:
     - V(port_in_use) - a port is in use. The task fails.
     - V(rejected) - no installation was started, or the request could not be sent. The task fails.
     - V(unknown) - the request may have been accepted. The task fails. Check the host before you repeat the task.
-  returned: always, except in check mode and for invalid options
+  returned: always, except in check mode and if nothing was sent because of the options or the engine list
   type: str
   sample: requested
 state:
@@ -152,7 +153,7 @@ code:
 """
 
 import time
-from typing import Any, Dict
+from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import install
@@ -185,43 +186,60 @@ def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Resu
     if check_mode:
         client.log_in()
         return Result(True, {"msg": "Would request the installation of %s on %s." % (engine.name, engine.manage_ip)})
+    before = _read_states(client, engine, engine_list) if engine_list else None
     done = request_install(client, engine, options)
     values: Dict[str, Any] = dict(outcome=done.outcome, status_code=done.status_code, answer=done.answer)
     words = "already installed" if done.outcome == EXISTS else "requested"
     if engine_list:
-        _wait_until_running(client, engine, engine_list, seconds, done.outcome)
+        try:
+            _wait_until_running(client, engine, engine_list, seconds, None if done.outcome == EXISTS else before)
+        except FleetError as error:
+            error.values.update(outcome=done.outcome, changed=done.outcome != EXISTS)
+            raise
         values["state"], words = "running", "finished"
     msg = "Installation of %s on %s %s." % (engine.name, engine.manage_ip, words)
     return Result(done.outcome != EXISTS, dict(values, msg=msg))
 
 
-def _wait_until_running(client: Client, engine: Engine, engine_list: EngineList, seconds: float, outcome: str) -> None:
-    """Return when the engine list shows the engine as running. Raises FleetError with the value ``outcome``."""
+def _read_states(client: Client, engine: Engine, engine_list: EngineList) -> Optional[List[str]]:
+    """Return the states that the list shows for the engine now; None if it is the copy of a cache. Raises FleetError."""
+    listing, wanted = fetch_engines(client, engine_list), (engine.name, comparable(engine.manage_ip))
+    states = {each["state"] for each in listing.engines if (each["name"], each["address"]) == wanted}
+    return None if listing.gap.kind == "stale" else sorted(states)
+
+
+def _wait_until_running(
+    client: Client, engine: Engine, engine_list: EngineList, seconds: float, before: Optional[List[str]]
+) -> None:
+    """Return when the engine list shows the engine as running. Raises FleetError.
+
+    ``before``: the states before the request. As long as they stay the same, they are not about this installation.
+    """
     deadline = time.monotonic() + seconds
-    wanted = (engine.name, comparable(engine.manage_ip))
+    words = "Installation of %s on %s " % (engine.name, engine.manage_ip)
     while True:
-        listed, failure = [], None
+        states, failure = None, None
         try:
-            listed = fetch_engines(client, engine_list).engines
+            states = _read_states(client, engine, engine_list)
         except FleetError as error:
-            error.values["outcome"] = outcome
             if error.code != "management_node_unavailable":
                 raise
             failure = error  # it may be restarting
-        states = sorted({each["state"] for each in listed if (each["name"], each["address"]) == wanted})
-        if states == ["running"]:
+        if states is not None and states != before:
+            before = None
+        if states == ["running"] and before is None:
             return
-        if states == ["failed"]:
-            summary = "Installation of %s on %s failed: engine list shows failed." % wanted
+        if states == ["failed"] and before is None:
             fix = "Look up the deployment in the web console."
-            raise FleetError("deployment_failed", summary, fix, outcome=outcome)
+            raise FleetError("deployment_failed", words + "failed: engine list shows failed.", fix)
         if time.monotonic() + _POLL_SECONDS > deadline:
             if failure:
                 raise failure
-            shown = " and ".join(states) or "does not list it"
-            summary = "Installation of %s on %s not finished within %g s: engine list: %s." % (*wanted, seconds, shown)
+            shown = "is old" if states is None else " and ".join(states) or "does not list it"
+            shown += ", as before the request" if states and states == before else ""
             fix = "Look up the deployment in the web console, or raise wait_timeout."
-            raise FleetError("deployment_in_progress", summary, fix, outcome=outcome)
+            summary = words + "not finished within %g s: engine list: %s." % (seconds, shown)
+            raise FleetError("deployment_in_progress", summary, fix)
         time.sleep(_POLL_SECONDS)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP, Gap
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Install
 from ansible_collections.slb.fleet.plugins.modules import engine
 
@@ -18,15 +18,15 @@ ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "sta
 def request_engine(monkeypatch):
     """Return the result, or the error, of a request after which the engine list shows these states in turn."""
 
-    def request(*states, outcome="requested", **options):
-        now, shown = [0.0], itertools.chain(states, itertools.repeat(states[-1] if states else None))
+    def request(*states, outcome="requested", before=None, gap=NO_GAP, **options):
+        now, shown = [0.0], itertools.chain([before], states, itertools.repeat(states[-1] if states else None))
 
         def fetch(_client, _engine_list):
             state = next(shown)
             if isinstance(state, FleetError):
                 raise state
             other = {"name": "edge-2", "address": "192.0.2.1", "state": "running"}
-            return Listing([other, *([{**other, "name": "edge-1", "state": state}] if state else [])], NO_GAP)
+            return Listing([other, *([{**other, "name": "edge-1", "state": state}] if state else [])], gap)
 
         monkeypatch.setattr(engine, "fetch_engines", fetch)
         monkeypatch.setattr(engine, "request_install", lambda *_arguments: Install(outcome, 200, "OK"))
@@ -66,6 +66,29 @@ def test_wait_ends_when_the_engine_runs(request_engine, outcome):
 def test_wait_that_fails_keeps_the_outcome(request_engine, states, code, seconds):
     result = request_engine(*states)
     assert (result["code"], result["outcome"], result["seconds"]) == (code, "requested", seconds)
+    assert result["changed"]
+
+
+@pytest.mark.parametrize(
+    ("before", "states", "code"),
+    [
+        ("running", ["running"], "deployment_in_progress"),
+        ("running", ["running", "deploying", "running"], None),
+        ("failed", ["failed", "deploying", "running"], None),
+        ("failed", ["failed", None, "failed"], "deployment_failed"),
+    ],
+)
+def test_entry_that_stays_as_before_the_request_shows_no_end(request_engine, before, states, code):
+    assert request_engine(*states, before=before).get("code") == code
+
+
+def test_copy_of_a_cache_shows_no_end(request_engine):
+    assert request_engine("running", gap=Gap("stale", "old"))["code"] == "deployment_in_progress"
+
+
+def test_list_that_cannot_be_read_sends_no_request(request_engine):
+    result = request_engine(before=FleetError("engine_list_unavailable", "x", "y"))
+    assert (result["code"], "outcome" in result) == ("engine_list_unavailable", False)
 
 
 @pytest.mark.parametrize("options", [{"engine_list": None}, {"wait_timeout": 0}])
