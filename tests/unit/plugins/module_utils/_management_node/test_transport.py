@@ -2,9 +2,11 @@
 
 import errno
 import ssl
+import threading
 
 import pytest
 
+from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 
@@ -65,3 +67,14 @@ def test_failure_of_the_network_shows_the_words_of_the_system():
     error = OSError(errno.ENETUNREACH, "Network is unreachable")
     failure = way._failure(error, transport.Request("GET", "/"), transport._Line(""), 1)
     assert ": network is unreachable" in failure.summary
+
+
+def test_name_lookup_that_hangs_does_not_keep_the_process(monkeypatch):
+    over = threading.Event()
+    monkeypatch.setattr(transport.socket, "getaddrinfo", lambda *_words, **_named: over.wait(60))
+    way = transport.Transport(Connection("https://console.example", "admin", "x"))
+    with pytest.raises(FleetError):
+        way.exchange(transport.Request("GET", "/"), {}, 0.1)
+    left = [thread for thread in threading.enumerate() if thread.name == "slb.fleet"]
+    over.set()
+    assert [thread.daemon for thread in left] == [True]
