@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from ansible import constants
 from ansible.errors import AnsibleParserError
 from ansible.inventory.data import InventoryData
 from ansible.parsing.dataloader import DataLoader
@@ -23,6 +24,8 @@ def item(name, address="192.0.2.1", state="up"):
 def read(start, tmp_path, monkeypatch):
     """Return the inventory of these items, the warnings or the error, and the node."""
     monkeypatch.chdir(tmp_path)
+    # A node of an earlier test may have had this port: its session is no longer known.
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
 
     def run(items, node=None, **options):
         node = node or start({LIST: [for_session(answer(200, json.dumps({"items": items})))]})
