@@ -222,7 +222,8 @@ def explain(error: AnsibleError, option: str, value: Any) -> tuple[str, str]:
     """Return why a value was not evaluated, and a fix if there is one. Before ansible-core 2.19, errors quote it."""
     if "decrypt" in str(error).lower():
         return "it cannot be decrypted", "Pass the vault password (--ask-vault-password)."
-    name, is_secret = _REFERENCE.fullmatch(str(value)), CONNECTION_ARGUMENTS.get(option, {}).get("no_log")
+    name = _REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    is_secret = CONNECTION_ARGUMENTS.get(option, {}).get("no_log")
     if isinstance(error, AnsibleUndefinedVariable) and (name or is_secret):
         shown = name[1] if name else "a variable in it"
         return f"{shown} is undefined", f"Define {shown}: check that the file with its value is loaded."
