@@ -397,7 +397,7 @@ _STALLS = {
 }
 STALLS = [
     *(
-        Scenario(f"install: {name}", "engine", [reply], code=UNAVAILABLE, outcome="unknown", served=True, seen=(0, 1), options=NO_ANSWER)
+        Scenario(f"install: {name}", "engine", [reply], code="install_not_confirmed", outcome="unknown", served=True, seen=(0, 1), options=NO_ANSWER)
         for name, reply in _STALLS.items()
     ),
     Scenario("login: silence", "login", code=UNAVAILABLE, seen=(1, 0), login=[silence()], options={"timeout": 1, "retries": 2}),
@@ -423,8 +423,8 @@ INSTALLS = [
     *(_install(f"busy, {status}", "unknown", answer(status)) for status in (502, 503, 504)),
     _install("port in use", "port_in_use", answer(409, '{"msg":"port 8000 is in use"}')),
     _install("too many requests", "rejected", answer(429)),
-    _install("no answer", "unknown", cut(), code=UNAVAILABLE),
-    _install("connection reset", "unknown", reset(), code=UNAVAILABLE),
+    _install("no answer", "unknown", cut(), cause="unavailable"),
+    _install("connection reset", "unknown", reset(), cause="unavailable"),
     _install("cut in the headers", "unknown", cut(b"HTTP/1.1 200 OK\r\nContent-")),
     _install("cut in the body", "unknown", cut(message(200, b'{"code":', length=99))),
     _install("200 without length and body", "unknown", cut(message(200, b"", length=-1))),
@@ -603,7 +603,7 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "install: 303 to a page": (("before you repeat it",), ("base_url",)),
     "expired": (("clock",), ("ca_path",)),
     "handshake without end": (("base_url",), ("proxy", "timeout")),
-    "install: no answer": (("timeout",), ("base_url", "proxy")),
+    "install: no answer": (("before you repeat it",), ("base_url", "proxy", "timeout")),
     "login: 301 to https://console.example/account/login/": (("base_url to https://console.example.",), ()),
     "login: 302 to https://sso.example/login?token=t0ken": (("single sign-on",), ()),
     "login: 307 to /v2/account/login/": (("/v2.",), ()),

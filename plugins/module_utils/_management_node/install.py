@@ -97,19 +97,25 @@ def request_install(
     try:
         answer = client.call(request)
     except FleetError as error:
-        is_sent = isinstance(error, NoAnswerError) and error.request is request and error.is_sent
-        error.values["outcome"] = UNKNOWN if is_sent else REJECTED
+        if isinstance(error, NoAnswerError) and error.request is request and error.is_sent:
+            raise _failure(engine, error.summary, outcome=UNKNOWN) from error
+        error.values["outcome"] = REJECTED
         raise
     own_words = [value for value in asdict(engine).values() if isinstance(value, str)]
     install = Install(find_outcome(answer, patterns, own_words), answer.status, client.message(answer))
     if install.outcome in _ERRORS:
-        code, state, fix = _ERRORS[install.outcome]
-        summary = f"Installation of {engine.name[:40]} on {engine.manage_ip} {state}: {client.describe(answer)}."
+        failure = _failure(engine, f"{client.describe(answer)}.", **asdict(install))
         if install.outcome == UNKNOWN:
             # It may have been accepted, but the address is wrong for later requests.
-            fix = f"{client.redirect_fix(answer, INSTALL_PATH)} {fix}".strip()
-        raise FleetError(code, summary, fix, **asdict(install))
+            failure.fix = f"{client.redirect_fix(answer, INSTALL_PATH)} {failure.fix}".strip()
+        raise failure
     return install
+
+
+def _failure(engine: Engine, cause: str, *, outcome: str, **values: Any) -> FleetError:
+    code, state, fix = _ERRORS[outcome]
+    summary = f"Installation of {engine.name[:40]} on {engine.manage_ip} {state}: {cause}"
+    return FleetError(code, summary, fix, outcome=outcome, **values)
 
 
 def find_outcome(
