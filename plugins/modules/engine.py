@@ -41,29 +41,18 @@ options:
   exists_patterns:
     description:
       - Regular expressions that identify an "engine already exists" answer. Case is ignored.
-      - The messages of the answer are searched, unless a member such as V(code) or V(success) states success. A list
-        replaces the default list.
+      - The messages of the answer are searched, unless a member such as V(code) or V(success) states success, or the
+        status is 502 or 504. A list replaces the default.
+      - By default, a message in English or Chinese identifies it if its subject is the engine, the host, or their name or
+        address, such as V(Engine edge-1 already exists).
     type: list
     elements: str
-    default:
-      - '(?<!not )already\s+(been\s+)?(exist|added|registered|deployed)'
-      - '\b(engine|host|node|slb)\b[^\n;:,]{0,60}already\s+(been\s+)?installed'
-      - 'exists\s+already'
-      - 'duplicate[ds]?\b'
-      - '已[经經]?(存在(?!的|错误|异常)|被?(添加|部署)(?!到))'
-      - '(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安(?:装|裝)(?!\s*[a-z])'
-      - '重(?:复|複)(添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]'
   port_in_use_patterns:
     description:
       - Regular expressions that identify a "port in use" answer. They are searched first.
+      - By default, a message in English or Chinese identifies it if its subject is a port of the host.
     type: list
     elements: str
-    default:
-      - '\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken(?!\s+too)|busy|being\s+used|already\s+used)\b'
-      - '\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b'
-      - 'address\s+already\s+in\s+use'
-      - '(端口|連接埠)[^\n;,。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)([占佔]用|被使用|正在使用|冲突)'
-      - '(?<!未)(?<!没有)[占佔]用[^\n;,。]{0,10}(端口|連接埠)'
   wait:
     description:
       - Whether to wait until O(engine_list) shows the engine as running. An entry that stays as it was before the request

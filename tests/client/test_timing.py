@@ -170,7 +170,7 @@ def test_each_address_gets_its_share_of_the_time(start, monkeypatch, dead):
 PIECES = (
     *("<form action=", "<meta refresh ", "<input type=", "location'", "<title", "&#", "port ", "in use ", "sessionid "),
     *("already ", "account ", "log in to ", "\\u", "<", "<!--", "action=", "refresh log", "{", "[", " ", '"', "1"),
-    *("端口", "占用", "请"),
+    *("端口", "占用", "请", "9", "the ", "engine", "(", ".,", "task ", "duplicate ", "重复", "aB", "_"),
 )
 HEADS = ("", "<html>", "<html><form action=", "<html><meta refresh", "account ", '{"code":1,"msg":"')
 

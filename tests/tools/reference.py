@@ -312,16 +312,6 @@ def _section(rows: list[Rule | SafetyCheck], written: str) -> str:
     return "\n".join(line for _label, line in sorted(lines, key=lambda pair: _LABELS.index(pair[0])))
 
 
-def with_patterns(text: str) -> str:
-    """Return the documentation of the module ``engine`` with the default patterns for answers."""
-    for name in ("exists_patterns", "port_in_use_patterns"):
-        quoted = (pattern.replace("'", "''") for pattern in ENGINE_ARGUMENTS[name]["default"])
-        lines = "".join(f"      - '{pattern}'\n" for pattern in quoted)
-        start = re.compile(rf"(  {name}:\n(?:    .*\n)*?    default:\n)(?:      - .*\n)+")
-        text = start.sub(lambda found, lines=lines: found[1] + lines, text)
-    return text
-
-
 def with_examples(text: str) -> str:
     """Return the text of a page with the present content of each example in it."""
 
@@ -334,9 +324,7 @@ def with_examples(text: str) -> str:
 def pages() -> dict[Path, str]:
     """Return the text of each page that is generated, or contains an example."""
     reference = ROOT / "docs" / "reference"
-    module = ROOT / "plugins" / "modules" / "engine.py"
     made = {
-        module: with_patterns(module.read_text()),
         reference / "variables.md": variables_page(),
         reference / "messages.md": messages_page((reference / "messages.md").read_text()),
         reference / "report-schema.md": schema_page(),

@@ -37,6 +37,7 @@ _HTML = re.compile(
     r"|center|table|span|br)\b",
     re.IGNORECASE,
 )
+_INLINE = frozenset({"a", "b", "code", "em", "font", "i", "span", "strong", "u"})
 _TAG = re.compile(r"(<[^<>]*>)")
 _LOGIN_TAG = re.compile(
     r"<(?:form\b[^<>]*\baction\s*=\s*[\"']?[^\"'<>]*(?:log|sign)[_-]?in\b"
@@ -60,7 +61,8 @@ _ERRORS = frozenset({"error", "errors", "err", "exception", "failed", "fail"})
 _ROUND = re.compile(r"(?![45]00$)[1-9]0{2,}")  # HTTP's 400 and 500 are failures
 _NO_ERROR = frozenset({"", "0", "none", "null", "ok", "false", "no", "success"})
 _OF_AN_ENGINE = frozenset({"id", "name", "ip", "address", "manageip", "enginename"})
-_OF_A_TASK = frozenset({"uuid", "task", "taskid", "job", "jobid", "engineid"})
+_OF_A_TASK = frozenset({"uuid", "task", "taskid", "job", "jobid"})
+_OF_A_REQUEST = frozenset({"name", "manageip", "usercredentialid", "ischangehostname"})
 _ENVELOPES = frozenset({"data", "result", "response", "body", "status", "meta"})
 # fmt: on
 _SECRET_KEY = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|ticket|apikey|accesskey")
@@ -182,12 +184,13 @@ class Answer:
         Texts in the items of a list, in a license or in a member with a token are none.
         """
         if self.objects:
-            members = [each for value in self.objects for key, each in value.items() if bare(key) in _MESSAGE_KEYS]
+            members = [member for each in self.objects for member in self._message_members(each)]
             return "\n".join(plain(text) for member in members for text in find_texts(member))
         if self.parsed:
             top = self.parsed[0] if isinstance(self.parsed[0], list) else [self.parsed[0]]
             return "\n".join(map(plain, top)) if all(isinstance(each, str) for each in top) else ""
-        return plain(_visible_text(self.text[:_MAX_PAGE_CHARS]) if self.is_html else self.text)
+        lines = _visible_lines(self.text[:_MAX_PAGE_CHARS]) if self.is_html else [self.text]
+        return "\n".join(filter(None, map(plain, lines)))
 
     @property
     def message(self) -> str:
@@ -231,21 +234,32 @@ class Answer:
         return {code for each in (top, *inner) for code in _codes(each)}
 
     @property
-    def states(self) -> str:
-        """The words for a state, each in a line: of the request, or of the engine."""
+    def texts(self) -> str:
+        """The messages, and in lines of their own other codes and states; of a failure, the texts under all keys."""
         members = [(bare(key), member) for each in self.objects for key, member in each.items()]
-        return "\n".join(plain(member) for key, member in members if key in _STATES and isinstance(member, str))
+        is_failure, known = self.verdict is False, {*self.messages.split("\n"), ""}
+        texts = [
+            plain(each) for key, each in members if isinstance(each, str) and (is_failure or key in _CODES | _STATES)
+        ]
+        others = [text for text in texts if text.lower() not in GOOD_WORDS | BAD_WORDS and text not in known]
+        return "\n".join([self.messages, *others])
 
     @property
     def has_signs(self) -> bool:
         """Whether a member of JSON is about success or failure, whatever its value."""
         return any(_signs(each) for each in self.objects)
 
-    @property
-    def is_resource(self) -> bool:
-        """Whether the answer is an object without a message that names the engine that was added, or the task."""
-        keys = {bare(key) for each in self.objects for key, member in each.items() if member}
-        return not keys.isdisjoint(_OF_AN_ENGINE | _OF_A_TASK) and not self.messages.strip()
+    def has_id(self, *, of_a_task: bool = False) -> bool:
+        """Whether a member is the id of a task, or of an engine, and not that of a call of JSON-RPC."""
+        wanted = _OF_A_TASK | (frozenset() if of_a_task else {"id", "engineid"})
+        objects = [each for each in self.objects if "jsonrpc" not in each]
+        return any(bare(key) in wanted and _is_id(member) for each in objects for key, member in each.items())
+
+    def is_resource(self, own_words: Iterable[str]) -> bool:
+        """Whether the answer has no message, and has an id or a value of the request."""
+        members = [(bare(key), member) for each in self.objects for key, member in each.items()]
+        is_own = any(key in _OF_AN_ENGINE and member in (*own_words,) for key, member in members)
+        return (is_own or self.has_id()) and not self.messages.strip()
 
     @property
     def requires_login(self) -> bool:
@@ -294,22 +308,38 @@ class Answer:
         )
         return show(text)
 
+    def _message_members(self, value: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield the messages, and the errors about members of the request: lists, or texts of a failure."""
+        is_bare = not self.is_success and _MESSAGE_KEYS.isdisjoint(map(bare, value))
+        for key, member in value.items():
+            if bare(key) in _MESSAGE_KEYS:
+                yield member
+            elif bare(key) in _OF_A_REQUEST and (is_bare or isinstance(member, list)):
+                yield {key: member if isinstance(member, list) else [member]}
+
     @staticmethod
     def _printable(text: str) -> str:
         return "" if "\0" in text else text
 
 
 def find_texts(value: Any) -> Iterator[str]:
-    """Yield the texts in a JSON value in order, without those whose key names a secret."""
-    pending = [value]
+    """Yield the texts in a JSON value in order, without those whose key names a secret.
+
+    The texts in the list of a member of the request begin with its name.
+    """
+    pending = [("", value)]
     while pending:
-        item = pending.pop()
+        member, item = pending.pop()
         if isinstance(item, str):
-            yield item
+            yield member + item
         elif isinstance(item, dict):
-            pending += reversed([each for key, each in item.items() if not names_secret(key)])
+            pending += [
+                (f"{key}: " if bare(key) in _OF_A_REQUEST and isinstance(each, list) else member, each)
+                for key, each in reversed(item.items())
+                if not names_secret(key)
+            ]
         elif isinstance(item, list):
-            pending += reversed(item)
+            pending += [(member, each) for each in reversed(item)]
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:
@@ -466,12 +496,17 @@ def _number(member: Any) -> int | None:
     return member if isinstance(member, int) and not isinstance(member, bool) else None
 
 
+def _is_id(member: Any) -> bool:
+    number = _number(member)
+    return isinstance(member, (str, dict)) and bool(member) if number is None else number > 0
+
+
 def _unescape(digits: str) -> str:
     return bytes.fromhex(digits).decode("utf-16-be", "replace")
 
 
-def _visible_text(source: str) -> str:
-    """Return the text of an HTML page outside of comments, scripts and styles."""
+def _visible_lines(source: str) -> list[str]:
+    """Return the text of each block of an HTML page, outside of comments, scripts and styles."""
     # Linear in the length, unlike html.parser, which needs minutes for a megabyte of opening tags.
     first, *rest = source.split("<!--")
     visible, hidden_until = [], ""
@@ -482,5 +517,7 @@ def _visible_text(source: str) -> str:
         elif tag and tag[1].lower() in ("script", "style"):
             hidden_until = f"/{tag[1].lower()}"
         elif not token.startswith("<"):
-            visible.append(token)
-    return " ".join(visible)
+            visible.append(" ".join(token.split()))
+        elif tag and tag[1].lower().lstrip("/") not in _INLINE:
+            visible.append("\n")
+    return " ".join(visible).split("\n")

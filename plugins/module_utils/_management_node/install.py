@@ -21,7 +21,11 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     require_text,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import COMPILED, PATTERNS, is_found
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import (
+    COMPILED,
+    is_found,
+    split_words,
+)
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import NoAnswerError, Request
 
 INSTALL_PATH = "/system/add_slb_engine/"
@@ -32,12 +36,13 @@ ENGINE_ARGUMENTS: dict[str, dict[str, Any]] = {
     "manage_ip": {"type": "str", "required": True},
     "user_credential_id": {"type": "int", "default": 1},
     "is_change_hostname": {"type": "bool", "default": False},
-    "exists_patterns": {"type": "list", "elements": "str", "default": list(PATTERNS["exists"])},
-    "port_in_use_patterns": {"type": "list", "elements": "str", "default": list(PATTERNS["port_in_use"])},
+    "exists_patterns": {"type": "list", "elements": "str"},
+    "port_in_use_patterns": {"type": "list", "elements": "str"},
 }
 ARGUMENTS = {**CONNECTION_ARGUMENTS, **ENGINE_ARGUMENTS}
 
 _MAX_NAME = 255
+_GATEWAY = (502, 504)
 # A proxy before the management node did not wait for its answer: statuses, and codes in JSON.
 _NOT_WAITED = (408, 499, 502, 503, 504)
 _HOST_NAME = re.compile(r"(?=.{1,64}$)(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*")
@@ -127,24 +132,34 @@ def find_outcome(
     negative answer that also reports a deployment, or a proxy that did not wait for it, is ``unknown``: the container
     must not be restored meanwhile.
     """
-    outcome = _find_outcome(answer, patterns, own_words)
+    used = [*(pattern for group in patterns.values() for pattern in group), COMPILED["progress"], COMPILED["unclear"]]
+    evidence = _readings(answer.texts, own_words, used)
+    outcome = _find_outcome(answer, patterns, evidence, own_words)
+    if outcome in (REQUESTED, UNKNOWN):
+        return outcome
     # GraphQL: a part of the request has failed, and the envelope has the data of the other part.
-    has_data = any(any(each.values()) for each in answer.objects[1:])
-    is_partial = has_data and "errors" in answer.objects[0]
-    if outcome == REJECTED and (is_partial or not answer.codes.isdisjoint(_NOT_WAITED)):
-        return UNKNOWN
-    texts = _without(own_words, f"{answer.messages}\n{answer.states}", [COMPILED["progress"]])
-    return UNKNOWN if outcome in (EXISTS, REJECTED) and is_found("progress", texts) else outcome
+    is_partial = any(any(each.values()) for each in answer.objects[1:]) and "errors" in answer.objects[0]
+    is_unclear = outcome == REJECTED and (
+        is_partial or answer.has_id() or not answer.codes.isdisjoint(_NOT_WAITED) or is_found("unclear", evidence)
+    )
+    is_in_progress = is_found("progress", evidence) or answer.has_id(of_a_task=True)
+    return UNKNOWN if is_unclear or is_in_progress else outcome
 
 
-def _find_outcome(answer: Answer, patterns: Mapping[str, Sequence[re.Pattern[str]]], own_words: Sequence[str]) -> str:
+def _find_outcome(
+    answer: Answer,
+    patterns: Mapping[str, Sequence[re.Pattern[str]]],
+    evidence: Sequence[str],
+    own_words: Sequence[str],
+) -> str:
     is_whole = answer.is_success and not answer.defect
     if is_whole and answer.objects and answer.verdict is True:
         return REQUESTED
-    evidence = _evidence(answer, own_words, [pattern for group in patterns.values() for pattern in group])
+    if answer.status in _GATEWAY:
+        return UNKNOWN
     # A message with both is an occupied port: this outcome has a person check the host.
     for outcome in (PORT_IN_USE, EXISTS):
-        if any(pattern.search(evidence) for pattern in patterns[outcome]):
+        if any(pattern.search(text) for pattern in patterns[outcome] for text in evidence):
             return outcome
     if 400 <= answer.status < 500 and answer.status not in _NOT_WAITED:
         return REJECTED
@@ -153,25 +168,22 @@ def _find_outcome(answer: Answer, patterns: Mapping[str, Sequence[re.Pattern[str
         return UNKNOWN
     if answer.is_soft_failure and (is_found("success", evidence) or not is_found("failure", evidence)):
         return UNKNOWN
-    if answer.verdict is None and not answer.has_signs and (answer.is_resource or answer.status in (201, 202)):
+    is_created = answer.status in (201, 202) or answer.is_resource(own_words)
+    if answer.verdict is None and not answer.has_signs and is_created:
         return REQUESTED
     return {True: REQUESTED, False: REJECTED, None: UNKNOWN}[answer.verdict]
 
 
-def _evidence(answer: Answer, own_words: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> str:
-    """Return the texts that may report ``exists`` or ``port_in_use``."""
-    texts = [answer.messages]
-    if answer.verdict is False:  # then also those that stand under another key
-        texts += [plain(text) for each in answer.objects for text in each.values() if isinstance(text, str)]
-    return _without(own_words, "\n".join(texts), patterns)
+def _readings(text: str, own_words: Sequence[str], patterns: Sequence[re.Pattern[str]]) -> list[str]:
+    """Return ``text``, and ``text`` with the word "engine" for each value of the request, and codes split into words.
 
-
-def _without(own_words: Sequence[str], text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Return ``text`` without the values of the request that one of the patterns finds."""
-    for word in map(plain, own_words):
-        if any(pattern.search(word) for pattern in patterns):
-            text = text.replace(word, " ")
-    return text
+    Without the former if a value of the request is found by one of the patterns.
+    """
+    named, known = text, [*filter(None, map(plain, own_words))]
+    for word in known:
+        named = re.sub(rf"(?ai)(?<![\w.-]){re.escape(word)}(?![\w-]|\.\w)", "engine", named)
+    is_misleading = any(pattern.search(word) for word in known for pattern in patterns)
+    return list(dict.fromkeys([split_words(named)] if is_misleading else [text, split_words(named)]))
 
 
 def read_name(value: Any, *, becomes_host_name: bool) -> str:
@@ -217,13 +229,9 @@ def read_address(option: str, value: Any) -> str:
 
 
 def compile_patterns(options: Mapping[str, Any]) -> dict[str, list[re.Pattern[str]]]:
-    """Return the expressions of ``exists`` and ``port_in_use``, by default those of PATTERNS. Raises OptionError."""
-    given = {name: options.get(f"{name}_patterns") or PATTERNS[name] for name in (EXISTS, PORT_IN_USE)}
-    return {
-        # Compiled once in a run. For each host, this would cost more than the rest of its plan.
-        name: [COMPILED[name]] if tuple(patterns) == PATTERNS[name] else _compile(f"{name}_patterns", patterns)
-        for name, patterns in given.items()
-    }
+    """Return the expressions of ``exists`` and ``port_in_use``, by default the common ones. Raises FleetError."""
+    given = {name: options.get(f"{name}_patterns") for name in (EXISTS, PORT_IN_USE)}
+    return {name: _compile(f"{name}_patterns", own) if own else [COMPILED[name]] for name, own in given.items()}
 
 
 def _compile(option: str, patterns: Sequence[str]) -> list[re.Pattern[str]]:

@@ -6,26 +6,49 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 # fmt: off
+# Each word of a subject has to be known: "host key" is no host. A value of the request counts as the word "engine".
+_START = r"(?:^|[\n;:,!。(]|\.\s|\b(?:or|but|because)\b)\W{0,3}(?=\w)"
+_END = r"(?=$|[\n;:,.!。)])"
+_NOUN = (
+    r"(?<![a-z])(?:slb|engine|host|server|node|container|device|ip|address|name|fields?)(?![a-z])|引擎|主[机機]|服务器|节点|容器|设备"
+    r"|名[称稱]|地址"
+)
+_FILLER = r"(?<![a-z])(?:an?|the|this|its|forwarding|manage|with|of|is|are|has|have|been)(?![a-z])|[该此的为]|具有"
+_SUBJECT = rf"(?:(?:{_FILLER})\W{{0,3}}){{0,4}}(?:{_NOUN})\W{{0,3}}(?:(?:{_FILLER}|{_NOUN})\W{{0,3}}){{0,12}}"
+_EXISTS = (
+    r"(?:already\s+(?:been\s+)?(?:exists?|added|registered|deployed|installed|in\s+use)(?![a-z])|exists\s+already"
+    r"|duplicate[ds]?(?![a-z])|must\s+(?:be\s+unique|make\s+a\s+unique\s+set)"
+    r"|已[经經]?(?:存在(?!的|错误|异常)|被?(?:添加|部署|安[装裝])(?!到|\s*[a-z]))|重[复複](?:添加|部署|安[装裝])?)"
+)
+_OF_A_PORT = (
+    r"(?:(?:(?<![a-z])(?:the|this|its|some|following|required|tcp|udp|of|on|for|slb|engine|host|server|node|container|is|are|has|have"
+    r"|been|already|currently)(?![a-z])|\d[\d./]*(?![\d./])|\([^()\n]{1,40}\)|[该此的已被]|已[经經]|引擎|主[机機])\W{0,3})"
+)
+_PORT, _IN_USE = r"(?<![a-z])ports?(?![a-z])|端口|連接埠", (
+    r"(?:\b(?:in\s+use|occupied|taken(?!\s+too)|busy|being\s+used|used|allocated)\b|[占佔]用|被使用|正在使用|冲突)"
+)
+_WORK = r"\b(?:install(?:ation)?|deploy(?:ment)?|task|job|request)"
 PATTERNS: dict[str, tuple[str, ...]] = {
     # The engine exists already. Users can replace these (option exists_patterns of the module engine).
     "exists": (
-        r"(?<!not )already\s+(been\s+)?(exist|added|registered|deployed)",
-        r"\b(engine|host|node|slb)\b[^\n;:,]{0,60}already\s+(been\s+)?installed",
-        r"exists\s+already",
-        r"duplicate[ds]?\b",
-        r"已[经經]?(存在(?!的|错误|异常)|被?(添加|部署)(?!到))",
-        r"(引擎|主机|主機|节点)[^\n;:,。]{0,20}已[经經]?被?安(?:装|裝)(?!\s*[a-z])",
-        r"重(?:复|複)(添加|安[装裝]|部署)|(名称|名稱|引擎|地址|IP)重[复複]",
+        _START + _SUBJECT + _EXISTS,
+        rf"{_START}{_EXISTS}\W{{0,3}}{_SUBJECT}{_END}",
+        rf"^\W{{0,3}}(?:{_EXISTS}\W{{0,3}}){{1,3}}$",
     ),
     # A port of the host is in use. Users can replace these (option port_in_use_patterns of the module engine).
     "port_in_use": (
-        r"\bports?\b[^\n;]{0,80}?(?<!not )\b(in\s+use|occupied|taken(?!\s+too)|busy|being\s+used|already\s+used)\b",
-        r"\b(in\s+use|occupied|taken)\b[^\n;]{0,20}\bport\b",
-        r"address\s+already\s+in\s+use",
-        r"(端口|連接埠)[^\n;,。]{0,60}?(?<!未)(?<!未被)(?<!没有)(?<!没有被)([占佔]用|被使用|正在使用|冲突)",
-        r"(?<!未)(?<!没有)[占佔]用[^\n;,。]{0,10}(端口|連接埠)",
+        rf"{_START}{_OF_A_PORT}{{0,6}}(?:{_PORT})\W{{0,3}}{_OF_A_PORT}{{0,12}}{_IN_USE}",
+        r"(?<!ip\s)address\s+already\s+in\s+use|\beaddrinuse\b",
+    ),
+    # Something else exists or is in use, such as an earlier request: this one is not plainly rejected.
+    "unclear": (
+        r"(?<!not )\balready\b(?!\s+installed)|\bduplicate|\brepeated\b|must\s+be\s+unique",
+        r"\bengine\s+(?:(?:is|was|has|been)\s+){0,2}(?:added|created|registered)\b",
+        rf"(?:{_PORT})[^\n;,。]{{0,60}}?(?<!not )(?<!未)(?<!未被)(?<!没有)(?<!没有被){_IN_USE}",
+        r"已[经經]?(?:存在(?!的|错误|异常)|被?(?:添加|部署)(?!到))|重[复複]",
     ),
     "failure": (
         r"\b(?:error|fail(?:ed|ure|s)?|invalid|denied|refused|rejected|forbidden|not\s+(?:allowed|permitted|found|valid)"
@@ -38,14 +61,16 @@ PATTERNS: dict[str, tuple[str, ...]] = {
         r"\bbeing\s+(?:deployed|installed|created|added)\b",
         r"\b(?:is|already|still|currently)\s+(?:deploying|installing)\b",
         r"(?:^|\n)(?:deploying|installing|pending|queued|processing|in[\s_-]?progress)\.?(?:$|\n)",
-        r"\b(?:deployment|installation)\b[^\n;.]{0,20}(?<!not )(?<!not be )\b(?:in\s+progress|pending|queued|running"
-        r"|submitted|started|already\s+exists)\b",
+        rf"{_WORK}\b[^\n;.:,]{{0,40}}?(?<!not )(?<!not be )\b(?:in\s+progress|pending|queued?|running|submitted|started"
+        r"|waiting|accepted|processed|already\s+exists)\b",
+        rf"\b(?:another|current|previous|earlier|first|repeated|duplicate)\s+{_WORK}",
         # The node, or a proxy before it, did not wait for the end.
         r"\b(?:request|gateway|upstream|backend|response|read|task|deployment|installation|rpc|service|agent)\s+(?:has\s+)?"
         r"time[ds]?[\s-]?out",
         r"time[\s-]?out\s+(?:while\s+)?waiting|deadline\s+exceeded|did\s+not\s+complete",
         r"(?:请求|网关|响应|服务|任务|部署|安装)(?:处理)?超时",
-        r"正在(?:部署|安[装裝])|(?:部署|安[装裝])(?:中(?![断止出发遇])|任务已)|已(?:提交|下发|受理)|任务已(?:提交|下发|存在)",
+        r"正在(?:部署|安[装裝])|(?:部署|安[装裝])(?:中(?![断止出发遇])|任务已)|已(?:提交|下发|受理)",
+        r"(?:请求|任务|部署|安[装裝])[^\n;,。]{0,6}?(?:已[经經]?(?:在|存在|开始|启动)|排队|等待|进行中|运行中)",
     ),
     "success": (
         r"\b(?:ok|success(?:ful(?:ly)?)?|succeeded|accepted|started|starting|queued|created|submitted|in\s+progress)\b",
@@ -103,6 +128,11 @@ COMPILED = {
 }
 
 
-def is_found(name: str, text: str) -> bool:
-    """Return whether one of the patterns ``name`` is found in ``text``."""
-    return bool(COMPILED[name].search(text))
+def is_found(name: str, texts: str | Sequence[str]) -> bool:
+    """Return whether one of the patterns ``name`` is found in a text."""
+    return any(COMPILED[name].search(text) for text in ([texts] if isinstance(texts, str) else texts))
+
+
+def split_words(text: str) -> str:
+    """Return ``text`` with blanks between the words of its codes, such as ``PORT_IN_USE`` or ``AlreadyExists``."""
+    return re.sub(r"[_-]|(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)

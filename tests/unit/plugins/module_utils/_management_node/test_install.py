@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import _is_session_ended, is_rejection
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import find_outcome
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import compile_patterns, find_outcome
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import PATTERNS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
@@ -196,6 +196,118 @@ ANSWERS = [
     ),
     ("requested", 200, '{"task_id":"7f","status":"queued"}', JSON),
     ("requested", 200, '{"jsonrpc":"2.0","id":1,"result":{"task":7}}', JSON),
+    # Another thing exists or is in use, or no subject is known.
+    *(
+        ("unknown", status, json.dumps({"msg": each}), JSON)
+        for status, each in (
+            *(
+                (400, f"{subject} already exists")
+                for subject in ("Credential", "Host key", "Docker image slb", "Node group")
+            ),
+            *(
+                (409, f"{subject} already exists")
+                for subject in ("Engine edge-9", "Another engine with license X", "node-edge-1", "edge-1-node")
+            ),
+            (400, "A session for user admin already exists"),
+            (400, "License already added to 10 of 10 engines, limit reached"),
+            (400, "Hostname already exists in DNS"),
+            (400, "no engine already exists"),
+            (400, "Duplicate MAC address"),
+            (400, "Duplicate IP detected on the network by ARP"),
+            (200, "mkdir /opt/slb: already exists\ninstall started"),
+            (500, "docker pull: layer already exists; timeout"),
+            *((400, each) for each in ("用户已存在", "主机密钥已存在", "凭据重复", "端口许可已占用")),
+            *(
+                (400, f"{subject} in use")
+                for subject in ("serial port", "All 10 ports of the license are", "port-channel")
+            ),
+            (400, "NIC port eth0 occupied by bond0"),
+            (400, "unsupported port is being used by client"),
+        )
+    ),
+    ("unknown", 422, '{"detail":[{"loc":["body","token"],"msg":"already exists"}]}', JSON),
+    ("unknown", 200, '{"code":0}\n{"code":1,"msg":"already exists"}', TEXT),
+    # A gateway knows nothing of the engine.
+    ("unknown", 502, "<html>upstream: address already in use</html>", HTML),
+    ("unknown", 504, '{"msg":"Engine already exists"}', JSON),
+    # A request may be in progress.
+    *(
+        ("unknown", status, json.dumps({"code": 1001, "msg": each}), JSON)
+        for status, each in (
+            (409, "A deployment task for 192.0.2.1 already exists"),
+            (400, "Request already exists in queue"),
+            *((status, "Duplicate request") for status in (200, 400)),
+            (400, "Installation on 192.0.2.1 already in progress"),
+            (400, "An install task for this host is already running"),
+            (400, "Please wait for the current deployment to finish"),
+            (400, "Previous deployment not finished"),
+            (400, "Install started but notification failed"),
+            (400, "Request already submitted"),
+            (400, "Repeated request ignored"),
+            (400, "host is locked by another task"),
+            (200, "Engine added, but SSH login failed"),
+            (400, "部署已开始"),
+            (400, "请勿重复提交"),
+            (400, "DEPLOYMENT_ALREADY_RUNNING"),
+            (400, "port 443 is in use by another deployment"),
+        )
+    ),
+    *(
+        ("unknown", status, json.dumps(each), JSON)
+        for status, each in (
+            (200, {"status": "error", "task_id": 4, "msg": "mail server unreachable"}),
+            (200, {"code": 1, "msg": "notification failed", "data": {"task_id": 17}}),
+            (200, {"code": 1, "msg": "port 443 is in use", "task": {"id": 17}}),
+            (400, {"msg": "Engine already exists", "job_id": "7f"}),
+            (400, {"code": 400, "msg": "warning", "data": {"engine_id": 5}}),
+        )
+    ),
+    # A member of the request with another value, or with errors, does not show that the engine was added.
+    *(
+        ("unknown", 200, json.dumps(each), JSON)
+        for each in (
+            {"name": ["This field is required."], "manage_ip": ["Enter a valid IPv4 address."]},
+            {"name": "too long"},
+            {"name": "edge-2", "manage_ip": "192.0.2.2"},
+            {"id": -1},
+            {"id": "0"},
+        )
+    ),
+    *(
+        ("exists", status, json.dumps(each), JSON)
+        for status, each in (
+            (200, {"manage_ip": ["Slb engine with this Manage ip already exists."]}),
+            (400, {"manage_ip": [{"message": "Slb engine with this Manage ip already exists.", "code": "unique"}]}),
+            (400, {"manage_ip": ["already exists"]}),
+            (400, {"name": ["edge-1 already exists"]}),
+            (400, {"name": ["This field must be unique."]}),
+            (400, {"name": "Engine edge-1 already exists"}),
+            (400, {"non_field_errors": ["The fields name, manage_ip must make a unique set."]}),
+            (200, {"code": 400, "msg": "参数错误", "data": {"manage_ip": ["该 manage ip 已存在。"]}}),
+        )
+    ),
+    ("unknown", 400, '{"user_credential_id":["already exists"]}', JSON),
+    ("unknown", 200, '{"jsonrpc":"2.0","id":1}', JSON),
+    # Codes are read as words.
+    *(
+        ("exists", status, json.dumps(each), JSON)
+        for status, each in (
+            (200, {"code": 1, "msg": "ENGINE_ALREADY_EXISTS"}),
+            (409, {"error": "engine-already-exists"}),
+            (200, {"code": "EngineAlreadyExists"}),
+            (400, {"error": {"code": "ALREADY_EXISTS", "message": "edge-1"}}),
+            (500, {"msg": 'Conflict. The container name "/slb" is already in use by container "abc"'}),
+        )
+    ),
+    *(
+        ("port_in_use", status, json.dumps(each), JSON)
+        for status, each in (
+            (400, {"error": {"code": "PORT_IN_USE"}}),
+            (400, {"errorCode": "PortInUse"}),
+            (400, {"error": "EADDRINUSE"}),
+            (500, {"msg": "Bind for 0.0.0.0:443 failed: port is already allocated"}),
+        )
+    ),
     # Whether the installation was started is unknown.
     ("unknown", 200, '{"status":300,"msg":"x"}', JSON),
     ("unknown", 200, '{"status":1,"msg":"success"}', JSON),
@@ -235,7 +347,7 @@ ANSWERS = [
 ]
 
 
-def outcome(status, body, kind=JSON, own_words=(), **more):
+def outcome(status, body, kind=JSON, own_words=("edge-1", "192.0.2.1"), **more):
     content = body.encode() if isinstance(body, str) else body
     headers = {"Content-Type": kind, "Content-Length": str(len(content))}
     return find_outcome(Answer(status, headers, content, **more), COMPILED, own_words)
@@ -309,6 +421,34 @@ def test_status_tells_success_and_redirect(status, is_success, is_redirect):
 def test_answer_that_asks_to_wait_shows_for_how_long(status, wait, is_shown):
     shown = Answer(status, {"Retry-After": wait} if wait else {}, b"").described(())
     assert ("37" in shown, "retry" in shown) == (is_shown, is_shown)
+
+
+def test_text_of_the_verb_alone_is_about_the_engine():
+    assert outcome(200, '{"status":"error","code":1,"msg":"Already exists!"}') == "exists"
+    assert outcome(400, '{"code":"ALREADY_EXISTS","msg":"No credential"}') == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (
+            {"name": ["is required"], "manage_ip": ["is no address", "is required"]},
+            "name: is required; manage_ip: is no address; manage_ip: is required",
+        ),
+        ({"manage_ip": "too long"}, "manage_ip: too long"),
+        ({"msg": "bad", "manage_ip": "192.0.2.1"}, "bad"),
+    ],
+)
+def test_error_about_a_member_is_shown_with_its_name(body, shown):
+    assert Answer(400, {}, json.dumps(body).encode()).shown() == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("Credential already exists", "exists"), ("Engine already exists", "unknown")]
+)
+def test_own_patterns_decide_without_a_subject(text, expected):
+    own = compile_patterns({"exists_patterns": ["credential already"]})
+    assert find_outcome(Answer(400, {}, text.encode()), own, ("edge-1",)) == expected
 
 
 SECRET = 'pä"ss /w<1'
@@ -440,3 +580,33 @@ def test_answer_without_structure_is_never_rejected(value):
 
     body = json.dumps(without_structure(value)).encode()
     assert outcome(200, body) in ("requested", "exists", "port_in_use", "unknown")
+
+
+MESSAGES = st.sampled_from((*WORDS, "Engine already exists", "SSH failed", "not permitted")) | st.text(max_size=20)
+STATUSES = st.sampled_from((200, 202, 400, 409, 500, 502))
+
+
+@GENERATED
+@given(STRUCTURE, MESSAGES, st.sampled_from(("task_id", "job", "uuid")), st.booleans(), STATUSES)
+def test_answer_with_the_id_of_a_task_is_not_negative(structure, message, key, has_envelope, status):
+    body = {**structure, "msg": message, **({"data": {key: 17}} if has_envelope else {key: 17})}
+    assert outcome(status, json.dumps(body)) in ("requested", "unknown")
+
+
+@GENERATED
+@given(st.text("qxzj", min_size=1, max_size=8), st.sampled_from(("{} ", "engine {} ", "{}: ", "host {}-")), STATUSES)
+def test_subject_with_another_word_does_not_exist(word, subject, status):
+    for text in (*(subject + verb for verb in ("already exists", "is duplicated", "已存在")), "{} port is in use"):
+        assert outcome(status, json.dumps({"code": 1001, "msg": text.format(word)})) == "unknown"
+
+
+@GENERATED
+@given(SCALARS | st.lists(SCALARS, max_size=2), SCALARS | st.lists(SCALARS, max_size=2))
+def test_other_values_of_the_request_prove_nothing(name, address):
+    assert outcome(200, json.dumps({"name": name, "manage_ip": address})) in ("unknown", "exists", "port_in_use")
+    assert outcome(200, json.dumps({"name": name, "manage_ip": "192.0.2.1"})) in (
+        "requested",
+        "unknown",
+        "exists",
+        "port_in_use",
+    )
