@@ -479,6 +479,14 @@ LICENSES = [
     _license("204", raw(b"HTTP/1.1 204 No Content\r\n\r\n")),
     _license("206", answer(206, LICENSE_TEXT[:9])),
     _license("error in JSON", answer(200, '{"code":500,"msg":"no license"}')),
+    *(
+        _license(f"message {body[:30]}", answer(200, body))
+        for body in ("Error: license not available", "Forbidden", '{"detail":"Not found."}', '{"code":0,"msg":"ok","data":""}', "{}", "null", '"none"')
+    ),
+    *(
+        _license(f"license {body[:30]}", answer(200, body), code="")
+        for body in ("Valid until 2027\nNot valid for resale", '{"code":0,"msg":"ok","data":"TElDRU5TRQ=="}', '{"license":"x","status":"valid"}', "1234567")
+    ),
     _license("404 page", answer(404, "<h1>Not Found</h1>", kind="text/html")),
     _license("redirect elsewhere", answer(302, "", "Location: https://other.example/license")),
     _license("shorter than its length", answer(200, LICENSE_TEXT[:9], length=len(LICENSE_TEXT)), seen=(1, 2)),

@@ -271,6 +271,18 @@ class Answer:
         is_notice = len(self.body) <= _MAX_NOTICE and b"\n" not in self.body.strip()
         return (is_notice or self.is_html) and is_found("login_required", self.messages)
 
+    @property
+    def is_notice(self) -> bool:
+        """Whether the body is nothing but a message or a state: members of JSON, or one line that reports a failure."""
+        if not self.parsed:
+            is_line = len(self.body) <= _MAX_NOTICE and b"\n" not in self.body.strip()
+            return is_line and is_found("failure", self.text)
+        value, known = self.parsed[0], _MESSAGE_KEYS | _CODES | _STATES | _FLAGS
+        if not isinstance(value, dict):
+            return isinstance(value, bool) or not isinstance(value, (int, float))
+        others = [member for key, member in value.items() if bare(key) not in known or isinstance(member, (dict, list))]
+        return not any(others)
+
     @cached_property
     def tokens(self) -> set[str]:
         """The secrets that the answer gives: in members, headers and a redirect whose names are those of secrets."""

@@ -52,12 +52,13 @@ def download_license(client: Client, max_size: int) -> License:
 
 def find_license_problem(answer: Answer) -> tuple[str, bool]:
     """Return why an answer is no license, empty if it is one, and whether it is a message instead."""
-    is_message = not answer.is_success or answer.is_html or (bool(answer.parsed) and answer.verdict is False)
+    is_failure = bool(answer.parsed) and answer.verdict is False
+    is_message = not answer.is_success or answer.is_html or is_failure or answer.is_notice
     causes = {
         f"HTTP {answer.status}": answer.status != 200,
         answer.defect: bool(answer.defect),
         "the body is empty": not answer.body.strip(),
         "it is a web page": answer.is_html,
-        "it reports an error": is_message,
+        "it is a message": is_message,
     }
     return next((text for text, is_true in causes.items() if is_true), ""), is_message
