@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -117,7 +116,7 @@ DEFAULTS: Mapping[str, Any] = {
 """By their names with ``slb_``; texts may be templates."""
 
 SPECS: Mapping[str, Mapping[str, Any]] = {
-    name.removeprefix("slb_"): {**option, "range": RANGES.get(name.removeprefix("slb_"), (-math.inf, math.inf))}
+    name.removeprefix("slb_"): {**option, **({"range": RANGES[name[4:]]} if name[4:] in RANGES else {})}
     for specs in _of_roles("meta/argument_specs.yml")
     for name, option in specs["argument_specs"]["main"]["options"].items()
 }

@@ -59,6 +59,6 @@ def find_license_problem(answer: Answer) -> tuple[str, bool]:
         answer.defect: bool(answer.defect),
         "the body is empty": not answer.body.strip(),
         "it is a web page": answer.is_html,
-        "it is a message": is_message,
+        "it reports an error": is_message,
     }
     return next((text for text, is_true in causes.items() if is_true), ""), is_message

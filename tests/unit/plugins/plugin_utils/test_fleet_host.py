@@ -249,7 +249,16 @@ def test_steps_are_those_of_the_action(tmp_path, action, number, while_remediati
 
 @pytest.mark.parametrize(
     ("size", "limit", "allowed"),
-    [(4, "1%", 1), (4, "0%", 0), (20, "10%", 2), (29, "10%", 2), (30, "10%", 3), (4, "100%", 4), (4, 2, 2)],
+    [
+        (4, "1%", 1),
+        (4, "0%", 0),
+        (20, "10%", 2),
+        (29, "10%", 2),
+        (30, "10%", 3),
+        (99, "4%", 3),
+        (4, "100%", 4),
+        (4, 2, 2),
+    ],
 )
 def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, size, limit, allowed):
     monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: Listing([OTHER_ENGINE]))
