@@ -66,29 +66,32 @@ options:
       total:
         description:
           - The keys that lead to the number of all engines in the JSON answer, such as V(data.total).
-          - Common members and headers are recognized without it. If it is set, it alone counts.
+          - Common members and headers are recognized without it. If it is set, other numbers of engines are ignored.
         type: str
         default: ""
       complete:
         description:
           - V(true) - one answer has all engines, although it reports no total.
           - V(false) - an engine that the list does not have may exist.
-          - An answer that reports more engines than it has is never complete.
+          - An answer that reports more engines than it has, or a failure, is never complete.
         type: bool
       page_parameter:
         description:
           - The parameter of the query that selects the page, such as V(page) or V(offset).
-          - With it, pages are read until the answer reports the end, or a page is empty. If the list changes meanwhile,
-            it is read once more.
+          - With it, pages are read until the answer reports the end, or a page is empty, V(null) or HTTP 404. If the list
+            changes meanwhile, it is read once more.
         type: str
         default: ""
       first_page:
-        description: The value of O(engine_list.page_parameter) for the first page, V(0) or more.
+        description:
+          - The value of O(engine_list.page_parameter) for the first page, V(0) or more.
+          - Without a total, the page before it is read, too. Other engines there are an error.
         type: int
         default: 1
       page_step:
         description: >-
-          How much the parameter grows from page to page, 1 or more. If it counts engines, set the page size.
+          How much the parameter grows from page to page, 1 or more. If it counts engines, set the number of engines that
+          the management node gives on a page. Fewer engines on a page other than the last are an error.
         type: int
         default: 1
 seealso:

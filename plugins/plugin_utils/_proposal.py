@@ -31,6 +31,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     read_answer,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import find_signs, find_total
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.query import (
+    CERTAIN,
+    LIKELY,
+    OTHER,
+    kind_of,
+    read_word,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_address
 from ansible_collections.slb.fleet.plugins.plugin_utils._recording import Exchange
 
@@ -38,35 +45,8 @@ Hosts = Mapping[str, tuple[str, str]]
 """Name and address of the engine, by host."""
 
 # fmt: off
-# Words of a state, as _word returns them. The API documents only running, deploying and failed.
-_CERTAIN = {
-    "running": {"running", "运行", "运行中", "正在运行", "已运行"},
-    "deploying": {"deploying", "installing", "部署中", "安装中", "正在部署", "正在安装"},
-    "failed": {"failed", "deployfailed", "installfailed", "deploymentfailed", "installationfailed", "失败", "部署失败",
-               "安装失败"},
-}
-_LIKELY = {
-    "running": {"up", "online", "active", "ok", "healthy", "normal", "alive", "started", "ready", "deployed", "success",
-                "installed", "在线", "正常", "已启动", "已部署", "健康"},
-    "deploying": {"pending", "creating", "provisioning", "initializing", "starting", "queued", "inprogress", "deploy",
-                  "启动中", "等待中", "创建中", "初始化"},
-    "failed": {"error", "failure", "deployerror", "installerror"},
-}
-# They are left unmapped: a stopped engine is neither running nor failed.
-_OTHER = {"stopped", "stopping", "offline", "down", "inactive", "disabled", "unknown", "paused", "maintenance", "停止",
-          "已停止", "离线", "未知", "禁用", "已禁用"}
 _STATE_KEYS = {"state", "status", "phase", "condition", "runstate", "runstatus", "enginestate", "enginestatus",
                "deploystate", "deploystatus", "health", "online"}
-# Parameters of a query, in lower-case letters only.
-_PAGES = {"page", "pageno", "pagenum", "pageindex", "pagenumber", "p", "pn", "current", "currentpage", "curpage",
-          "pageid"}
-_OFFSETS = {"offset", "skip", "start", "startindex", "from", "first", "startrow"}
-_SIZES = {"size", "pagesize", "limit", "perpage", "rows", "count", "length", "ps", "top", "take", "maxresults",
-          "pagelimit", "itemsperpage"}
-_SORTS = {"sort", "order", "orderby", "ordering", "sortby", "sortfield", "sortorder", "dir", "direction", "desc", "asc",
-          "sidx", "sord"}
-_VOLATILE = {"", "t", "ts", "time", "timestamp", "rand", "random", "nocache", "dc", "cb", "r", "draw", "nd"}
-_CURSORS = {"cursor", "after", "before", "continue", "marker", "scrollid", "pagestate"}
 # Words of a path or key, in the singular.
 _OF_ENGINES = {"engine", "slb", "forwarder", "forwarding", "balancer", "loadbalancer", "lb"}
 _OF_OTHERS = {"host", "server", "machine", "device", "credential", "task", "job", "alarm", "alert", "event", "log",
@@ -166,24 +146,21 @@ def read_query(pairs: Iterable[tuple[str, str]]) -> Query:
     """Return which parameters of a query to keep. Values that change, and possible secrets, are left out."""
     kept, page, size, doubts = list[tuple[str, str]](), None, 0, list[str]()
     for name, value in pairs:
-        letters = re.sub(r"[^a-z]", "", name.lower())
-        is_number = re.fullmatch(r"\d{1,9}", value)
-        if not value or letters in _VOLATILE or _MILLISECONDS.fullmatch(value):
+        kind, is_number = kind_of(name), re.fullmatch(r"\d{1,9}", value)
+        if not value or kind == "volatile" or _MILLISECONDS.fullmatch(value):
             continue
-        if letters in _PAGES | _OFFSETS and is_number and page is None:
+        if kind in ("page", "offset") and is_number and page is None:
             page = (name, int(value))
             continue
-        is_safe = not (names_parameter(name) or _is_opaque(value))
-        if letters in _CURSORS or not (is_safe and _PARAMETER.fullmatch(name) and _VALUE.fullmatch(value)):
-            doubts.append("a parameter of the query is left out")
-            continue
-        if letters not in _SIZES | _SORTS and not _FILTER.fullmatch(value):
+        is_safe = not (names_parameter(name) or _is_opaque(value)) and kind != "cursor"
+        is_known = kind in ("size", "sort") or _FILTER.fullmatch(value)
+        if not (is_safe and is_known and _PARAMETER.fullmatch(name) and _VALUE.fullmatch(value)):
             doubts.append("a parameter of the query is left out")
             continue
         kept.append((name, value))
-        if letters in _SIZES and is_number:
+        if kind == "size" and is_number:
             size = int(value)
-        elif letters not in _SORTS:
+        elif kind not in ("sort", "form"):
             doubts.append(f"parameter {name} may filter the list")
     return Query(tuple(kept), page, size, tuple(dict.fromkeys(doubts)))
 
@@ -358,9 +335,9 @@ class _Reading:
                 continue
             if not all(map(_STATE_WORD.fullmatch, words)):
                 continue
-            known, is_state = set(map(_word, words)), last in _STATE_KEYS
-            points = 20 if known & _CERTAIN["running"] else 10 if known & _LIKELY["running"] else 3 * is_state
-            meant = sum(any(word in group for group in (*_CERTAIN.values(), *_LIKELY.values())) for word in known)
+            known, is_state = set(map(read_word, words)), last in _STATE_KEYS
+            points = 20 if known & CERTAIN["running"] else 10 if known & LIKELY["running"] else 3 * is_state
+            meant = sum(any(word in group for group in (*CERTAIN.values(), *LIKELY.values())) for word in known)
             most, best = max((most, best), ((points, is_state + meant), key)) if points else (most, best)
         return best, most[0]
 
@@ -436,11 +413,11 @@ class _Reading:
         option: dict[str, Any] = {"path": path, "items": self.source.items}
         option.update(name=self.name, address=self.address, state=self.state)
         words = sorted(self.source.words[self.state]) if self.state else []
-        for state in _CERTAIN:
-            option[state] = [word for word in words if _word(word) in _CERTAIN[state] | _LIKELY[state]]
-        unsure = [word for state in _CERTAIN for word in option[state] if _word(word) in _LIKELY[state]]
-        known = {word for state in _CERTAIN for word in option[state]}
-        unmapped = [word for word in words if word not in known and _word(word) not in _OTHER]
+        for state in CERTAIN:
+            option[state] = [word for word in words if read_word(word) in CERTAIN[state] | LIKELY[state]]
+        unsure = [word for state in CERTAIN for word in option[state] if read_word(word) in LIKELY[state]]
+        known = {word for state in CERTAIN for word in option[state]}
+        unmapped = [word for word in words if word not in known and read_word(word) not in OTHER]
         option.update(self._pages(), total=self._find_total_key())
         needed = ("path", "name", "address", "state", "running")
         defaults = {key: rules.get("default") for key, rules in ENGINE_LIST_OPTIONS.items() if key not in needed}
@@ -452,7 +429,7 @@ class _Reading:
         if not self.source.query.page:
             return {}
         name, _value = self.source.query.page
-        is_offset = re.sub(r"[^a-z]", "", name.lower()) in _OFFSETS
+        is_offset = kind_of(name) == "offset"
         numbers = sorted(self.source.pages)
         if len(numbers) > 1:
             step = min(after - before for before, after in pairwise(numbers))
@@ -539,10 +516,6 @@ def _rate_identity(identity: tuple[str, str, int]) -> tuple[Any, ...]:
 def _short(name: str) -> str:
     """Return a name without case and domain."""
     return name.casefold().split(".")[0]
-
-
-def _word(text: str) -> str:
-    return re.sub(r"[\s_./-]", "", text.casefold())
 
 
 def _is_plain_segment(segment: str) -> bool:

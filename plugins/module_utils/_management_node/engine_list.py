@@ -35,9 +35,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.client 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import (
     NO_GAP,
     Gap,
+    Sign,
     Signs,
     find_doubt,
-    find_filter,
     find_gap,
     find_more,
     find_signs,
@@ -47,6 +47,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent 
     read_count,
     reports_end,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.query import find_filter
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 STATES = ("running", "deploying", "failed")
@@ -80,6 +82,7 @@ _LARGE = 1024 * 1024  # bytes
 _MAX_VALUE = 500  # characters
 _FIX_PAGES = "Check the pages in the browser: page_parameter, first_page and page_step of slb_engine_list."
 _ONE_READING = Gap("unproven", "its pages have no total, and their engines change", "Set total in slb_engine_list.")
+_ONE_PAGE = Gap("unproven", "the page before its first one is not read", _FIX_PAGES)
 # An address with a port, or in a URL
 _LOCATION = re.compile(
     r"(?:[a-z][\w+.-]*://)?(?:[^/@\s]*@)?(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE
@@ -133,23 +136,19 @@ class EngineList:
             )
         return cls(words=words, **values)
 
-    def page_number(self, index: int) -> int:
-        """Return the value of the page parameter for the page ``index``, counted from 0."""
-        return self.first_page + index * self.page_step
-
-    def page_path(self, index: int) -> str:
-        """Return the path of the page ``index``, with the page parameter in its query."""
+    def page_path(self, number: int) -> str:
+        """Return the path of the page ``number``, with the page parameter in its query."""
         path, _mark, query = self.path.partition("?")
         pairs = [each for each in query.split("&") if each]
         kept = [each for each in pairs if unquote_plus(each.partition("=")[0]) != self.page_parameter]
-        return f"{path}?{'&'.join([*kept, f'{quote(self.page_parameter)}={self.page_number(index)}'])}"
+        return f"{path}?{'&'.join([*kept, f'{quote(self.page_parameter)}={number}'])}"
 
     def find_items(self, document: Any) -> list[Any]:
         """Return the list in an answer. Raises FleetError if there is none."""
         items = self._find(document, self.items)
-        if not isinstance(items, list):
+        if not isinstance(items, (list, type(None))):
             raise self._unlike(f"'{self.items}' is not a list", document)
-        return items
+        return items or []
 
     def find_total(self, document: Any) -> float | None:
         """Return the configured total; None if none is configured. Raises FleetError if it is not a number."""
@@ -183,17 +182,19 @@ class EngineList:
 
     def _read_text(self, item: Any, dotted: str) -> str:
         value = self._find(item, dotted)
-        if value is None or isinstance(value, (dict, list)):
-            kind = {type(None): "null", dict: "an object", list: "a list"}[type(value)]
+        if isinstance(value, (dict, list)):
+            kind = "an object" if isinstance(value, dict) else "a list"
             raise self._unlike(f"'{dotted}' of an engine is {kind}", item)
-        return value if isinstance(value, str) else json.dumps(value)
+        return value if isinstance(value, str) else "" if value is None else json.dumps(value)
 
     def _find(self, value: Any, dotted: str) -> Any:
         key, _dot, rest = dotted.partition(".")
         while key:
             if key == "*" and isinstance(value, (dict, list)):
                 below = [self._find(each, rest) for each in (value.values() if isinstance(value, dict) else value)]
-                return [each for part in below for each in (part if isinstance(part, list) else [part])]
+                # A group without engines may have null.
+                parts = [part or [] if rest else part for part in below]
+                return [each for part in parts for each in (part if isinstance(part, list) else [part])]
             if isinstance(value, list) and re.fullmatch(r"\d{1,6}", key) and int(key) < len(value):
                 value = value[int(key)]
             elif isinstance(value, dict) and key in value:
@@ -251,10 +252,31 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
             continue
         # Without a total, an engine that moved to a page that was read before shows only in another reading.
         engines = {(engine["name"], engine["address"]) for engine in listing.engines}
-        if listing.gap != _ONE_READING or engines == before:
-            return listing._replace(gap=NO_GAP) if listing.gap == _ONE_READING else listing
+        if listing.gap == _ONE_PAGE or (listing.gap == _ONE_READING and engines == before):
+            _check_start(engine_list, get, engines)
+            return listing._replace(gap=NO_GAP)
+        if listing.gap != _ONE_READING:
+            return listing
         before = engines
     return listing
+
+
+def _check_start(engine_list: EngineList, get: Callable[[str], Answer], engines: set[tuple[str, str]]) -> None:
+    """Read the page before the first one. Raises FleetError if it has engines that are on no other page."""
+    number = max(0, engine_list.first_page - engine_list.page_step)
+    if number == engine_list.first_page:
+        return
+    try:
+        before = engine_list.read_engines(engine_list.find_items(get(engine_list.page_path(number)).parsed[0]))
+    except FleetError as error:
+        is_none = error.code in ("engine_list_unavailable", "engine_list_not_as_configured")
+        if is_none and error.values.get("status_code") not in (429, 502, 503, 504):
+            return
+        raise
+    unseen = next((each["name"] for each in before if (each["name"], each["address"]) not in engines), None)
+    if unseen is not None:
+        cause = f"{unseen[:40]} is on the page {number}, before the first one"
+        raise _unreliable(engine_list, cause, f"Set first_page to {number} in slb_engine_list.")
 
 
 def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
@@ -272,17 +294,20 @@ def _gaps_of(
     engine_list: EngineList, answer: Answer, signs: Signs, *, is_twice: bool, is_first: bool = True
 ) -> Iterator[Gap]:
     """Yield why an engine may exist that an answer does not have. ``is_twice``: whether it has two equal rows."""
-    doubt = find_doubt(signs, answer.status, is_first=is_first, has_total=bool(engine_list.total))
+    doubt = find_doubt(signs, answer.status, answer.headers, is_first=is_first)
     if doubt.kind != "unproven" or not engine_list.complete:
         yield doubt
-    if not engine_list.complete:
-        yield find_filter(engine_list.path)
+    found = "" if engine_list.complete else find_filter(engine_list.path, engine_list.page_parameter)
+    if found:
+        fix = "Remove it. If it leaves no engine out, set complete: true."
+        yield Gap("unproven", f"its path may select engines by {show(mask_query(found), 40)}", fix)
     if is_twice and not engine_list.complete:
         yield Gap("unproven", "it has an engine twice", "If each engine may have several rows, set complete: true.")
     yield find_stale(answer.headers, answer.age)
-    # Some management nodes use a code such as 1 for success: then the operator's keys decide.
-    if answer.verdict is False and not engine_list.complete and not engine_list.total:
-        yield Gap("part", "the answer reports a failure", "Check the list in the web console.")
+    # Some management nodes use a code such as 1 for success.
+    if answer.verdict is False and is_found("failure", answer.messages) and not engine_list.complete:
+        fix = "Check the list in the web console. If it is the whole one, set complete: true."
+        yield Gap("unproven", f"it reports message={answer.shown()[:60]}", fix)
 
 
 class _ChangedError(FleetError):
@@ -291,46 +316,85 @@ class _ChangedError(FleetError):
 
 def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: float) -> Listing:
     """Return the engines of all pages. ``get`` returns the answer at a path; ``deadline``: of time.monotonic()."""
-    engines: list[dict[str, str]] = []
-    seen: set[tuple[str, ...]] = set()
-    total: float | None = None
-    before: list[Any] = []
-    frame: tuple[set[str], str] | None = None
-    gap = Gap("unproven", "complete is false in slb_engine_list") if engine_list.complete is False else Gap()
-    for index in range(_MAX_PAGES):
-        answer = get(engine_list.page_path(index))
-        document = answer.parsed[0]
-        items = engine_list.find_items(document)
-        if items and items == before:
-            raise _unreliable(engine_list, f"two pages are the same, {engine_list.page_parameter} has no effect")
-        page, signs = engine_list.read_engines(items), find_signs(document, engine_list.items, answer.headers)
-        members, messages = set(document) if isinstance(document, dict) else set(), answer.messages
-        frame = frame or (members, messages)
-        rows = _rows(page, items)
-        is_twice, is_first = len(rows) < len(items), not index
-        gap = first_gap((gap, *_gaps_of(engine_list, answer, signs, is_twice=is_twice, is_first=is_first)))
-        if rows & seen:
-            raise _unreliable(engine_list, f"{min(rows & seen)[0][:40]} is on two pages", is_change=True)
-        seen |= rows
-        configured = engine_list.find_total(document)
-        reported = find_total(signs, len(items)) if configured is None else configured
-        if None not in (total, reported) and total != reported:
-            raise _unreliable(engine_list, f"it reports {total:.0f}, then {reported:.0f} engines", is_change=True)
-        total = reported if total is None else total
-        engines, before = engines + page, items
-        more = find_more(signs, len(engines), index + 1)
-        if not items or (not more and reports_end(signs, len(items))):
-            if total is not None and total != len(engines):
-                cause = f"it reports {total:.0f} engines, its pages have {len(engines)}"
-                raise _unreliable(engine_list, cause, is_change=True)
-            if more:
-                gap = first_gap((gap, Gap("part", f"its page {index + 1} is empty and reports {more}", _FIX_PAGES)))
-            elif not items and (members - frame[0] or messages != frame[1]):
-                gap = first_gap((gap, Gap("unproven", f"its empty page {index + 1} is unlike the others", _FIX_PAGES)))
-            return Listing(engines, first_gap((gap, _ONE_READING if index and total is None else NO_GAP)))
+    pages = _Pages(engine_list)
+    for _index in range(_MAX_PAGES):
+        try:
+            answer = get(engine_list.page_path(pages.number))
+        except FleetError as error:
+            if pages.engines and error.values.get("status_code") in (204, 404):  # behind the last page
+                return pages.finish()
+            raise
+        if pages.add(answer):
+            return pages.finish()
         if time.monotonic() > deadline:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
     raise _unreliable(engine_list, f"it has more than {_MAX_PAGES} pages", "Configure larger pages.")
+
+
+class _Pages:
+    """The pages that are read. ``number``: of the next one. ``short``: the length of one below page_step, else 0."""
+
+    def __init__(self, engine_list: EngineList) -> None:
+        self.list, self.number, self.count, self.short = engine_list, engine_list.first_page, 0, 0
+        self.engines: list[dict[str, str]] = []
+        self.seen: set[tuple[str, ...]] = set()
+        self.total: float | None = None
+        self.before: list[Any] = []
+        self.frame: tuple[set[str], str] | None = None
+        self.more: Sign | None = None
+        self.gap = Gap("unproven", "complete is false in slb_engine_list") if engine_list.complete is False else NO_GAP
+
+    def add(self, answer: Answer) -> bool:
+        """Add a page. Return whether it is the end. Raises FleetError if it contradicts the pages before."""
+        document = answer.parsed[0]
+        items = self.list.find_items(document)
+        page, signs = self.list.read_engines(items), find_signs(document, self.list.items, answer.headers)
+        rows, is_first = _rows(page, items), not self.count
+        found = _gaps_of(self.list, answer, signs, is_twice=len(rows) < len(items), is_first=is_first)
+        self.gap = first_gap((self.gap, *found))
+        # Some answer a number behind the last page with the last page.
+        if items and ((self.short and rows <= self.seen) or (items == self.before and self.total == len(self.engines))):
+            return True
+        self._check(rows, is_same=items == self.before)
+        configured = self.list.find_total(document)
+        reported = find_total(signs, len(items)) if configured is None else configured
+        if None not in (self.total, reported) and self.total != reported:
+            raise _unreliable(self.list, f"it reports {self.total:.0f}, then {reported:.0f} engines", is_change=True)
+        self.total = reported if self.total is None else self.total
+        self.seen, self.engines, self.before, self.count = self.seen | rows, self.engines + page, items, self.count + 1
+        self.more = find_more(signs, len(self.engines), self.count, has_total=configured is not None)
+        is_end = reports_end(signs, len(items)) if configured is None else len(self.engines) >= configured
+        # An empty page that is unlike the others may be an error.
+        frame = (set(document) if isinstance(document, dict) else set[str](), answer.messages)
+        self.frame = self.frame or frame
+        if not (items or self.more) and (frame[0] - self.frame[0] or frame[1] != self.frame[1]):
+            gap = Gap("unproven", f"its empty page {self.count} is unlike the others", _FIX_PAGES)
+            self.gap = first_gap((self.gap, gap))
+        # The offset of the next engine, even if the management node gives smaller pages than requested.
+        self.short = len(items) if len(items) < self.list.page_step else 0
+        self.number += self.short or self.list.page_step
+        return not items or (not self.more and is_end)
+
+    def _check(self, rows: set[tuple[str, ...]], *, is_same: bool) -> None:
+        if rows and self.short:
+            cause = f"its page {self.count} has {self.short} engines, and page_step is {self.list.page_step}"
+            raise _unreliable(self.list, cause, f"Set page_step to {self.short} in slb_engine_list.", is_change=True)
+        if rows and is_same:
+            cause = f"two pages are the same: {self.list.page_parameter} has no effect, or the last page is repeated"
+            raise _unreliable(self.list, cause, "Correct page_parameter and first_page, or set total.")
+        if rows & self.seen:
+            raise _unreliable(self.list, f"{min(rows & self.seen)[0][:40]} is on two pages", is_change=True)
+
+    def finish(self) -> Listing:
+        """Return the list after its last page."""
+        if self.total not in (None, len(self.engines)):
+            cause = f"it reports {self.total:.0f} engines, its pages have {len(self.engines)}"
+            raise _unreliable(self.list, cause, is_change=True)
+        if self.more:
+            gap = Gap("part", f"its page {self.count} is the last and reports {self.more}", _FIX_PAGES)
+            self.gap = first_gap((self.gap, gap))
+        unproven = NO_GAP if self.total is not None else _ONE_PAGE if self.count == 1 else _ONE_READING
+        return Listing(self.engines, first_gap((self.gap, unproven)))
 
 
 def _get(client: Client, engine_list: EngineList, path: str) -> Answer:

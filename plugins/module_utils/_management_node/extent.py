@@ -3,87 +3,124 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """How much of the engine list an answer has: totals, further pages, and copies of caches. No I/O.
 
-The API documents no list, so names of members and headers that other APIs use are recognized. A sign of more wins over
-every other one: an engine that is missing from a part of the list may be live. A member shows by its full name that a
-list is whole; it raises a doubt also by a part of its name.
+The API documents no list. A key is about the list if all of its words are words of lists: then it states how many
+engines there are, that there are more, or that the list ends. A key with other words, such as alarm_count, is only a
+doubt. A sign of more wins over every other one: an engine that is missing from a part of the list may be live.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
-from urllib.parse import parse_qsl
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import read_date, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import GOOD_WORDS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import mask_query, read_date, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import (
+    BAD_WORDS,
+    GOOD_WORDS,
+    is_found,
+)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.query import find_sizes
 
-Signs = list[tuple[str, Any]]
-
-# Members outside the list that report its extent; keys as ``_bare`` returns them. None of them is documented.
+# The words of a key that is about the list, by what they state; any other word is about something else.
 # fmt: off
-_TOTALS = frozenset({
-    "total", "totalcount", "totalelements", "totalitems", "totalrecords", "totalrow", "totalrows", "totalsize",
-    "totalhits", "totalresults", "totalnum", "totalentries", "recordstotal", "recordcount", "records", "odatacount",
-    "countall", "recordsfiltered", "grandtotal", "overalltotal", "totalunfiltered", "totalengines", "enginestotal",
-    "enginecount",
-})
-_COUNTS = frozenset({"count", "itemcount", "numresults", "numitems"})  # of all engines, or of those of one page
-_PAGES = frozenset({"pages", "totalpages", "totalpage", "pagecount", "numpages", "lastpage"})
-_LAST = frozenset({"last", "lastpage", "islast", "islastpage"})
-_FIRST = frozenset({"first", "firstpage", "isfirst", "isfirstpage"})
+_KINDS_OF_WORDS = {
+    "total": "total totals 总",
+    "all": "all found odata record engine",  # a count of these is no count of one page
+    "all count": "matches records engines",
+    "count": "count counts num nb sum amount hits rows results matched entities entries items elements members objects",
+    "more": "more truncated partial incomplete remaining limited capped overflow exceeded reached omitted",
+    "next": "next continue continuation cursor marker",
+    "before": "prev previous",
+    "last": "last end",
+    "place": "first start current offset index begin self",
+    "size": "size limit per max",
+    "page": "page",
+    "pages": "pages",
+    "": "is has have are was were still in of the by not no i n x wp hydra list data response search query result row"
+        " item element entry entity hit object member match slb number grand overall display available pager paging"
+        " pagination range transfer token link links url uri href key 数 量 条 页 记录 引擎",
+}
 _OFFSETS = {  # the largest value on a first page
     **dict.fromkeys(("offset", "skip", "startat", "number"), 0),
     **dict.fromkeys(("startindex", "currentpage", "pagenumber", "pageno", "pagenum", "pageindex", "page"), 1),
 }
-_SIZES = frozenset({"pagesize", "perpage", "limit", "size", "itemsperpage", "maxresults", "rowsperpage", "pagelimit"})
+_ABOUT = frozenset({
+    "is", "are", "was", "were", "has", "have", "still", "in", "list", "data", "item", "items", "result", "results",
+    "response", "search", "query", "all", "by", "no", "nb", "hits",
+})
 _DONE = (GOOD_WORDS - {"accepted", "started"}) | frozenset({
     "complete", "completed", "done", "finished", "final", "ready", "loaded", "fresh", "true", "active", "online", "up",
-    "healthy", "normal", "available", "完成", "已完成", "正常",
+    "healthy", "normal", "available", "running", "完成", "已完成", "正常",
 })
 # fmt: on
+_WORDS = {word: kinds.split() for kinds, words in _KINDS_OF_WORDS.items() for word in words.split()}
+_WORD = re.compile("|".join(sorted(_WORDS, key=len, reverse=True)))
 _NESTED = re.compile(
-    r"pag(e|er|es|ing|einfo|eable|inat\w*)|\w*meta(data)?|links|cursors?|(response)?header|result|response|status"
-    r"|extensions|sync|job|task"
+    r"pag(e|er|es|ing|einfo|eable|inat\w*)|\w*meta(data)?|links|hydraview|cursors?|(response)?head(er)?|result|response"
+    r"|status|extensions|sync|job|task"
 )
-_MORE = re.compile(
-    r"(odata|has)?next|(has|is)?more|(is|was|results?)*truncated|continu|(is)?partial|(is)?incomplete|remaining"
-    r"|(is|results?)*(limited|capped)|(is)?overflow|(max|limit|size|rows)\w*(reached|exceeded)"
+# A key about the state of the list has one of these, and no words but the ones above.
+_STATE = r"(?:sync|load|job|task|cache|http)?(?:state|status|phase|stage)"
+_CODE = r"(?:ret(?:urn)?|rtn|resp|err(?:or)?|http|status)*code|errno|ret|rc|error|err|exception"
+_DOUBT = (
+    r"(?:load|pend|process|initiali[sz]|refresh|sync|index|rebuild|updat|collect|scann)ing|progress|busy|filtered\w*"
+    r"|sampled|degraded|timedout|unavailable|unreachable|deferred|errors?|err|exception|fail(?:ed|ures?)?\w*"
+    r"|warnings?|filters?|cached(?:at|on)?|fromcache|stale|outdated"
 )
-_MORE_OR_END = re.compile(
-    r"(odata|has)?next(page|results?|records)?(token|cursor|link|url|uri|href|marker|offset|start|key)?"
-    r"|(has|is)?more(results|items|pages|records|data|available)?|(is|was|results?)*truncated|continue|continuation(token)?"
-)
-_BEFORE = re.compile(r"(odata|has)?prev(ious)?(page)?(token|cursor|link|url|uri|href|marker|offset)?")
-_ABOUT = r"(?:is|are|was|were|has|have|still|from|in|list|data|items?|results?|response|search|all)*"
-_DOUBT = re.compile(
-    _ABOUT
-    + r"(?:(?:load|pend|process|initiali[sz]|refresh|sync|index|rebuild|updat|collect|scann)ing|(?<=in)progress|busy"
-    r"|filtered\w*|partial\w*|sampled|degraded|timedout|omitted|unavailable|unreachable|deferred"
-    r"|errors?|err|exception|warnings?|filters?|cached(?:at|on)?|(?<=from)cache|stale|outdated)"
-)
-_CERTAIN = re.compile(
-    _ABOUT + r"(?:complete|completed|ready|finished|done|loaded|final|whole|exhaustive\w*|fresh|exact|synced|uptodate"
-    r"|consistent|ok|success|succeed|succeeded|successful)"
+_CERTAIN = (
+    r"complete|completed|ready|finished|done|loaded|final|whole|exhaustive\w*|fresh|exact|synced|uptodate"
+    r"|consistent|ok|success|succeed|succeeded|successful"
 )
 _HEADER_DOUBT = re.compile(r"filtered|truncated|partial|incomplete")
-_STATE = re.compile(_ABOUT + r"(?:sync|load|job|task|query|cache)?(?:state|status|phase|stage)|code|statuscode|result")
 # A participle such as "loading"; "running" may be the state of the service.
 _BUSY = re.compile(
     r"\w(?<!runn)ing\b|progress|queue|waiting|partial|accepted|started|scheduled|truncated|incomplete|stale|cached"
     r"|time.?d?.?out|degraded|中$"
 )
+_SOFT = re.compile(r"[a-z]?0+|1|2\d\d|6\d\d|(?!400|500)[1-9]0{2,}")  # codes that some management nodes use for success
 _LARGEST = 2.0**53  # an integer of JSON may be too large for a float
 _PAGE_OF_LINK = re.compile(r"[?&]page(?:\[number\]|%5bnumber%5d|_?no|_?num|_?number)?=(\d{1,9})(?!\d)")
-# A parameter of a path that selects engines. Its value "all" selects none.
-_FILTER = re.compile(
-    r"(?:status|state|filter\w*|search|q|query|keywords?|name|ip|group\w*|online|enabled|active|running)$"
-)
 _FRESH = 10.0  # seconds; so old may the list be that a run shares
 _YEAR = 365 * 86400
-_FIX_PART = "Set page_parameter in slb_engine_list, or a larger page size in its path."
+_FIX_MORE = "Set page_parameter in slb_engine_list, or a larger page size in its path."
+_FIX_COUNT = f"{_FIX_MORE} If the number counts something else, set total to the key of the right one."
+_FIX_TOTAL = "Set total in slb_engine_list to the key of the number of all engines"
 _FIX_DOUBT = "Open its path in a browser. Correct slb_engine_list, or run again later."
+
+
+class Sign(NamedTuple):
+    """A member outside the list. ``words``: those of its key about lists. ``rest``: the other ones, joined.
+
+    ``counts``: what its number is: of all engines, perhaps of one page only, or of other things. ``word``: a scalar in
+    lower case.
+    """
+
+    key: str
+    value: Any
+    word: str
+    number: float
+    words: frozenset[str]
+    kinds: frozenset[str]
+    rest: str
+    counts: str  # total, count, other, pages, size, or some: of one group
+
+    @classmethod
+    def of(cls, key: str, value: Any) -> Sign:
+        # The text of a deep list could exceed Python's recursion limit.
+        word = str(value).strip().lower() if isinstance(value, (str, int, float)) else ""
+        return cls(key, value, word, read_count(value), *_read_key(key[:100]))
+
+    def __str__(self) -> str:
+        shown = show(mask_query(str(self.value)[:500]), 30) if self.word else "..."
+        return f"{show(self.key, 30)}={shown}"
+
+
+Signs = list[Sign]
 
 
 class Gap(NamedTuple):
@@ -107,16 +144,27 @@ def find_signs(document: Any, items: str, headers: Mapping[str, str]) -> Signs:
     levels = [document]
     for key in items.split(".") if items else ("",):
         below: list[Any] = []
+        objects = [list(_in_object(level)) for level in levels if isinstance(level, dict)] if key != "*" else []
+        signs += _add_up(objects) if len(objects) > 1 else (sign for each in objects for sign in each)
         for level in levels:
             if key == "*":  # its members are engines, or groups of them
                 below += level.values() if isinstance(level, dict) else level if isinstance(level, list) else []
             elif isinstance(level, dict):
-                signs += _in_object(level)
                 below.append(level.get(key))
             elif isinstance(level, list):
                 below += level[int(key) : int(key) + 1] if re.fullmatch(r"\d{1,6}", key) else []
         levels = below
     return signs
+
+
+def _add_up(groups: list[Signs]) -> Signs:
+    """Return the signs of all groups of engines. Only if each has a total, they have it together."""
+    sums, others = defaultdict[str, list[float]](list), list[Sign]()
+    for sign in (sign for group in groups for sign in group):
+        is_total = sign.counts in ("total", "count") and sign.number
+        sums[sign.key] += [sign.number] if is_total else []
+        others.append(sign._replace(counts="some") if is_total else sign)
+    return [*(Sign.of(key, sum(each)) for key, each in sums.items() if len(each) == len(groups)), *others]
 
 
 def find_stale(headers: Mapping[str, str], age: float = 0.0) -> Gap:
@@ -152,44 +200,50 @@ def find_stale(headers: Mapping[str, str], age: float = 0.0) -> Gap:
     return Gap("stale", cause, fix) if cause else NO_GAP
 
 
-def find_doubt(signs: Signs, status: int, *, is_first: bool = True, has_total: bool = False) -> Gap:
+def find_doubt(signs: Signs, status: int, headers: Mapping[str, str], *, is_first: bool = True) -> Gap:
     """Return what an answer reports against itself, whatever its size: it is not ready, filtered, or an error.
 
-    ``is_first``: whether the list has to begin with it. ``has_total``: whether the operator names its total.
+    ``is_first``: whether the list has to begin with it.
     """
-    has_total = has_total or any(key in _TOTALS and read_count(value) > 0 for key, value in signs)
-    is_whole = status == 200 or (status == 206 and has_total)
-    doubts = [] if is_whole else [Gap("part", f"it came with HTTP {status}", _FIX_DOUBT)]
-    for key, value in signs:
-        word = _word(value)
-        kind: Literal["", "part", "stale", "unproven"] = ""
-        if _STATE.fullmatch(key):
-            is_plain = word in _DONE or re.fullmatch(r"[-\d.]*", word)
-            kind = "part" if _BUSY.search(word) or word in ("202", "206") else "" if is_plain else "unproven"
-        elif _DOUBT.fullmatch(key) and _is_true(value) and not _is_number(value):  # a number may count engines
-            is_old = re.search("cache|stale|outdated", key)
-            kind = "unproven" if re.search("warn|filters?$", key) else "stale" if is_old else "part"
-        elif (_CERTAIN.fullmatch(key) and word in ("false", "no")) or (is_first and _is_behind_first(key, value)):
-            kind = "part"
+    ranged = _find_range(headers) if status == 206 else None
+    is_all = status == 200 or (ranged and ranged[1] == "0" and int(ranged[2]) + 1 == int(ranged[3]))
+    doubts = [] if is_all else [Gap("part", f"it came with HTTP {status}", _FIX_DOUBT)]
+    success = (*GOOD_WORDS, "true")
+    has_success = any(each.word in success for each in signs if re.fullmatch(f"{_STATE}|{_CERTAIN}", each.rest))
+    for sign in signs:
+        kind = "part" if is_first and _is_behind_first(sign) else _doubt(sign, has_success=has_success)
         if kind:
-            doubts.append(Gap(kind, f"it reports {show(key, 30)}={_shown(value)}", _FIX_DOUBT))
+            fix = _FIX_DOUBT if kind != "unproven" else "Correct its path. If it is the whole list, set complete: true."
+            doubts.append(Gap(kind, f"it reports {sign}", fix))
     return first_gap(doubts)
 
 
-def find_filter(path: str) -> Gap:
-    """Return whether a parameter of the configured path selects engines: the total is that of the selected ones."""
-    for name, value in parse_qsl(path.partition("?")[2]):
-        if _FILTER.match(_bare(name)) and value.lower() not in ("all", "*", "-1"):
-            return Gap("unproven", f"its path has the filter {show(name, 30)}", "Remove it, or set complete: true.")
-    return NO_GAP
+def _doubt(sign: Sign, *, has_success: bool) -> Literal["", "part", "stale", "unproven"]:
+    if not sign.words <= _ABOUT:
+        return ""
+    word, rest, is_number = sign.word, sign.rest, re.fullmatch(r"-?\d{1,18}(?:\.0)?", sign.word)
+    is_code, is_doubt = re.fullmatch(_CODE, rest), re.fullmatch(_DOUBT, rest)
+    is_state = re.fullmatch(_STATE, rest) or (not rest and sign.words == {"result"})
+    if is_number and (is_state or is_code):
+        number = int(float(word))
+        if number < 0 or 400 <= number < 600 or number in (202, 206):
+            return "part"
+        return "" if is_state or has_success or _SOFT.fullmatch(str(number)) else "unproven"
+    if is_state or (is_code and not is_doubt):
+        if _BUSY.search(word) or word in (*BAD_WORDS, "false"):
+            return "part"
+        return "" if not word or word in _DONE or _SOFT.fullmatch(word) or is_found("success", word) else "unproven"
+    if is_doubt and _is_true(sign.value) and not is_number:  # a number may count engines
+        is_old = re.search("cache|stale|outdated", rest)
+        return "unproven" if re.search("warn|filters?$", rest) else "stale" if is_old else "part"
+    return "part" if re.fullmatch(_CERTAIN, rest) and word in ("false", "no") else ""
 
 
-def _is_behind_first(key: str, value: Any) -> bool:
-    return (
-        (bool(_BEFORE.fullmatch(key)) and _is_true(value))
-        or (key in _FIRST and _word(value) == "false")
-        or (key in _OFFSETS and read_count(value) > _OFFSETS[key])
-    )
+def _is_behind_first(sign: Sign) -> bool:
+    if sign.number > _OFFSETS.get(_bare(sign.key), _LARGEST):
+        return True
+    is_not_first = sign.word == "false" and "first" in sign.words and sign.words <= {"is", "first", "page"}
+    return not sign.rest and (is_not_first or ("before" in sign.kinds and _is_true(sign.value)))
 
 
 def find_gap(signs: Signs, rows: int, path: str, *, total: float | None = None, complete: bool | None = None) -> Gap:
@@ -199,108 +253,146 @@ def find_gap(signs: Signs, rows: int, path: str, *, total: float | None = None, 
         signs: From ``find_signs``.
         rows: Number of engines in the answer.
         path: Of the request: its query may contain the page size.
-        total: The value of the configured key; it outranks all other signs.
+        total: The value of the configured key; it outranks all other numbers.
         complete: What the operator states.
     """
-    if total is not None and total == rows and complete is not False:
-        return NO_GAP
-    if total is not None:
-        return Gap("part" if total > rows else "unproven", f"it has {rows} engines of {total:.15g}", _FIX_PART)
-    totals = {read_count(value) for key, value in signs if key in _TOTALS} - {0.0}
-    more = find_more(signs, rows, 1)
+    more = find_more(signs, rows, 1, has_total=total is not None)
     if more:
-        return Gap("part", f"it has {rows} engines and reports {more}", _FIX_PART)
-    if totals == {rows} and complete is not False:
+        return Gap("part", f"it has {rows} engines and reports {more}", _FIX_COUNT if more.number else _FIX_MORE)
+    if total is not None and not total <= rows:
+        return Gap("part" if total > rows else "unproven", f"it has {rows} engines of {total:.15g}", _FIX_MORE)
+    if complete is False:
+        return Gap("unproven", "complete is false in slb_engine_list", "Remove it, if one answer has all engines.")
+    none = {0.0} if rows else set[float]()
+    totals = {total} if total is not None else _numbers(signs, "total") - none
+    if totals == {rows}:
         return NO_GAP
-    sizes = [value for _key, value in parse_qsl(path.partition("?")[2])] + [v for k, v in signs if k in _SIZES]
-    if rows and rows in map(read_count, sizes):
+    sizes = find_sizes(path) | _numbers(signs, "size")
+    if rows and rows in sizes:
         return Gap("part", f"it has {rows} engines, as many as its page size", "Raise the page size, or set total.")
     if totals:
         shown = " and ".join(f"{each:.15g}" for each in sorted(totals))
-        return Gap("unproven", f"it has {rows} engines and reports {shown}", "Set total in slb_engine_list.")
-    # A count that is also a usual page size may be that of one page.
-    is_size = rows >= 8 and (rows % 10 == 0 or rows % 25 == 0 or rows & (rows - 1) == 0)
-    is_end = any(
-        rows == read_count(value) > 0 and not is_size if key in _COUNTS else is_last(key, value) for key, value in signs
-    )
-    if complete or (is_end and complete is None):
+        return Gap("unproven", f"it has {rows} engines and reports {shown}", f"{_FIX_TOTAL}.")
+    if complete:
         return NO_GAP
-    return Gap(
-        "unproven",
-        "it reports no total" if complete is None else "complete is false in slb_engine_list",
-        "Set total or page_parameter in slb_engine_list, or complete: true if one answer has all engines.",
-    )
+    doubt = next((sign for sign in signs if _read_extent(sign, rows, 1) == "doubt"), None)
+    # A count that is also a usual page size may be that of one page, unless the page has room for more.
+    is_size = rows >= 8 and (rows % 10 == 0 or rows % 25 == 0 or rows & (rows - 1) == 0)
+    is_size = is_size and not min(sizes - {0.0}, default=0.0) > rows
+    count = next((sign for sign in signs if sign.counts == "count" and sign.number == rows > 0), None)
+    if not doubt and ((count and not is_size) or any(_read_extent(sign, rows, 1) == "end" for sign in signs)):
+        return NO_GAP
+    seen = doubt or count
+    cause = f"it has {rows} engines, and reports {seen} and no total" if seen else "it reports no total"
+    return Gap("unproven", cause, f"{_FIX_TOTAL}, page_parameter, or complete: true if one answer has all.")
 
 
 def find_total(signs: Signs, length: int) -> float | None:
     """Return the number of all engines that a page of ``length`` engines reports; None if it reports none."""
-    totals = [read_count(value) for key, value in signs if key in _TOTALS]
-    counts = [read_count(value) for key, value in signs if key in _COUNTS]
-    return max([each for each in totals if each] + [each for each in counts if each not in (0, length)], default=None)
+    totals, counts = _numbers(signs, "total") - {0.0}, _numbers(signs, "count") - {0.0, length}
+    return max(totals or counts, default=None)
 
 
 def reports_end(signs: Signs, length: int) -> bool:
     """Return whether a page of ``length`` engines reports which page is the last, if none of its signs reports more."""
-    return any(
-        (key in _TOTALS | _PAGES and read_count(value) > 0)
-        or (key in _COUNTS and read_count(value) > length)
-        or is_last(key, value)
-        for key, value in signs
-    )
+    least = {"total": 0, "pages": 0, "count": length}
+    numbers = any(sign.number > least.get(sign.counts, _LARGEST) for sign in signs)
+    return numbers or any(_read_extent(sign, length, 1) == "end" for sign in signs)
 
 
-def find_more(signs: Signs, read: int, pages: int) -> str:
-    """Return which sign reports more than ``read`` engines on ``pages`` pages, in words; empty if none does."""
-    more = next((sign for sign in signs if reports_more(*sign, read, pages)), None)
-    return f"{show(more[0], 30)}={_shown(more[1])}" if more else ""
+def find_more(signs: Signs, read: int, pages: int, *, has_total: bool = False) -> Sign | None:
+    """Return the sign that reports more than ``read`` engines on ``pages`` pages.
+
+    ``has_total``: whether the operator names the total, so that other numbers of engines and pages decide nothing.
+    """
+    used = (sign for sign in signs if not (has_total and sign.counts and sign.number))
+    return next((sign for sign in used if _read_extent(sign, read, pages) == "more"), None)
 
 
-def reports_more(key: str, value: Any, read: int, pages: int) -> bool:
-    """Return whether a sign reports more than ``read`` engines on ``pages`` pages."""
-    return (
-        (key in _TOTALS | _COUNTS and read_count(value) > read)
-        or (key in _PAGES and read_count(value) > pages)
-        or (bool(_MORE.match(key)) and _is_true(value))
-        or (key in _LAST and _word(value) == "false")
-        or (key in _LAST and any(int(page) > pages for page in _PAGE_OF_LINK.findall(_word(value)[:2048])))
-    )
+def _read_extent(sign: Sign, read: int, pages: int) -> Literal["", "more", "doubt", "end"]:
+    """Return whether a sign reports more than ``read`` engines on ``pages`` pages, may do so, or reports the end."""
+    words, kinds, rest, count = sign.words, sign.kinds, sign.rest, sign.number
+    if sign.counts not in ("", "size") and count > (pages if sign.counts == "pages" else read):
+        return "doubt" if sign.counts == "other" else "more"
+    if not rest and "last" in kinds and words <= {"is", "last", "end", "page", "link", "url", "href"}:
+        link = str(sign.value.get("href")) if isinstance(sign.value, dict) else sign.word
+        is_later = any(int(page) > pages for page in _PAGE_OF_LINK.findall(link[:2048]))
+        return "more" if is_later or sign.word == "false" else "end" if sign.word == "true" else ""
+    is_next = "next" in kinds and ("next" in words or not kinds & {"place", "last", "before"})
+    if not (is_next or ("more" in kinds and "no" not in words)) or sign.counts == "other":
+        return ""
+    if not _is_true(sign.value):
+        return "end" if words & {"next", "more", "truncated", "continue", "continuation"} and not rest else ""
+    # On the last page, some report the number of this page.
+    return "doubt" if rest or (is_next and 0 < count <= pages) else "more"
 
 
-def is_last(key: str, value: Any) -> bool:
-    """Return whether a sign reports that no further page follows."""
-    return (bool(_MORE_OR_END.fullmatch(key)) and not _is_true(value)) or (key in _LAST and _word(value) == "true")
+def _numbers(signs: Signs, counts: str) -> set[float]:
+    return {sign.number for sign in signs if sign.counts == counts and (sign.number or sign.word == "0")}
 
 
-def _in_object(value: Mapping[str, Any], depth: int = 2) -> Iterator[tuple[str, Any]]:
+@lru_cache(maxsize=4096)
+def _read_key(key: str) -> tuple[frozenset[str], frozenset[str], str, str]:
+    """Return ``words``, ``kinds``, ``rest`` and ``counts`` of a sign."""
+    words, rest = set[str](), ""
+    for word in map(str.lower, re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+", key)):
+        pieces = _WORD.findall(word)
+        words.update(pieces if "".join(pieces) == word else ())
+        rest += "" if "".join(pieces) == word else word
+    kinds = frozenset(kind for word in words for kind in _WORDS[word])
+    is_total, is_place = "total" in kinds or "total" in rest, kinds & {"size", "last", "place", "before", "next"}
+    counts = "size" if "size" in kinds and not rest and not words & {"engine", "engines"} else ""
+    if kinds & {"page", "pages"}:
+        is_number = "pages" in kinds or kinds & {"total", "count", "last"}
+        counts = counts or ("pages" if is_number and not rest else "")
+    elif is_total or (("all" in words or "count" in kinds) and not is_place):
+        is_other = re.sub("(un)?filtered", "", rest) or words & {"limit", "max"}
+        counts = "other" if is_other else "total" if is_total or "all" in kinds else "count"
+    return frozenset(words), kinds, rest, counts
+
+
+def _in_object(value: Mapping[str, Any], depth: int = 2) -> Iterator[Sign]:
     for key, member in value.items():
-        is_nested = _bare(key) in _TOTALS and isinstance(member, dict)  # as Elasticsearch reports it
-        yield _bare(key), member.get("value") if is_nested else member
-        if is_nested and member.get("relation", "eq") != "eq":  # a lower bound
-            yield "more", member["relation"]
-        if depth and isinstance(member, dict) and _NESTED.fullmatch(_bare(key)):
+        sign = Sign.of(key, member)
+        if isinstance(member, dict) and "total" in sign.words and "value" in member:  # as Elasticsearch reports it
+            yield Sign.of(key, member["value"])
+            if member.get("relation", "eq") != "eq":  # a lower bound
+                yield Sign.of("more", member["relation"])
+            continue
+        yield sign
+        if isinstance(member, dict) and _bare(key) == "shards" and member.get("failed"):
+            yield Sign.of("failed", f"{member['failed']} shards")
+        elif isinstance(member, dict) and depth and _NESTED.fullmatch(_bare(key)):
             yield from _in_object(member, depth - 1)
+        elif isinstance(member, list) and "links" in sign.words:
+            links = [each for each in member if isinstance(each, dict)]
+            yield from (Sign.of(str(each.get("rel")), each.get("href")) for each in links)
 
 
-def _in_headers(headers: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+def _in_headers(headers: Mapping[str, str]) -> Iterator[Sign]:
     for name, value in headers.items():
-        key = _bare(name).removeprefix("x").removeprefix("wp").removeprefix("pagination")
-        if key in _TOTALS | _PAGES or re.match(r"(next|prev)(page|cursor|token|link|range)|hasmore", key):
-            yield key, value
-        elif _HEADER_DOUBT.search(key):
-            yield "filtered", value
+        sign = Sign.of(name, value)
+        if _HEADER_DOUBT.search(_bare(name)):
+            yield Sign.of("filtered", value)
         elif _bare(name) == "xpagination":
-            try:
+            with contextlib.suppress(ValueError, RecursionError):
                 page = json.loads(value[:4096])
-            except (ValueError, RecursionError):
-                continue
-            yield from _in_object(page) if isinstance(page, dict) else ()
-    ranged = re.fullmatch(r"\s*[\w-]*\s*(?:\d{1,15}-\d{1,15}|\*)/(\d{1,15})\s*", headers.get("Content-Range", "")[:200])
+                yield from _in_object(page) if isinstance(page, dict) else ()
+        elif sign.words - {"link"} and not sign.rest:
+            yield sign
+    ranged = _find_range(headers)
     if ranged:
-        yield "total", ranged[1]
-    links = headers.get("Link", "")[:8192]
-    for key in ("next", "prev"):
-        if re.search(rf"rel\s{{0,5}}=\s{{0,5}}[\"']?[^\"',;]{{0,100}}\b{key}", links, re.IGNORECASE):
-            yield key, "Link"
+        yield Sign.of("total", ranged[3])
+    for link in headers.get("Link", "")[:8192].split("<")[1:]:
+        for key in ("next", "prev", "last"):
+            if re.search(rf"rel\s{{0,5}}=\s{{0,5}}[\"']?[^\"',;]{{0,100}}\b{key}", link, re.IGNORECASE):
+                yield Sign.of(key, link.partition(">")[0])
+
+
+def _find_range(headers: Mapping[str, str]) -> re.Match[str] | None:
+    """Return first, last and number of the engines in Content-Range."""
+    pattern = r"\s*(?!bytes)[\w-]*\s*(?:(\d{1,15})-(\d{1,15})|\*)/(\d{1,15})\s*"
+    return re.fullmatch(pattern, headers.get("Content-Range", "")[:200])
 
 
 def _bare(key: str) -> str:
@@ -311,16 +403,7 @@ def _bare(key: str) -> str:
 def _is_true(value: Any) -> bool:
     if isinstance(value, dict):  # a link
         return any(map(_is_true, value.values()))
-    return bool(value) and _word(value) not in ("false", "0", "null", "none", "no", "ok", "success")
-
-
-def _word(value: Any) -> str:
-    """Return a scalar in lower case; the text of a deep list could exceed Python's recursion limit."""
-    return str(value).strip().lower() if isinstance(value, (str, int, float)) else ""
-
-
-def _shown(value: Any) -> str:
-    return show(str(value), 30) if isinstance(value, (str, int, float)) else "..."
+    return bool(value) and str(value)[:9].strip().lower() not in ("false", "0", "null", "none", "no", "ok", "success")
 
 
 def read_count(value: Any) -> float:

@@ -241,7 +241,7 @@ def test_doubt_is_shown(doubt):
         (list_of([{"n": "edge-1", "ip": "192.0.2.1"}]), "no member is a state"),
         (list_of([{"ip": "192.0.2.1", "status": "running"}]), "no member is a name"),
         (list_of([{"n": "edge-1", "status": "running"}]), "no member is an address"),
-        (list_of([*rows(1, 2), {**row(3), "ip": None}]), "it cannot be read: 'ip' of an engine is null"),
+        (list_of([*rows(1, 2), {**row(3), "ip": []}]), "it cannot be read: 'ip' of an engine is a list"),
     ],
 )
 def test_list_that_cannot_be_configured_has_the_reason(source, problem):
@@ -265,6 +265,8 @@ def test_query_keeps_size_and_sort_only():
     assert query.kept == (("pageSize", "20"), ("sort", "name"))
     assert (query.page, query.size) == (("page", 2), 20)
     assert query.doubts == ("a parameter of the query is left out",)
+    query = read_query([("fields", "ip"), ("lang", "zh"), ("scope", "mine")])
+    assert query.doubts == ("parameter scope may filter the list",)
 
 
 def test_lists_end_at_a_depth():

@@ -141,13 +141,24 @@ def read(console, option=PAGED, deadline=math.inf):
     "document",
     [
         *([], {"data": {}}, {"data": {"items": {}}}, {"data": {"items": [{"n": "x"}]}}, {"data": {"items": [5]}}),
-        *({"data": {"items": [{**item(1), "st": value}]}} for value in (None, [], {})),
+        *({"data": {"items": [{**item(1), "st": value}]}} for value in ([], {})),
     ],
 )
 def test_other_document_is_not_as_configured(document):
     console = Console(0)
     console.get = lambda _path: document
     assert error_of(read, console, OPTION).code == "engine_list_not_as_configured"
+
+
+def test_null_is_read_as_empty():
+    rows = [{**item(1), "st": None}, {**item(2), "net": {"ip": None}}]
+    engines = EngineList.from_option(OPTION).read_engines(rows)
+    assert [(each["address"], each["console_state"]) for each in engines] == [("192.0.2.1", ""), ("", "up")]
+    listing = read_answer(EngineList.from_option(OPTION), json_answer({"data": {"items": None, "total": 0}}))
+    assert listing == ([], NO_GAP)
+    groups = EngineList.from_option({**OPTION, "items": "groups.*.engines", "path": "/e", "complete": True})
+    document = {"groups": [{"engines": [item(1)]}, {"engines": None}]}
+    assert len(read_answer(groups, json_answer(document)).engines) == 1
 
 
 def gap_of(others=(), headers=None, status=200, rows=2, age=0, top=(), **option):
@@ -177,12 +188,19 @@ def gap_of(others=(), headers=None, status=200, rows=2, age=0, top=(), **option)
             {"total": 2}, {"totalElements": 2}, {"recordsTotal": 2, "recordsFiltered": 2}, {"totalHits": 2},
             {"@odata.count": 2}, {"meta": {"total": 2}}, {"count": 2}, {"recordCount": "2"}, {"total": 2, "limit": 2},
             {"next": None}, {"last": True}, {"hasMore": False}, {"_links": {"next": {"href": None}}},
-            {"count": 2, "limit": 50},
+            {"count": 2, "limit": 50}, {"numFound": 2}, {"iTotalRecords": "2"}, {"result_count": 2},
+            {"total_matches": 2}, {"hydra:totalItems": 2}, {"Members@odata.count": 2}, {"results": 2}, {"总数": 2},
+            {"total": 2, "alarmCount": 12}, {"total": 2, "totalBandwidth": 4000}, {"total": 2, "license_total": 10},
+            {"total": 2, "max_total": 90},
+            {"total": 2, "next_refresh": 5}, {"total": 2, "next_poll": "12:00"}, {"total": 2, "nextPage": 1},
+            {"total": 2, "failed": 1, "running": 1}, {"total": 2, "errors": 1, "ok": 1},
+            {"total": 2, "status": "200 OK"},
         )),
         *(("unproven", others) for others in (
             {"total": -(10**400)}, {"total": -math.inf},
             {}, {"code": 0, "msg": ""},
             {"size": 50}, {"total": "many"}, {"total": 1}, {"total": math.nan}, {"total": True}, {"count": 1},
+            {"next": None, "unread_count": 7}, {"last": True, "next_refresh": 5}, {"next_idx": 9}, {"moreInfo": "/x"},
             {"page": {"page": {"page": {"total": 3}}}},
         )),
     ],
@@ -203,6 +221,8 @@ def test_gap_of_one_answer(kind, others):
         ("part", {"headers": {"Content-Range": "engines 0-1/7"}}),
         ("part", {"headers": {"Link": '<https://x/?p=2>; rel="next", <https://x/?p=9>; rel="last"'}}),
         ("part", {"status": 206, "complete": True}),
+        ("", {"status": 206, "headers": {"Content-Range": "items 0-1/2"}}),
+        ("part", {"status": 206, "headers": {"Content-Range": "items 5-6/2"}}),
         ("stale", {"headers": {"Age": "1"}, "complete": True}),
         ("stale", {"headers": {"Age": "30.5"}, "complete": True}),
         ("stale", {"headers": {"Age": "0, 30"}, "complete": True}),
@@ -218,7 +238,11 @@ def test_gap_of_one_answer(kind, others):
         ("part", {"path": "/api/engines?limit=2", "complete": True}),
         ("", {"others": {"total": 2}, "path": "/api/engines?limit=2"}),
         ("unproven", {"others": {"total": 2}, "complete": False}),
-        ("", {"others": {"total": 9, "next": "x", "all": {"n": 2}}, "total": "data.all.n"}),
+        ("", {"others": {"total": 9, "pages": 5, "all": {"n": 2}}, "total": "data.all.n"}),
+        *(("part", {"others": {"n": 2, **more}, "total": "data.n"}) for more in (
+            {"next": "x"}, {"truncated": True}, {"hasMore": True}, {"cursor": "x"}, {"moreItems": True},
+            {"total": {"value": 2, "relation": "gte"}},
+        )),
         ("", {"others": {"n": "2"}, "total": "data.n"}),
         ("part", {"others": {"total": 2, "n": 3}, "total": "data.n"}),
         ("unproven", {"others": {"total": 2, "n": 1}, "total": "data.n"}),
@@ -227,7 +251,22 @@ def test_gap_of_one_answer(kind, others):
         ("unproven", {"others": {"n": math.nan}, "total": "data.n"}),
         ("part", {"others": {"total": 2, "success": False}}),
         ("part", {"others": {"success": False}, "complete": True}),
+        *(("", {"top": {"code": code}, "others": {"total": 2}}) for code in (1, 100, 2000, "20000", "A0000")),
+        ("unproven", {"top": {"code": 7}, "others": {"total": 2}}),
+        ("unproven", {"top": {"code": 1, "msg": "database error"}, "others": {"total": 2}}),
+        *(("", {"top": member, "others": {"total": 2}}) for member in (
+            {"error_count": 2}, {"status_page": "/status"}, {"overview": {"total": 90}}, {"status_total": 450},
+        )),
+        ("", {"others": {"max_engines": 2}, "path": "/engines?tenant=2", "complete": True}),
+        ("", {"top": {"code": 7, "success": True}, "others": {"total": 2}}),
         ("", {"top": {"code": 1}, "complete": True}),
+        ("", {"top": {"code": 7}, "complete": True}),
+        ("", {"others": {"count": 30}, "rows": 30, "path": "/api/engines?page=1&limit=90"}),
+        ("", {"headers": {"Content-Range": "bytes 0-200/201"}, "complete": True}),
+        *(("part", {"headers": headers, "complete": True}) for headers in (
+            {"Link": '<https://x/?page=1>; rel="first", <https://x/?page=9>; rel="last"'}, {"X-Result-Count": "30"},
+            {"X-Continuation-Token": "x"},
+        )),
         ("part", {"headers": {"X-Prev-Page": "1"}, "complete": True}),
         ("part", {"headers": {"Link": '<https://x/?p=1>; rel="prev"'}, "complete": True}),
         ("part", {"headers": {"Next-Range": "name a.."}, "complete": True}),
@@ -266,6 +305,14 @@ def test_gap_of_headers_and_options(kind, given):
             {"startIndex": 3}, {"links": {"last": "/e?page[number]=2"}}, {"last": "https://x/e?size=2&page=9"},
             {"totalEngines": 9}, {"grand_total": 9}, {"limited": True}, {"limitReached": True},
             {"maxResultsExceeded": True}, {"overflow": True}, {"sync": {"status": "syncing"}},
+            {"hydra:totalItems": 120}, {"Members@odata.count": 120}, {"Members@odata.nextLink": "/x"},
+            {"numFound": 120}, {"iTotalRecords": 120}, {"result_count": 120}, {"cursor": "0036"}, {"results": 120},
+            {"rowCount": 120},
+            {"totalRecord": 120}, {"total_matches": 30}, {"totalNotFiltered": 120}, {"grand_total_entities": 30},
+            {"all": 120}, {"pager": {"rowCount": 120}}, {"servers_links": [{"rel": "next", "href": "/x"}]},
+            {"exceededTransferLimit": True}, {"marker": "x"}, {"omitted": 117}, {"isEnd": False},
+            {"code": 500}, {"status": "failed"}, {"status": False}, {"_shards": {"total": 5, "failed": 1}},
+            {"head": {"code": 500}}, {"failedNodes": ["n2"]}, {"errorCode": "-1"},
         )),
         *(("stale", member) for member in (
             {"cached": True}, {"fromCache": True}, {"isStale": True}, {"cached_at": "06:00"},
@@ -276,6 +323,8 @@ def test_gap_of_headers_and_options(kind, given):
             {"error": {"code": 0, "message": "success"}}, {"warnings": ["deprecated"]}, {"state": "normality"},
             {"previous": None}, {"first": True}, {"offset": 0}, {"cached": 0}, {"user": {"status": "pending"}},
             {"sortedBy": "ip"}, {"settings": True}, {"pending": 3}, {"license_status": "expiring"}, {"progress": 100},
+            {"alarm_count": 12}, {"userTotal": 40}, {"noMore": True}, {"_shards": {"total": 5, "failed": 0}},
+            {"pageInfo": {"hasNextPage": False, "endCursor": "x"}}, {"max_items": 50},
             {"page": 1}, {"page": {"number": 0, "totalPages": 1}}, {"startIndex": 1}, {"links": {"last": "/e?page=1"}},
         )),
     ],
@@ -297,16 +346,38 @@ def test_unknown_state_of_a_list_proves_no_absence(member):
 @pytest.mark.parametrize(
     ("query", "is_filter"),
     [
-        *((query, True) for query in ("status=up", "filter=group%3Dnorth", "q=a")),
-        *((query, False) for query in ("status=all", "q=", "page_size=50&sort=name")),
+        *((query, True) for query in (
+            "status=up", "filter=group%3Dnorth", "q=a", "condition=status%3Drunning", "params=%7B%22status%22:1%7D",
+            "search[value]=edge", "mine=true", "only_running=1", "exclude_failed=1", "tenant_id=1", "status__in=1",
+            "offset=50", "from=2026-11-28", "cursor=x",
+            "状态=1", "r=running",
+        )),
+        *((query, False) for query in (
+            "status=all", "q=", "page_size=50&sort=name", "offset=0&limit=50", "fields=ip&format=json",
+            "_=1700000000&nocache=true",
+            "where={}", "lang=zh", "columns[0][data]=n&search[value]=&order[0][dir]=asc&draw=1", "access_token=abc",
+            "search[regex]=false", "all=true&pagination=false",
+        )),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("paged", [{}, {"page_parameter": "page"}])
 def test_path_that_selects_engines_proves_no_absence(query, is_filter, paged):
     for complete, kind in ((None, "unproven" if is_filter else ""), (True, "")):
         option = {**OPTION, "path": f"/e?{query}", "total": "data.total", "complete": complete, **paged}
         node = PagesOfNode(Console(1, total=1), {})
         assert fetch_engines(node, EngineList.from_option(option)).gap.kind == kind
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        *((path, "unproven") for path in ("/engines/running", "/status/Online/", "/users/me/engines", "/e;status=up")),
+        *((path, "") for path in ("/engines", "/engines/list", "/running/engines")),
+    ],
+)
+def test_segment_that_selects_engines_proves_no_absence(path, kind):
+    assert gap_of({"total": 2}, path=path) == kind
+    assert gap_of({"total": 2}, path=path, complete=True) == ""
 
 
 @pytest.mark.parametrize(
@@ -330,12 +401,11 @@ def test_count_of_a_usual_page_size_proves_nothing(rows, kind):
 @pytest.mark.parametrize("status", [201, 202, 203, 206, 207, 226])
 @pytest.mark.parametrize("option", [{"complete": True}, {"total": "data.total"}])
 def test_status_other_than_200_proves_no_absence(status, option):
-    kind = "" if status == 206 else "part"  # the total decides
-    assert gap_of({"total": 2}, status=status, **option) == kind
+    assert gap_of({"total": 2}, status=status, **option) == "part"
     node = PagesOfNode(Console(3, total=3), {})
     get, statuses = node.call, iter((status, 200))
     node.call = lambda request: replace(get(request), status=next(statuses))
-    assert fetch_engines(node, EngineList.from_option(PAGED)).gap.kind == kind
+    assert fetch_engines(node, EngineList.from_option(PAGED)).gap.kind == "part"
 
 
 def test_members_of_an_engine_prove_nothing():
@@ -394,10 +464,30 @@ def test_rows_of_one_engine_with_ids_of_their_own_are_whole():
     assert read_answer(EngineList.from_option({**OPTION, "path": "/e"}), json_answer(document)).gap == NO_GAP
 
 
-def test_gap_shows_what_the_answer_reports():
-    answer = json_answer({"data": {"items": [item(1)], "total": 37}})
+@pytest.mark.parametrize(
+    ("member", "cause", "option"),
+    [
+        ({"total": 37}, "total=37", "set total"),
+        ({"code": 7}, "code=7", "complete: true"),
+        ({"count": 1, "alarm_count": 9}, "alarm_count=9", "complete: true"),
+        ({"next": "/e?page=2"}, "next=/e?page=2", "page_parameter"),
+    ],
+)
+def test_gap_shows_what_the_answer_reports(member, cause, option):
+    answer = json_answer({"data": {"items": [item(1)], **member}})
     gap = read_answer(EngineList.from_option({**OPTION, "path": "/e"}), answer).gap
-    assert "total=37" in gap.cause
+    assert cause in gap.cause
+    assert option in gap.fix
+
+
+@pytest.mark.parametrize(
+    ("kind", "totals"),
+    [("", (1, 1)), ("part", (1, 40)), ("unproven", (1, None)), ("unproven", (2, None)), ("part", (None, 30))],
+)
+def test_groups_have_their_totals_together(kind, totals):
+    groups = [{"engines": [item(number)], "total": total} for number, total in enumerate(totals)]
+    engine_list = EngineList.from_option({**OPTION, "items": "groups.*.engines", "path": "/e"})
+    assert read_answer(engine_list, json_answer({"groups": groups})).gap.kind == kind
 
 
 @pytest.mark.parametrize("value", [None, True, "many", [2]])
@@ -445,7 +535,13 @@ def test_fields_may_be_indexes():
 
 @pytest.mark.parametrize(
     ("count", "others", "requests"),
-    [(5, {}, 2 * 4), (5, {"total": 0}, 2 * 4), (5, {"total": 5}, 3), (4, {"pages": 2}, 2 * 2), (2, {"pages": 1}, 1)],
+    [
+        # Without a total, the page 0 is read, too.
+        *((5, others, 2 * 4 + 1) for others in ({}, {"total": 0})),
+        (5, {"total": 5}, 3),
+        (4, {"pages": 2}, 2 * 2 + 1),
+        (2, {"pages": 1}, 1 + 1),
+    ],
 )
 def test_pages_are_read_to_the_end(count, others, requests):
     console = Console(count, **others)
@@ -479,7 +575,7 @@ def test_empty_page_that_may_not_be_the_last_proves_no_absence(kind, others, sta
     assert (listing.gap.kind, len(listing.engines)) == (kind, 2)
 
 
-@pytest.mark.parametrize(("removals", "kind", "requests"), [((2,), "", 2 + 2 + 2), ((2, 5), "unproven", 2 + 2 + 2)])
+@pytest.mark.parametrize(("removals", "kind", "requests"), [((2,), "", 2 + 2 + 2 + 1), ((2, 5), "unproven", 2 + 2 + 2)])
 def test_engine_that_moves_between_pages_is_found_or_not_proven(removals, kind, requests):
     """Three engines in pages of two: if the first one is removed, the third one moves to page 1, unseen."""
     console = Console(4)
@@ -494,7 +590,7 @@ def test_page_parameter_replaces_the_one_in_the_path():
     engine_list = EngineList.from_option(
         {**PAGED, "path": "/e?offset=7&x=1", "page_parameter": "offset", "first_page": "0", "page_step": 50}
     )
-    assert [engine_list.page_path(index) for index in (0, 2)] == ["/e?x=1&offset=0", "/e?x=1&offset=100"]
+    assert [engine_list.page_path(number) for number in (0, 100)] == ["/e?x=1&offset=0", "/e?x=1&offset=100"]
 
 
 @pytest.mark.parametrize("case", ["same page", "engine on two pages", "other total", "total changes", "without end"])
@@ -535,7 +631,7 @@ def remove_first(items):
         # An engine moves to a page that was read already: only the total shows the gap.
         (remove_first, True, 2 + 2),
         # An engine moves to the next page, which has an engine of the page before.
-        (lambda items: items.insert(0, item(9)), False, 2 + 4 + 4),
+        (lambda items: items.insert(0, item(9)), False, 2 + 4 + 4 + 1),
     ],
 )
 def test_pages_that_change_are_fetched_again(change, has_total, requests):
@@ -562,6 +658,131 @@ def test_list_that_is_no_json_names_what_to_set(body, option):
     error = error_of(fetch_engines, node, EngineList.from_option(OPTION))
     assert error.code == "engine_list_unavailable"
     assert option in error.fix
+
+
+def test_page_in_the_path_that_is_replaced_is_no_filter():
+    node = PagesOfNode(Console(3, total=3), {})
+    assert fetch_engines(node, EngineList.from_option({**PAGED, "path": "/e?page=3"})).gap == NO_GAP
+
+
+class Offsets(PagesOfNode):
+    """Counts engines from ``base``, and gives at most ``cap`` of them. ``end``: the answer behind the last one."""
+
+    def __init__(self, count, cap=50, base=0, parameter="offset", end=None, **others):
+        super().__init__(Console(count, **others), {})
+        self.cap, self.base, self.parameter, self.end = cap, base, parameter, end
+
+    def call(self, request):
+        self.console.paths.append(request.path)
+        number = int(parse_qs(urlsplit(request.path).query)[self.parameter][0]) - self.base
+        first = number if self.parameter == "offset" else number * self.cap
+        items = self.console.items[max(0, first) : max(0, first + self.cap)]
+        if not items and self.end is not None:
+            return Answer(*self.end)
+        return json_answer({"data": {"items": items, **self.console.others}})
+
+    def describe(self, answer):
+        return f"HTTP {answer.status}"
+
+
+OFFSETS = {**OPTION, "page_parameter": "offset", "first_page": 0, "page_step": 50}
+
+
+@pytest.mark.parametrize("others", [{}, {"total": 120}, {"last": False}])
+@pytest.mark.parametrize("count", [45, 120])
+def test_page_shorter_than_its_step_is_unreliable(count, others):
+    """The management node gives 20 engines although 50 are requested: engines between the pages are missing."""
+    node = Offsets(count, cap=20, **({"total": count} if "total" in others else others))
+    error = error_of(fetch_engines, node, EngineList.from_option(OFFSETS))
+    assert (error.code, "20" in error.fix) == ("engine_list_unreliable", True)
+
+
+@pytest.mark.parametrize("count", [20, 50, 100, 120])
+def test_short_page_at_the_end_is_whole(count):
+    listing = fetch_engines(Offsets(count), EngineList.from_option(OFFSETS))
+    assert (listing.gap, len(listing.engines)) == (NO_GAP, count)
+
+
+def test_offset_that_is_rounded_down_ends_the_pages():
+    node = Offsets(70)
+    call = node.call
+    node.call = lambda request: call(replace(request, path=request.path.replace("70", "50")))
+    listing = fetch_engines(node, EngineList.from_option(OFFSETS))
+    assert (listing.gap, len(listing.engines)) == (NO_GAP, 70)
+
+
+@pytest.mark.parametrize(
+    ("node", "option", "first"),
+    [
+        (Offsets(5, cap=2, parameter="page"), {"page_parameter": "page"}, "0"),
+        (Offsets(2, cap=2, parameter="page"), {"page_parameter": "page"}, "0"),
+        (Offsets(5, cap=2, parameter="page", base=3), {"page_parameter": "page", "first_page": 4}, "3"),
+        (Offsets(90), {"page_parameter": "offset", "first_page": 1, "page_step": 50}, "0"),
+    ],
+    ids=["page", "only page", "other first page", "offset"],
+)
+def test_engines_before_the_first_page_are_unreliable(node, option, first):
+    error = error_of(fetch_engines, node, EngineList.from_option({**OPTION, **option}))
+    assert (error.code, f"first_page to {first}" in error.fix) == ("engine_list_unreliable", True)
+
+
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_page_before_the_first_one_may_be_an_error(status):
+    node = Offsets(3, cap=2, base=1, parameter="page")
+    get = node.call
+    node.call = lambda request: Answer(status, {}, b"") if "page=0" in request.path else get(request)
+    if status == 503:
+        assert error_of(fetch_engines, node, EngineList.from_option(PAGED)).code == "engine_list_unavailable"
+    else:
+        assert fetch_engines(node, EngineList.from_option(PAGED)).gap == NO_GAP
+
+
+NULL = (200, {}, b'{"data": {"items": null}}')
+
+
+@pytest.mark.parametrize("end", [(404, {}, b'{"detail": "Invalid page."}'), (204, {}, b""), NULL])
+def test_answer_behind_the_last_page_is_the_end(end):
+    node = Offsets(5, cap=2, base=1, parameter="page", end=end)
+    listing = fetch_engines(node, EngineList.from_option(PAGED))
+    assert (listing.gap, len(listing.engines), len(node.console.paths)) == (NO_GAP, 5, 2 * 4 + 1)
+
+
+@pytest.mark.parametrize(
+    ("count", "others", "status", "result"),
+    [
+        (4, {"hasMore": True}, 404, "part"),
+        (4, {}, 400, "engine_list_unavailable"),
+        (4, {"total": 9}, 404, "engine_list_unreliable"),
+        (0, {}, 404, "engine_list_unavailable"),
+    ],
+)
+def test_answer_behind_the_last_page_may_be_an_error(count, others, status, result):
+    node = Offsets(count, cap=2, base=1, parameter="page", end=(status, {}, b"{}"), **others)
+    engine_list = EngineList.from_option(PAGED)
+    if result == "part":
+        assert fetch_engines(node, engine_list).gap.kind == result
+    else:
+        assert error_of(fetch_engines, node, engine_list).code == result
+
+
+@pytest.mark.parametrize(("total", "is_end"), [(4, True), (5, False)])
+def test_last_page_that_is_repeated_is_the_end_with_a_total(total, is_end):
+    console = Console(4, n=total, nextPage=9)
+    get = console.get
+    console.get = lambda path: get(path if "page=1" in path else "?page=2")
+    engine_list = EngineList.from_option({**PAGED, "total": "data.n"})
+    if is_end:
+        assert len(fetch_engines(PagesOfNode(console, {}), engine_list).engines) == 4
+    else:
+        error = error_of(fetch_engines, PagesOfNode(console, {}), engine_list)
+        assert (error.code, "set total" in error.fix) == ("engine_list_unreliable", True)
+
+
+def test_configured_total_ends_the_pages():
+    console = Console(4, n=4, total=2)
+    engine_list = EngineList.from_option({**PAGED, "total": "data.n"})
+    assert len(fetch_engines(PagesOfNode(console, {}), engine_list).engines) == 4
+    assert len(console.paths) == 2
 
 
 def test_pages_without_effect_are_not_fetched_again():
