@@ -35,6 +35,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.query i
     CERTAIN,
     LIKELY,
     OTHER,
+    find_filter,
     kind_of,
     read_word,
 )
@@ -327,19 +328,32 @@ class _Reading:
         return max(keys, key=lambda key: "manage" in key.lower(), default="")
 
     def _find_state(self) -> tuple[str, int]:
-        """Return the column of the state and its points: 20 with a certain word for running, 10 with a likely one."""
-        best, most = "", (0, 0)
+        """Return the column of the state and its points: 20 with a certain word for running, 10 with another state."""
+        found = dict[str, tuple[bool, bool, int, int]]()
+        plain, named = set[str](), set[str]()
         for key, texts in self.columns.items():
             words, last = self.source.words[key], re.sub(r"[^a-z]", "", key.rpartition(".")[2].lower())
             if key in (self.name, self.address) or None in texts or not 0 < len(words) <= _MAX_WORDS:
                 continue
             if not all(map(_STATE_WORD.fullmatch, words)):
                 continue
-            known, is_state = set(map(read_word, words)), last in _STATE_KEYS
-            points = 20 if known & CERTAIN["running"] else 10 if known & LIKELY["running"] else 3 * is_state
+            known, is_plain = set(map(read_word, words)), last in _STATE_KEYS
+            is_named = is_plain or last.endswith(("state", "status"))
+            likely = LIKELY["running"] | CERTAIN["deploying"] | CERTAIN["failed"]
+            points = 20 if known & CERTAIN["running"] else 10 if known & likely else 3 * is_named
             meant = sum(any(word in group for group in (*CERTAIN.values(), *LIKELY.values())) for word in known)
-            most, best = max((most, best), ((points, is_state + meant), key)) if points else (most, best)
-        return best, most[0]
+            if points:
+                is_sure = points >= 10
+                found[key] = (is_sure and len(words) > 1, is_sure and is_plain, points, is_plain + meant)
+                plain |= {key} if is_plain else set()
+                named |= {key} if is_named else set()
+        best = max(found, key=lambda key: found[key], default="")
+        # A prefix tells what another state is of, as in desired_state; another constant is a property.
+        others = [key for key in found if key != best and (key in plain or (key not in named and found[key][0]))]
+        others = others if best in plain else [key for key in found if key != best]
+        if others:
+            self.doubts.append(f"{' and '.join(sorted((best, others[0])))} look like states")
+        return best, found[best][2] if best else 0
 
     def score(self, most: int, longest: int) -> float:
         """Return how well the list fits, as points. ``most`` hosts and ``longest``: of all candidates."""
@@ -381,6 +395,7 @@ class _Reading:
             for text, is_true in {
                 "no word for engines is in its path": not self.words & _OF_ENGINES,
                 "its path is about something else": bool(self.words & _OF_OTHERS),
+                "its path may select engines": bool(find_filter(self.source.path)),
                 "only one host of the inventory is in it": self.explained == 1,
                 "an engine is in it twice": self.engines < len(self.rows),
                 f"check the state {', '.join(unsure)}": bool(unsure),

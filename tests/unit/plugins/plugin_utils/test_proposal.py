@@ -176,6 +176,32 @@ def test_numbers_of_state_are_asked_and_quoted():
     ]
 
 
+def states_of(**columns):
+    """Return the column that is proposed, and the doubts, for rows with these columns."""
+    keys = [dict(zip(columns, words, strict=True)) for words in zip(*columns.values(), strict=True)]
+    engines = [{"engine_name": f"edge-{n}", "ip": f"192.0.2.{n}", **each} for n, each in enumerate(keys, 1)]
+    best = best_of(list_of(engines, total=len(engines)))
+    return best.option["state"], [doubt for doubt in best.doubts if "look like states" in doubt]
+
+
+@pytest.mark.parametrize(
+    ("columns", "state", "doubt"),
+    [
+        ({"desired_state": "running running", "current": "up down"}, "current", "current and desired_state"),
+        ({"vm_state": "running running", "slb_state": "deploying failed"}, "slb_state", "slb_state and vm_state"),
+        ({"task_status": "running running", "status": "ok lost"}, "status", ""),
+        ({"status": "running failed", "desired_state": "running running"}, "status", ""),
+        ({"last_state": "running failed", "state": "deploying running"}, "state", ""),
+        ({"status": "running failed", "role": "active active"}, "status", ""),
+        ({"status": "running running", "health": "ok ok"}, "status", "health and status"),
+    ],
+    ids=str,
+)
+def test_second_column_of_states_is_a_doubt(columns, state, doubt):
+    found = states_of(**{key: words.split() for key, words in columns.items()})
+    assert found == (state, [f"{doubt} look like states"] if doubt else [])
+
+
 DECOYS = [
     entry(
         "/console/hosts", {"data": [{"name": f"edge-{n}", "ip": f"192.0.2.{n}", "status": "online"} for n in (1, 2, 3)]}
@@ -198,6 +224,7 @@ def test_engine_list_comes_before_lists_of_other_things():
 
 UNPROVED = {
     "no word for engines is in its path": [list_of(rows(1, 2), path="/api/v1/list")],
+    "its path may select engines": [list_of(rows(1, 2), path=f"{PATH}/running")],
     "its path is about something else": [list_of(rows(1, 2), path="/engine/tasks")],
     "only one host of the inventory is in it": [list_of(rows(1, 9))],
     "an engine is in it twice": [list_of(rows(1, 2, 2))],
