@@ -333,7 +333,7 @@ def test_recorded_answer_is_shown_as_a_run_understands_it(line, answer):
     ("status", "body", "line"),
     [
         (200, "-----LICENSE-----", "license: license: HTTP 200"),
-        (200, {"code": 3, "msg": "expired"}, "license: it is a message: HTTP 200 expired"),
+        (200, {"code": 3, "msg": "expired"}, "license: it reports an error: HTTP 200 expired"),
         (403, {"msg": "no right"}, "license: HTTP 403: HTTP 403 no right"),
     ],
 )
