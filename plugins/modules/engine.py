@@ -55,7 +55,7 @@ options:
     elements: str
   wait:
     description:
-      - Whether to wait until O(engine_list) shows the engine as running. An entry that stays as it was before the request
+      - Whether to wait until O(engine_list) shows the engine as running. An entry that does not change after the request
         is not about this installation.
       - The API documents no other way to see the end of an installation, so O(engine_list) is required then.
     type: bool
