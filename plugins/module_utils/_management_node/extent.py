@@ -300,7 +300,7 @@ def reports_end(signs: Signs, length: int) -> bool:
     return numbers or any(_read_extent(sign, length, 1) == "end" for sign in signs)
 
 
-def find_more(signs: Signs, read: int, pages: int, *, has_total: bool = False) -> Sign | None:
+def find_more(signs: Signs, read: int, pages: int, *, has_total: bool) -> Sign | None:
     """Return the sign that reports more than ``read`` engines on ``pages`` pages.
 
     ``has_total``: whether the operator names the total, so that other numbers of engines and pages decide nothing.

@@ -262,6 +262,7 @@ def test_gap_of_one_answer(kind, others):
         ("", {"top": {"code": 1}, "complete": True}),
         ("", {"top": {"code": 7}, "complete": True}),
         ("", {"others": {"count": 30}, "rows": 30, "path": "/api/engines?page=1&limit=90"}),
+        ("", {"others": {"count": 30}, "rows": 30, "path": "/api/engines?limit=90&rows=0"}),
         ("", {"headers": {"Content-Range": "bytes 0-200/201"}, "complete": True}),
         *(("part", {"headers": headers, "complete": True}) for headers in (
             {"Link": '<https://x/?page=1>; rel="first", <https://x/?page=9>; rel="last"'}, {"X-Result-Count": "30"},
