@@ -131,6 +131,7 @@ ANSWERS = [
     ("rejected", 200, '{"failed":true}', JSON),
     ("rejected", 200, '{"status":{"code":1,"message":"fail"}}', JSON),
     ("exists", 200, '{"meta":{"code":1,"msg":"already exists"}}', JSON),
+    ("exists", 409, '{"msg":"engine already exists","id":3}', JSON),
     ("requested", 200, '{"rc":0}', JSON),
     ("requested", 200, '{"id":7,"failed":0}', JSON),
     *(
