@@ -435,6 +435,7 @@ INSTALLS = [
     _install("302 to single sign-on", "unknown", answer(302, "", "Location: https://sso.example/login"), cause="redirect to"),
     _install("GB 18030 without a charset", "exists", answer(200, "引擎已存在".encode("gb18030"), kind="text/html")),
     _install("gzip", "exists", answer(200, gzip.compress(b'{"code":1,"msg":"already exists"}'), "Content-Encoding: gzip")),
+    _install("gzip without a body", "requested", answer(201, "", "Content-Encoding: gzip")),
     _install("two content codings", "unknown", answer(200, gzip.compress(gzip.compress(b'{"code":0}')), "Content-Encoding: gzip, gzip")),
     _install("two headers of codings", "unknown", answer(200, b"", "Content-Encoding: gzip", "Content-Encoding: gzip")),
     _install("endless body", "unknown", flood(message(200, b"", length=-1), b"x" * 65536)),
