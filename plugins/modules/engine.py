@@ -176,6 +176,9 @@ def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Resu
         client.log_in()
         return Result(True, {"msg": "Would request the installation of %s on %s." % (engine.name, engine.manage_ip)})
     before = _read_states(client, engine, engine_list) if engine_list else None
+    if engine_list and before is None:
+        summary = "Engine list is the copy of a cache: it does not show the end of an installation. Nothing was sent."
+        raise FleetError("engine_list_incomplete", summary, "Exclude its path from the cache, or do not set wait.")
     done = request_install(client, engine, options)
     values: Dict[str, Any] = dict(outcome=done.outcome, status_code=done.status_code, answer=done.answer)
     words = "already installed" if done.outcome == EXISTS else "requested"

@@ -11,6 +11,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.install
 from ansible_collections.slb.fleet.plugins.modules import engine
 
 UNAVAILABLE = FleetError("management_node_unavailable", "x", "y")
+OLD = Gap("stale", "old")
 ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "state", "running": ["up"]}
 
 
@@ -18,7 +19,8 @@ ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "sta
 def request_engine(monkeypatch):
     """Return the result, or the error, of a request after which the engine list shows these states in turn."""
 
-    def request(*states, outcome="requested", before=None, gap=NO_GAP, **options):
+    def request(*states, outcome="requested", before=None, gaps=(), **options):
+        gap = itertools.chain(gaps, itertools.repeat(gaps[-1] if gaps else NO_GAP))
         now, shown = [0.0], itertools.chain([before], states, itertools.repeat(states[-1] if states else None))
 
         def fetch(_client, _engine_list):
@@ -26,7 +28,7 @@ def request_engine(monkeypatch):
             if isinstance(state, FleetError):
                 raise state
             other = {"name": "edge-2", "address": "192.0.2.1", "state": "running"}
-            return Listing([other, *([{**other, "name": "edge-1", "state": state}] if state else [])], gap)
+            return Listing([other, *([{**other, "name": "edge-1", "state": state}] if state else [])], next(gap))
 
         monkeypatch.setattr(engine, "fetch_engines", fetch)
         monkeypatch.setattr(engine, "request_install", lambda *_arguments: Install(outcome, 200, "OK"))
@@ -82,8 +84,13 @@ def test_entry_that_stays_as_before_the_request_shows_no_end(request_engine, bef
     assert request_engine(*states, before=before).get("code") == code
 
 
-def test_copy_of_a_cache_shows_no_end(request_engine):
-    assert request_engine("running", gap=Gap("stale", "old"))["code"] == "deployment_in_progress"
+@pytest.mark.parametrize(
+    ("gaps", "code", "is_sent"),
+    [((NO_GAP, OLD), "deployment_in_progress", True), ((OLD, NO_GAP), "engine_list_incomplete", False)],
+)
+def test_copy_of_a_cache_shows_neither_begin_nor_end(request_engine, gaps, code, is_sent):
+    result = request_engine("running", gaps=gaps)
+    assert (result["code"], "outcome" in result) == (code, is_sent)
 
 
 def test_list_that_cannot_be_read_sends_no_request(request_engine):
