@@ -38,6 +38,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_unknown_engines": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
+    "timeout_group": {"type": "str"},
 }
 
 
@@ -56,6 +57,11 @@ class ActionModule(HostAction):
             failed = _failed_plan(error)
             join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
+        if options["timeout_group"] and host.variables["host_timeout"] != self._task.timeout:
+            host.note_size()
+            result: dict[str, Any] = {"changed": False}
+            join_groups(self, [options["timeout_group"]], result)
+            return result
         requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
         host.reserve()
         was_unavailable = phase == "compare" and planned["plan"].get("engine_list") == "unavailable"
@@ -64,21 +70,15 @@ class ActionModule(HostAction):
         # A management node that hangs is no failure of the host.
         host.end = self.time_before_end(_HOST_SECONDS)
         host.fetch_list(LIST_AGE_SECONDS if is_deploying else None)
-        if phase == "compare":
-            if "slb_host" not in planned:
-                more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
-                return {**planned, **more, "changed": False}
-            slb_host = planned["slb_host"]
-        else:
-            gather = self.on_host_again if is_deploying else self.on_host
-            answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]})
-            raise_failure(answer)
-            slb_host = answer.get("slb_host") or {}
+        if phase == "compare" and "slb_host" not in planned:
+            more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
+            return {**planned, **more, "changed": False}
+        slb_host = planned["slb_host"] if phase == "compare" else self._gather_facts(is_again=is_deploying)
         is_compared = is_deploying or phase == "compare"
         plan = host.plan(slb_host, requests, is_compared=is_compared)
         if is_compared and not requests:
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
-        result: dict[str, Any] = {"changed": False}
+        result = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan)
         elif plan.action in ("install", "replace") and not host.policy.remediates:
@@ -88,6 +88,12 @@ class ActionModule(HostAction):
             unknown = _unknown_variables(host, variables)
             result.update({"warnings": unknown} if unknown else {})
         return self._result(host, slb_host, plan, options, result, requests)
+
+    def _gather_facts(self, *, is_again: bool) -> dict[str, Any]:
+        gather = self.on_host_again if is_again else self.on_host
+        answer = gather("host_info", {"subset": ["engine_container", "record", "ports", "motd"]})
+        raise_failure(answer)
+        return answer.get("slb_host") or {}
 
     def _record(self, host: FleetHost, slb_host: Mapping[str, Any], plan: Plan) -> tuple[dict[str, Any], Plan]:
         arguments = {

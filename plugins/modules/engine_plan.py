@@ -58,6 +58,12 @@ options:
   license_group:
     description: The group that the host joins if C(slb_license_dest) is set.
     type: str
+  timeout_group:
+    description:
+      - The group that the host joins, without being contacted, if its C(slb_host_timeout) is not the number in the keyword
+        C(timeout) of the task. A later task checks the hosts of the group.
+      - A number costs each host less than a template.
+    type: str
 seealso:
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_info
@@ -77,7 +83,7 @@ EXAMPLES = r"""
 RETURN = r"""
 plan:
   description: What to do, and why.
-  returned: always
+  returned: always, unless the host joins O(timeout_group)
   type: dict
   contains:
     action:

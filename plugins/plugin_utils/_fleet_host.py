@@ -203,10 +203,13 @@ class FleetHost:
         limit = self.variables["max_replaced"]
         if isinstance(limit, int):
             return limit
-        # The check has all hosts of the run; the plays that follow have fewer.
-        self.reservations.note("sizes", str(self.size))
+        self.note_size()
         size, share = max(map(int, self.reservations.noted("sizes"))), float(limit.rstrip("%"))
         return max(1, int(size * share / 100)) if share else 0
+
+    def note_size(self) -> None:
+        """Note the number of hosts of the play: the first has all hosts of the run, those that follow have fewer."""
+        self.reservations.note("sizes", str(self.size))
 
     def list_age(self, planned: Mapping[str, Any]) -> float:
         """Return the maximum age of the engine list before a change, in seconds.

@@ -6,8 +6,9 @@ and the ratio of rollout to ping; and the slopes of log CPU over log hosts, whic
 --troubled, a tenth of the hosts has work, fails or is unreachable. With --report, prints instead the part of the
 callback slb.fleet.report, with its files, in the CPU time of rollout: for a healthy fleet of the last size.
 
-With --gate it is a test: the slope of rollout is at most 0.05 above that of ping for a healthy fleet, and 0.1 for a
-troubled one. If a bound is exceeded, both are measured again, because another program on the machine adds costs.
+With --gate it is a test. For a healthy fleet, the slope of rollout is at most 0.05 above that of ping, and the ratio at
+most 1.2 in the largest; for a troubled one, the slope is at most 0.1 above. If a bound is exceeded, both are measured
+again, because another program on the machine adds costs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import wraps
-from math import log
+from math import inf, log
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -153,17 +154,18 @@ def show(costs: dict[int, dict[str, Run]]) -> None:
 
 
 def gate(sizes: list[int], troubled: bool, folder: Path) -> bool:
-    """Return whether the cost of a host does not grow with the fleet: by the lowest costs of up to three turns."""
-    most = 0.1 if troubled else 0.05
+    """Return whether a host costs little, in a large fleet as well: by the lowest costs of up to five turns."""
+    most, most_ratio = (0.1, inf) if troubled else (0.05, 1.2)
     least: dict[int, dict[str, Run]] = {}
-    for _turn in range(3):
+    for _turn in range(5):
         for size in sizes:
             seen = measure(size, troubled, folder)
             least[size] = {name: min(run, least.get(size, seen)[name]) for name, run in seen.items()}
         show(least)
-        if slope(least, "rollout") - slope(least, "ping") <= most:
+        rollout, ping = least[sizes[-1]].values()
+        if slope(least, "rollout") - slope(least, "ping") <= most and rollout.cpu <= most_ratio * ping.cpu:
             return True
-    print(f"The slope of rollout is more than {most} above that of ping.")
+    print(f"The slope of rollout is more than {most} above that of ping, or its ratio to ping more than {most_ratio}.")
     return False
 
 

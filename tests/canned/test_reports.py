@@ -68,6 +68,19 @@ def test_check_mode_without_a_report_is_refused(tmp_path):
     assert output.count("Callback slb.fleet.report not enabled") == 1
 
 
+def test_time_limit_of_a_host_holds_for_its_check(tmp_path):
+    fleet = Canned(tmp_path, edge_1="healthy", edge_2="healthy after 20", edge_3="healthy", edge_4="work")
+    folder = tmp_path / "host_vars"
+    folder.mkdir()
+    for name, limit in (("edge-2", 10), ("edge-3", "90"), ("edge-4", 300)):
+        (folder / name).write_text(f"slb_host_timeout: {limit!r}")
+    status, output = fleet.run("slb.fleet.rollout")
+    assert status == 2, output
+    assert fleet.statuses == {"edge-1": "healthy", "edge-2": "failed", "edge-3": "healthy", "edge-4": "healthy"}, output
+    assert fleet.hosts["edge-2"]["code"] == "host_timeout"
+    assert [each["code"] for each in fleet.hosts["edge-4"]["changes"]] == ["record_verified"]
+
+
 def test_diagnose_shows_hosts_with_work_and_with_v_all(tmp_path):
     fleet = Canned(tmp_path, edge_1="healthy", edge_2="work")
     _status, output = fleet.run("slb.fleet.diagnose")

@@ -19,6 +19,7 @@ from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_ho
     LIST,
     OTHER_ENGINE,
     facts,
+    host,
 )
 
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1", "base_url": "https://console.example"}
@@ -164,6 +165,28 @@ def test_license_group_has_hosts_with_a_license_dest(dest, groups):
     action = Action(HEALTHY, group="work", license_group="license")
     action.run_with(license_dest=dest, license_src="/etc/y" if dest else None)
     assert action.groups == groups
+
+
+@pytest.mark.parametrize(("given", "is_checked"), [(None, True), ("", True), ("60", True), (61, False), (15, False)])
+def test_host_with_its_own_time_limit_is_left_to_a_later_task(given, is_checked):
+    action = Action(ABSENT, group="work", timeout_group="own")
+    action._task.timeout, action._began = 60, 0
+    result = action.run_with(host_timeout=given)
+    assert ("plan" in result, action.groups) == (is_checked, ["work" if is_checked else "own"])
+    assert (len(action.calls), result["changed"]) == (is_checked, False)
+
+
+def test_share_of_replacements_is_of_all_hosts_of_the_run(tmp_path):
+    """50% of the four of the first task are two hosts, also if the later task has one alone."""
+    known = {"engine_list": LIST, "max_replaced": "50%"}
+    first = Action(timeout_group="own")
+    first._task.timeout, first._began = 60, 0
+    first.run_with(host_timeout=61, **known)
+    later = [host(tmp_path, number, size=1, **known) for number in (1, 2, 3)]
+    for each in later:
+        each.fetch_list()
+    plans = [each.plan(facts(number), 0, is_compared=True) for number, each in enumerate(later, 1)]
+    assert [plan.action for plan in plans] == ["replace", "replace", "fail"]
 
 
 def test_unknown_variable_is_a_warning_once_in_a_run():
@@ -383,9 +406,9 @@ def test_record_that_is_not_written_is_a_failure(answer, code):
 
 
 def test_record_is_written_only_on_demand_and_if_needed():
-    for host in (Action(LEFTOVER), Action(HEALTHY, record=True), Action(ABSENT, record=True)):
-        assert "has_recorded" not in host.run_with(unverified_engine="adopt")
-        assert len(host.calls) == 1
+    for action in (Action(LEFTOVER), Action(HEALTHY, record=True), Action(ABSENT, record=True)):
+        assert "has_recorded" not in action.run_with(unverified_engine="adopt")
+        assert len(action.calls) == 1
 
 
 @pytest.mark.parametrize(("is_checked", "groups"), [(False, ["work"]), (True, [])])
