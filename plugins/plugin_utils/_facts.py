@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,35 +96,35 @@ FACTS = {
     "stopped_leftovers": Maybe([name]),
     "ports": Maybe([{"port": integer, "process": Maybe(text)}]),
     "motd": Maybe({"bytes": Maybe(number), "sources": Maybe([{"source": text, "bytes": Maybe(number)}])}),
-    "interfaces": Maybe([Mapping]),
+    "interfaces": Maybe([dict]),
 }
 """Of ``host_info``, as a plan needs them."""
 _CHANGED_CONTAINER = {
     "record": Maybe({**_RECORD, "state": Maybe(_RECORD["state"])}),
     "set_aside_as": Maybe(text),
     **dict.fromkeys(("restored", "started", "is_replaced", "is_unknown"), Maybe(bool)),
-    **dict.fromkeys(("before", "after"), Maybe(Mapping)),
+    **dict.fromkeys(("before", "after"), Maybe(dict)),
 }
 ALWAYS = {
     **dict.fromkeys(("changed", "failed"), Maybe(bool)),
     **dict.fromkeys(("msg", "code", "fix", "exception"), Maybe(text)),
-    "diff": Maybe(lambda value: isinstance(value, (Mapping, list))),
+    "diff": Maybe(lambda value: isinstance(value, (dict, list))),
     "warnings": Maybe([text]),
 }
 RETURNED: Mapping[str, Mapping[str, Any]] = {
     "host_info": {"slb_host": Maybe({key: Maybe(schema) for key, schema in FACTS.items()})},
     "_engine_step": _CHANGED_CONTAINER,
     "engine_container": _CHANGED_CONTAINER,
-    "engine_record": {"record": Maybe(Mapping), "is_unknown": Maybe(bool)},
+    "engine_record": {"record": Maybe(dict), "is_unknown": Maybe(bool)},
     "motd": {"moved": Maybe(bool), "backup_file": Maybe(text)},
     "login": {"sessionid": Maybe(text), "tls_fingerprint": Maybe(text)},
     "engine": {**dict.fromkeys(("outcome", "state", "answer"), Maybe(text)), "status_code": Maybe(integer)},
     "engine_info": {
-        **{"engines": Maybe([Mapping]), "unmapped": Maybe([text])},
+        **{"engines": Maybe([dict]), "unmapped": Maybe([text])},
         **{"complete": Maybe(bool), "incomplete_cause": Maybe(text)},
     },
     "interface": {
-        **dict.fromkeys(("adopted", "released", "left_alone"), Maybe([Mapping])),
+        **dict.fromkeys(("adopted", "released", "left_alone"), Maybe([dict])),
         **dict.fromkeys(("rolled_back", "pending"), Maybe([text])),
         "token": Maybe(text),
     },
@@ -134,29 +134,32 @@ RETURNED: Mapping[str, Mapping[str, Any]] = {
 
 
 def check(value: Any, schema: Any) -> None:
-    """Raise FleetError ``host_answer_invalid`` unless the value fits the schema."""
-    wrong = _find_invalid(value, schema, "")
+    """Raise FleetError ``host_answer_invalid`` unless the value, of data as JSON has them, fits the schema."""
+    wrong = _find_invalid(value, schema)
     if wrong is not None:
         raise FleetError(
             "host_answer_invalid",
-            f"Answer of this host invalid: {wrong.lstrip('.') or 'facts'} missing, or of a wrong type or size.",
+            f"Answer of this host invalid: {wrong.rstrip('.') or 'facts'} missing, or of a wrong type or size.",
             "Check the host before you trust it again: its module did not return facts.",
         )
 
 
-def _find_invalid(value: Any, schema: Any, path: str) -> str | None:
+def _find_invalid(value: Any, schema: Any) -> str | None:
     """Return the path of the first value that does not fit; None if all fit."""
     if isinstance(schema, Maybe):
-        return None if value is None else _find_invalid(value, schema.schema, path)
-    if isinstance(schema, Mapping):
-        if not isinstance(value, Mapping):
-            return path
-        parts = ((value.get(key), each, f"{path}.{key}") for key, each in schema.items())
-    elif isinstance(schema, list):
-        if not isinstance(value, Sequence) or isinstance(value, str):
-            return path
-        parts = ((item, schema[0], path) for item in value)
-    else:
-        is_valid = isinstance(value, schema) if isinstance(schema, type) else schema(value)
-        return None if is_valid else path
-    return next((wrong for part in parts if (wrong := _find_invalid(*part)) is not None), None)
+        return None if value is None else _find_invalid(value, schema.schema)
+    if isinstance(schema, dict):
+        if not isinstance(value, dict):
+            return ""
+        for key, each in schema.items():
+            wrong = _find_invalid(value.get(key), each)
+            if wrong is not None:
+                return f"{key}.{wrong}"
+        return None
+    if isinstance(schema, list):
+        if not isinstance(value, list):
+            return ""
+        found = (_find_invalid(item, schema[0]) for item in value)
+        return next((wrong for wrong in found if wrong is not None), None)
+    is_valid = isinstance(value, schema) if isinstance(schema, type) else schema(value)
+    return None if is_valid else ""

@@ -51,6 +51,8 @@ _NAMES = {"name": "slb_engine_name", "base_url": "slb_base_url", **{each: f"slb_
 POLL_SECONDS = 5
 """Seconds between two checks of a deployment, as in the role's tasks."""
 
+_UNKNOWN, _NOT_CONFIGURED = State(), Listed("not_configured")
+
 
 @dataclass
 class FleetHost:
@@ -69,9 +71,9 @@ class FleetHost:
     is_limited: bool
     end: float = math.inf
     reservations: Reservations = field(default_factory=Reservations)
-    last_state: State = field(default_factory=State)
+    last_state: State = _UNKNOWN
     _conflict: str = ""
-    _listed: Listed = field(default_factory=lambda: Listed("not_configured"))
+    _listed: Listed = _NOT_CONFIGURED
 
     @classmethod
     def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, phase: str = "check") -> FleetHost:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from io import FileIO
 from pathlib import Path
 
 from ansible import constants
@@ -26,33 +27,33 @@ class Reservations:
 
     def reserve(self, subject: str, host: str) -> list[str]:
         """Note that ``host`` wants ``subject``. Return the other hosts that want it. Raises FleetError."""
-        self.note(subject, host)
-        return sorted(set(self.noted(subject)) - {host})
+        with self._append(subject, host) as file:
+            file.seek(0)
+            return sorted(set(_lines_of(subject, file.read())) - {host})
 
     def note(self, subject: str, line: str) -> None:
         """Append ``line``. Raises FleetError."""
+        self._append(subject, line).close()
+
+    def noted(self, subject: str) -> list[str]:
+        """Return the lines of ``subject``."""
         try:
-            digest = _digest(subject)
-            descriptor = os.open(self._file(digest), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            try:
-                os.write(descriptor, f"{digest} {line}\n".encode())
-            finally:
-                os.close(descriptor)
+            return _lines_of(subject, Path(self._file(subject)).read_bytes())
+        except FileNotFoundError:
+            return []
+
+    def _append(self, subject: str, line: str) -> FileIO:
+        try:
+            descriptor = os.open(self._file(subject), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+            file = FileIO(descriptor, "r+")
+            file.write(f"{_digest(subject)} {line}\n".encode())
         except OSError as error:
             raise FleetError(
                 "run_cache_not_writable",
                 f"Reservation not written to {self._folder}: {error.strerror}.",
                 "Free space there, or set ANSIBLE_LOCAL_TEMP to another folder.",
             ) from None
-
-    def noted(self, subject: str) -> list[str]:
-        """Return the lines of ``subject``."""
-        digest = _digest(subject)
-        try:
-            lines = self._file(digest).read_text(encoding="utf-8").splitlines()
-        except FileNotFoundError:
-            return []
-        return [line[len(digest) + 1 :] for line in lines if line.startswith(digest)]
+        return file
 
     def is_reserved(self, subject: str) -> bool:
         return bool(self.noted(subject))
@@ -66,9 +67,15 @@ class Reservations:
             return False
         return True
 
-    def _file(self, digest: str) -> Path:
-        return self._folder / f"slb-fleet-{digest[:2]}"
+    def _file(self, subject: str) -> str:
+        # A text: each healthy host would pay for the code of pathlib.
+        return f"{self._folder}/slb-fleet-{_digest(subject)[:2]}"
 
 
 def _digest(subject: str) -> str:
     return hashlib.sha256(subject.encode()).hexdigest()[:32]
+
+
+def _lines_of(subject: str, content: bytes) -> list[str]:
+    prefix = f"{_digest(subject)} "
+    return [line[len(prefix) :] for line in content.decode().splitlines() if line.startswith(prefix)]
