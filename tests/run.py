@@ -48,22 +48,26 @@ BUSY = (
     Stage("hostile", "pytest --numprocesses 2 --dist loadfile tests/hostile", thorough=True),
     Stage("canned", "pytest --numprocesses 2 tests/canned", thorough=True),
     Stage("awx", "tests/tools/awx-modules && pytest --numprocesses 2 tests/awx", thorough=True),
+    Stage("all-histories", "pytest --numprocesses 2 --maxschedchunk 1 -m long tests/histories", thorough=True),
 )
-# Lanes of stages that mostly wait for a lab. They run side by side, and go first.
+# Lanes of stages that mostly wait for a lab, each with its own one. They run side by side, and go first.
 LABS = (
-    Stage("integration", "pytest tests/integration", priority=0),
-    Stage("lab", "pytest tests/lab/tests", thorough=True, priority=0),
+    (
+        Stage("integration", "pytest tests/integration --ignore tests/integration/deployment", priority=0),
+        Stage("lab", "pytest tests/lab/tests", thorough=True, priority=0),
+    ),
+    (Stage("deployment", "SLB_TEST_LAB=deployment pytest tests/integration/deployment", thorough=True, priority=0),),
+    (Stage("ee", "pytest tests/ee", thorough=True, priority=0),),
 )
-EE = (Stage("ee", "pytest tests/ee", thorough=True, priority=0),)
 # One uses all processors, one measures their time, and in one galaxy-importer limits the time of ansible-lint.
 ALONE = (
     # Dealt out test by test: those that take long are the first in their file.
-    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 tests/histories"),
+    Stage("histories", "pytest --numprocesses 2 --maxschedchunk 1 -m 'not long' tests/histories"),
     Stage("scale", "tests/tools/python tests/bench/scale.py --gate", thorough=True, priority=0),
     Stage("artifact", "tests/tools/candidate --import", thorough=True, priority=0),
 )
 DOCKER = Stage("docker", "tests/tools/kernel-room && tests/tools/docker-engine up")
-STAGES = (*ALONE, DOCKER, *BUSY, *LABS, *EE)
+STAGES = (*ALONE, DOCKER, *BUSY, *(stage for lane in LABS for stage in lane))
 
 
 def run(stage: Stage, variables: dict[str, str]) -> bool:
@@ -106,7 +110,7 @@ def main(names: list[str], *, is_thorough: bool) -> int:
         PYTEST_ADDOPTS="" if is_thorough else "-m 'not long'",
     )
     wanted = {stage for stage in STAGES if stage.name in names or (not names and (is_thorough or not stage.thorough))}
-    lanes = [[stage for stage in lane if stage in wanted] for lane in (LABS, EE)]
+    lanes = [[stage for stage in lane if stage in wanted] for lane in LABS]
     first = [*(stage for stage in ALONE if stage in wanted), *([DOCKER] if DOCKER in wanted or any(lanes) else [])]
     results = [run(stage, variables) for stage in first]
     with ThreadPoolExecutor(2) as busy, ThreadPoolExecutor() as labs:
