@@ -170,7 +170,7 @@ class NetworkState(NamedTuple):
 
 
 def gather_network() -> NetworkState:
-    """NetworkState at the network once. Raises FleetError if the kernel cannot be asked."""
+    """Read the state of the network once. Raises FleetError if the kernel cannot be asked."""
     links = [link for link in _ip("-details", "address", "show") if "ifname" in link]
     routes = flatten_routes(_ip("route", "show", "table", "all") + _ip("-6", "route", "show", "table", "all"))
     devices: Dict[str, List[str]] = {}
