@@ -66,6 +66,7 @@ from typing import Any
 
 from ansible import constants, context
 from ansible.plugins.callback import CallbackBase
+from ansible.utils.color import stringc
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import expand_home
@@ -224,9 +225,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
                 self._show(["", f"EACH HOST {'*' * 69}", *host_lines(document)])
 
     def _show(self, text: Iterable[str]) -> None:
-        is_stderr = not is_stdout_text()
-        for line in text:
-            self._display.display(line, color=_color(line), stderr=is_stderr)
+        # In one call: AWX makes an event of each.
+        colored = (stringc(line, color) if (color := _color(line)) else line for line in text)
+        self._display.display("\n".join(colored), stderr=not is_stdout_text())
 
     def _keep_files(self) -> None:
         next_writing = 0.0
@@ -260,7 +261,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
 
 def _color(line: str) -> str | None:
-    """Return Ansible's color for a line of the end; Display uses none if the output is no terminal."""
+    """Return Ansible's color for a line of the end; ``stringc`` uses none if the output is no terminal."""
     if line.startswith("Result:"):
         return str(constants.COLOR_OK if line.split()[1] == "OK" else constants.COLOR_ERROR)
     if line.startswith("  ! "):
