@@ -108,7 +108,7 @@ def inspect(runtime: Optional[str], identity: str) -> Container:
     """Return the container with this id, whatever its name is. Other runtimes are asked if ``runtime`` is missing."""
     programs = runtimes.installed()
     asked = [runtime] if runtime in programs else programs
-    seen = [_read_container(program, identity, f"id={identity}") for program in asked if program]
+    seen = [_read_container(program, identity) for program in asked if program]
     for container in seen:
         if container.state not in ("absent", "unknown"):
             return container
@@ -123,12 +123,12 @@ def find_leftovers() -> Dict[str, bool]:
     """Return the names of set-aside containers, each with whether it runs."""
     found: Dict[str, bool] = {}
     for runtime in runtimes.installed():
-        listed = runtimes.run(
-            runtime, "ps", "--all", "--filter", f"name=^/?{LEFTOVER}", "--format", "{{.Names}} {{.Status}}"
-        )
+        listed = runtimes.run(runtime, "ps", "--all", "--format", "{{.Names}} {{.Status}}")
         for line in listed.stdout.splitlines() if listed.rc == 0 else []:
-            name, _blank, status = line.strip().partition(" ")
-            found[name] = status.startswith("Up")
+            names, _blank, status = line.strip().partition(" ")
+            name = next((name for name in names.split(",") if name.startswith(LEFTOVER)), None)
+            if name:
+                found[name] = status.startswith("Up")
     return found
 
 
@@ -468,7 +468,7 @@ def _inspect_known(aside: Dict[str, Any]) -> Container:
 
 def _find_once() -> Container:
     programs = runtimes.installed()
-    seen = [_read_container(program, NAME, f"name=^/?{NAME}$") for program in programs]
+    seen = [_read_container(program, NAME) for program in programs]
     found = [container for container in seen if container.state not in ("absent", "unknown")]
     if any(container.id != found[0].id for container in found):
         why = "Docker and Podman both have a container slb"
@@ -496,7 +496,8 @@ def _check_ended(seen: Container) -> Container:
     return seen._replace(state="unknown", why=why, fix=fix)
 
 
-def _read_container(runtime: str, name: str, selection: str) -> Container:
+def _read_container(runtime: str, name: str) -> Container:
+    """Return the container with this name or id."""
     obstacle = runtimes.find_obstacle(runtime)
     if obstacle:
         return Container("unknown", name, runtime=runtime, why=obstacle.why, fix=obstacle.fix)
@@ -513,13 +514,14 @@ def _read_container(runtime: str, name: str, selection: str) -> Container:
         if inspected.is_killed:
             why = f"`{runtime} container inspect {name}`: {inspected.words}"
             break
-        # The words for "no such container" differ between versions; an empty list does not.
-        listed = runtimes.run(runtime, "ps", "--all", "--quiet", "--filter", selection)
+        # The words for "no such container" differ between versions, and so does what a filter finds; a list does not.
+        listed = runtimes.run(runtime, "ps", "--all", "--no-trunc", "--format", "{{.ID}} {{.Names}}")
         if listed.rc != 0:
             why = f"{runtime} does not answer: {listed.words}"
             fix = next((own.format(runtime) for words, own in _SILENCE if re.search(words, listed.words)), fix)
             break
-        if not listed.stdout.strip():
+        # Docker adds the names that links give a container.
+        if not any(name in re.split("[ ,]", line) for line in listed.stdout.splitlines()):
             return _check_absent(runtime, name)
         why = f"{runtime} lists it but cannot inspect it: {inspected.words}"
     return Container("unknown", name, runtime=runtime, why=why, fix=fix)

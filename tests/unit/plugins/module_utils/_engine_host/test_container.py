@@ -26,7 +26,7 @@ def inspected(status="exited", pid=0, **values):
 
 
 HANGS = "{ echo >>hung; /bin/sleep 60; }"
-INSPECT_HANGS = f"[ $1 = ps ] && echo c1 || {HANGS}"
+INSPECT_HANGS = f"[ $1 = ps ] && echo c1 slb || {HANGS}"
 FOUND, NOTHING = f"echo '{inspected()}'", "[ $1 = ps ]"
 
 
@@ -138,7 +138,7 @@ def test_find_reads_the_health_check(programs, monkeypatch, runtime, health, che
 
 
 BUILDAH = '[ $1 = ps ] || exit 125; case "$*" in *--external*) '
-MADE_MEANWHILE = f"case $1 in container) [ -e made ] && {FOUND} || exit 1;; ps) : >made; echo c1;; esac"
+MADE_MEANWHILE = f"case $1 in container) [ -e made ] && {FOUND} || exit 1;; ps) : >made; echo c1 other,slb;; esac"
 RESTARTING = f"[ -e second ] && echo '{inspected('restarting')}' || {{ : >second; {FOUND}; }}"
 
 
@@ -152,6 +152,8 @@ RESTARTING = f"[ -e second ] && echo '{inspected('restarting')}' || {{ : >second
         ({"docker": MADE_MEANWHILE}, "exited"),
         # Between two starts of a crash loop, Docker reports "exited".
         ({"docker": RESTARTING}, "restarting"),
+        # Other containers; Podman's filter finds the first one for ^/?slb$.
+        ({"podman": "[ $1 = ps ] && printf '%s\\n' 'c1 old-slb' 'c2 slb-backend' 'c3 pod/slb'"}, "absent"),
         # The name is in the storage of Podman, without a container; an old Podman does not know the option.
         ({"podman": BUILDAH + "echo slb Storage;; esac"}, "unknown"),
         ({"podman": BUILDAH + "echo other Storage;; esac"}, "absent"),

@@ -46,7 +46,7 @@ def host(tmp_path, monkeypatch):
 
     def attempt(argv, timeout):
         fake.asked.append(argv)
-        words = " ".join(fake.ids) if "--no-trunc" in argv else ""
+        words = "\n".join(f"{each} other" if "--format" in argv else each for each in fake.ids) if "ps" in argv else ""
         return commands.Completed(argv, 0 if "ps" in argv else 1, words, "")
 
     monkeypatch.setattr(commands, "attempt", attempt)
