@@ -81,10 +81,12 @@ def decide(state: State, policy: Policy) -> Plan:
             # A cause that many hosts share has the same words for all.
             shown = summary if check.is_shared else f"{plan.summary} {summary}"
             plan = Plan("fail", code, shown, _text(check.fix, state, policy))
+    # A renamed container may be the engine: no other one is to take its name.
+    renamed = state.record.verified_name
     if plan.action in ("fail", "wait") and state.unresolved:
         names = " and ".join(aside.name for aside in state.unresolved)
         plan = replace(plan, fix=f"{plan.fix} Set aside: {names}; {RESTORE} restores the last one.".strip())
-    elif plan.action == "fail" and state.stopped_leftovers and state.container.state == "absent":
+    elif plan.action == "fail" and state.stopped_leftovers and state.container.state == "absent" and not renamed:
         # The record may be lost; the name of the leftover still shows what it was, and the name slb is free.
         last, runtime = max(state.stopped_leftovers), state.container.runtime
         restore = f"`{runtime} rename {last} slb` and `{runtime} start slb` on the host restore it"
@@ -368,6 +370,16 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        "leftover_running",
+        "the engine is healthy, and a container that was set aside runs, too",
+        lambda s, p: _is_healthy(s, p) and bool(s.running_leftovers) and not p.remediates,
+        "fail",
+        lambda s, p: (
+            f"Engine is healthy, but containers that were set aside run, too: {', '.join(s.running_leftovers)}."
+        ),
+        lambda s, p: f"{_stop_running_leftovers(s)}Find what started them, then run again.",
+    ),
+    Rule(
         "healthy",
         "the recorded container runs, the record holds, and engine list and health check, if any, confirm it",
         _is_healthy,
@@ -485,7 +497,8 @@ RULES: tuple[Rule, ...] = (
         "fail",
         lambda s, p: f"Verified container has another name: {s.record.verified_name}.",
         lambda s, p: (
-            f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host, or remove that container."
+            f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host. Remove that container only if "
+            "it is not the engine any more."
         ),
     ),
     Rule(

@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import time
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
@@ -506,10 +507,16 @@ def _read_container(runtime: str, name: str) -> Container:
         inspected = runtimes.run(runtime, "container", "inspect", name)
         if inspected.rc == 0:
             seen = _parse(runtime, name, inspected.stdout)
-            if seen.state not in LIVE or seen.state == "restarting" or _is_here(seen):
+            if seen.state not in LIVE or seen.state == "restarting":
+                return seen
+            obstacle = _find_halt(seen) if seen.state == "running" else None
+            if _is_here(seen) and not obstacle:
                 return seen
             why = f"{runtime} reports {seen.state}, but its main process {seen.pid} has ended"
             fix = f"Check the log of {runtime} on the host. Repair {runtime}, then run again."
+            if runtime == "podman":
+                fix = f"Run `podman stop --time 1 {name}` on the host, which corrects that state, then run again."
+            why, fix = obstacle or (why, fix)
             continue
         if inspected.is_killed:
             why = f"`{runtime} container inspect {name}`: {inspected.words}"
@@ -625,6 +632,20 @@ def _is_here(seen: Container) -> bool:
         return False
     # The runtimes name control groups after the id. With --cgroups=disabled, the parent (conmon, shim) has the id.
     return seen.id in processes.read(seen.pid, "cgroup") or seen.id in processes.read(process.parent, "cmdline")
+
+
+def _find_halt(seen: Container) -> Optional[runtimes.Obstacle]:
+    """Return why a running container does nothing: its main process is stopped, or its control group is frozen."""
+    process = processes.find(seen.pid)
+    if process and process.state == "T":
+        why = f"{seen.runtime} reports running, but its main process {seen.pid} is stopped"
+        return runtimes.Obstacle(why, f"Run `kill -CONT {seen.pid}` on the host, then run again.")
+    freezer = processes.find_freezer(seen.pid)
+    if freezer:
+        word, file = ("THAWED", freezer) if freezer.endswith(".state") else ("0", freezer.replace(".events", ".freeze"))
+        why = f"{seen.runtime} reports running, but its control group is frozen"
+        return runtimes.Obstacle(why, f"Run `echo {word} > {shlex.quote(file)}` on the host, then run again.")
+    return None
 
 
 def _podman_version() -> Tuple[int, int]:

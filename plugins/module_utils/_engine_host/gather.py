@@ -6,7 +6,7 @@
 import os
 from typing import Any, Dict, List
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, motd, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, motd, record, runtimes, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
 from ansible_collections.slb.fleet.plugins.module_utils._system import clock
 
@@ -14,7 +14,7 @@ SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
 
 
 def gather_facts(subset: List[str]) -> Dict[str, Any]:
-    """Return the facts of ``subset``. A healthy host costs one command and no search for a manager."""
+    """Return the facts of ``subset``. A healthy host costs one command, two if other containers run."""
     noted = record.read()
     engine = container.find_container()
     is_running = engine.state == "running" and not engine.restart_count
@@ -27,8 +27,9 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
     }
     if "engine_container" in subset:
         facts["engine_container"] = _gather_container(engine, is_healthy)
-        # The question is skipped if the engine runs, or if the runtime does not answer.
-        is_asked = not is_running and engine.state != "unknown"
+        # The question is skipped if the engine runs alone, or if the runtime does not answer.
+        is_alone = is_running and all(each.id == engine.id for each in runtimes.find_monitors())
+        is_asked = not is_alone and engine.state != "unknown"
         leftovers = container.find_leftovers() if is_asked else {}
         facts["running_leftovers"] = sorted(name for name, is_up in leftovers.items() if is_up)
         facts["stopped_leftovers"] = sorted(name for name, is_up in leftovers.items() if not is_up)

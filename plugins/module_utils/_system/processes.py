@@ -11,6 +11,7 @@ from typing import List, NamedTuple, Optional, Set
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 """Resolution of the start time of a process, in seconds."""
 UNIX_SOCKETS = "/proc/net/unix"
+CGROUPS = "/sys/fs/cgroup"
 _LISTENING = 0x10000
 
 
@@ -104,6 +105,19 @@ def listening_inodes(path: str) -> Set[int]:
         if len(fields) == 8 and int(fields[3], 16) & _LISTENING and os.path.realpath(fields[7]) == real:
             inodes.add(int(fields[6]))
     return inodes
+
+
+def find_freezer(pid: Optional[int]) -> str:
+    """Return the file that says that the control group of the process is frozen; empty if none does."""
+    for line in read(pid, "cgroup").splitlines():
+        controllers, _colon, path = line.partition(":")[2].partition(":")
+        file = {"": f"{CGROUPS}{path}/cgroup.events", "freezer": f"{CGROUPS}/freezer{path}/freezer.state"}.get(
+            controllers
+        )
+        with contextlib.suppress(OSError), open(file or os.devnull) as stream:
+            if re.search(r"^frozen 1$|^FR(OZEN|EEZING)$", stream.read(), re.MULTILINE):
+                return str(file)
+    return ""
 
 
 def is_in_container(pid: int) -> bool:

@@ -252,6 +252,13 @@ ROWS = [
     (host(container("absent")), RETIRES, "install", "not_installed"),
     (host(container("absent"), running_leftovers=("slb-leftover-1",)), RETIRES, "fail", "leftover_running"),
     (host(container("absent"), running_leftovers=("slb-leftover-1",)), Policy(), "install", "not_installed"),
+    (host(note=record(), running_leftovers=("slb-leftover-1",)), Policy(), "fail", "leftover_running"),
+    (
+        host(note=record(), listed="running", running_leftovers=("slb-leftover-1",)),
+        Policy(),
+        "fail",
+        "leftover_running",
+    ),
     # Safety checks
     (host(container(connections=2), listed="not_listed"), Policy(), "fail", "container_in_use"),
     (host(container(connections=None), listed="not_listed"), Policy(), "fail", "container_in_use"),
@@ -612,6 +619,8 @@ def test_failure_names_a_leftover_that_no_record_knows():
     assert "rename" not in decide(replace(stopped, stopped_leftovers=leftovers), Policy()).fix, "the name is taken"
     running = host(note=Record("invalid", "x"), listed="unavailable")
     assert "rename" not in decide(replace(running, stopped_leftovers=leftovers), Policy()).fix
+    renamed = host(container("absent"), record(verified_name="mine"), stopped_leftovers=leftovers)
+    assert decide(renamed, Policy()).fix.count("rename") == 1, "the engine may be the one that was renamed"
 
 
 @pytest.mark.parametrize("state", ["absent", "exited"])

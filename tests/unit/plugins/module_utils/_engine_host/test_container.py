@@ -183,6 +183,31 @@ def test_find_container(programs, monkeypatch, scripts, state):
         assert container.unknown_state(seen).code == "container_state_unknown"
 
 
+@pytest.mark.parametrize(
+    ("state", "cgroup", "files", "found"),
+    [
+        ("S", "0::/slb.scope", {"slb.scope/cgroup.events": "populated 1\nfrozen 0\n"}, "running"),
+        ("S", "0::/slb.scope", {"slb.scope/cgroup.events": "populated 1\nfrozen 1\n"}, "unknown"),
+        ("S", "7:freezer:/slb\n0::/", {"freezer/slb/freezer.state": "FROZEN\n"}, "unknown"),
+        ("S", "7:freezer:/slb\n0::/", {"freezer/slb/freezer.state": "THAWED\n"}, "running"),
+        ("S", "7:freezer:/gone", {}, "running"),
+        ("t", "", {}, "running"),  # a debugger has it
+        ("T", "", {}, "unknown"),
+    ],
+)
+def test_running_engine_that_is_halted_is_unknown(programs, monkeypatch, state, cgroup, files, found):
+    for name, content in files.items():
+        (programs / name).parent.mkdir(parents=True, exist_ok=True)
+        (programs / name).write_text(content)
+    program(programs, "docker", f"echo '{inspected('running', 7)}'")
+    process_seven(monkeypatch, cgroup=cgroup)
+    monkeypatch.setattr(container.processes, "CGROUPS", str(programs))
+    monkeypatch.setattr(container.processes, "find", lambda pid: container.processes.Process(pid, state, 1, 1))
+    monkeypatch.setattr(container, "_is_here", lambda seen: True)
+    seen = container.find_container()
+    assert (seen.state, bool(seen.fix)) == (found, found == "unknown"), seen
+
+
 def test_find_asks_only_the_runtime_of_this_machine(programs, monkeypatch):
     for name in ("DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"):
         monkeypatch.setenv(name, "tcp://198.51.100.7:2375")

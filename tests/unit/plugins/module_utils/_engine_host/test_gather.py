@@ -4,8 +4,9 @@ import os
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, sockets
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host import container, gather, record, runtimes, sockets
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.container import Container
+from ansible_collections.slb.fleet.plugins.module_utils._engine_host.runtimes import Monitor
 from ansible_collections.slb.fleet.plugins.module_utils._engine_host.sockets import Connections
 
 ALWAYS = {"root", "machine", "addresses"}
@@ -59,16 +60,19 @@ def test_facts_count_connections(facts, connections, count, peers):
 
 
 @pytest.mark.parametrize(
-    ("engine", "leftovers"),
+    ("engine", "others", "leftovers"),
     [
-        (Container("absent"), ["slb-leftover-1"]),
-        (Container("exited", id="f00d"), ["slb-leftover-1"]),
-        (Container("running", id="f00d", restart_count=1), ["slb-leftover-1"]),
-        (Container("running", id="f00d"), []),
-        (Container("unknown"), []),
+        (Container("absent"), [], ["slb-leftover-1"]),
+        (Container("exited", id="f00d"), [], ["slb-leftover-1"]),
+        (Container("running", id="f00d", restart_count=1), [], ["slb-leftover-1"]),
+        (Container("running", id="f00d"), [], []),
+        (Container("running", id="f00d"), ["beef"], ["slb-leftover-1"]),
+        (Container("unknown"), ["beef"], []),
     ],
 )
-def test_facts_have_leftovers_unless_the_engine_runs(facts, engine, leftovers):
+def test_facts_have_leftovers_unless_the_engine_runs_alone(facts, monkeypatch, engine, others, leftovers):
+    monitors = [Monitor(7, 1, "containerd-shim", each, 0) for each in ["f00d", *others]]
+    monkeypatch.setattr(runtimes, "find_monitors", lambda: monitors)
     found = facts("engine_container", engine=engine)
     assert found["running_leftovers"] == leftovers
     assert found["stopped_leftovers"] == (["slb-leftover-2"] if leftovers else [])
