@@ -497,8 +497,8 @@ RULES: tuple[Rule, ...] = (
         "fail",
         lambda s, p: f"Verified container has another name: {s.record.verified_name}.",
         lambda s, p: (
-            f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host. Remove that container only if "
-            "it is not the engine any more."
+            f"Run `{s.container.runtime} rename {s.record.verified_name} slb` on the host. Remove that container only "
+            "if it is not the engine any more."
         ),
     ),
     Rule(

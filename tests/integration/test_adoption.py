@@ -83,6 +83,10 @@ def test_adopted_interface_survives_a_reboot_and_is_released(fleet):
         refused = module(fleet, host, ANSWERED, state="absent")
         assert refused["code"] == "interface_not_released", refused
         shell(host, f"ip address del 192.0.2.7/24 dev {ANSWERED}")
+        shell(host, f"ip route add 192.0.2.0/24 dev {ANSWERED}")
+        refused = module(fleet, host, ANSWERED, state="absent")
+        assert (refused["code"], "192.0.2.0/24" in refused["msg"]) == ("interface_not_released", True), refused
+        shell(host, f"ip route del 192.0.2.0/24 dev {ANSWERED}")
         shell(host, f"ip link add br7 type bridge; ip link set {ANSWERED} master br7")
         refused = module(fleet, host, ANSWERED, state="absent")
         assert (refused["code"], "br7" in refused["msg"]) == ("interface_not_released", True), refused

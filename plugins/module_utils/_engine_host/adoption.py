@@ -478,6 +478,9 @@ def _why_not_released(each: Interface, ours: Dict[str, Any], seen: NetworkState)
     if added:
         addresses = ", ".join(added)
         return f"has addresses that were added ({addresses})", "Remove them in the web console first."
+    routes = interfaces.added_routes(each, seen)
+    if routes:
+        return f"has a route that was added ({routes[0]})", "Remove the route first, or keep the interface."
     default = {route.get("dev") for route in seen.routes if route.get("dst") == "default"}
     if each.name == seen.over_ssh:
         return "carries the SSH connection", "Connect over another interface, then run again."

@@ -272,6 +272,15 @@ def find_overlap(name: str, names: Set[str], seen: NetworkState) -> Optional[str
     return None
 
 
+def added_routes(each: Interface, seen: NetworkState) -> List[str]:
+    """Return the routes of the interface that neither the kernel, nor a lease, nor a router explains, in words.
+
+    ``ip`` shows no protocol for a route that a person added.
+    """
+    routes = [route for route in seen.routes if route.get("dev") == each.name and _is_lasting(route)]
+    return [_route_in_words(route) for route in routes if route.get("protocol") not in ("kernel", "dhcp", "ra")]
+
+
 def matching(seen: NetworkState, wanted: List[str]) -> List[Interface]:
     """Return the interfaces that any item of ``wanted`` names."""
     return [each for each in seen.interfaces if any(_meets(item, each) for item in wanted)]

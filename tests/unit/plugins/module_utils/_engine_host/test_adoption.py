@@ -487,7 +487,7 @@ def test_release_ignores_leases_and_the_time_of_use(host):
     adopted("ens9")
     path = host.path(recorded()["ens9"]["uuid"])
     path.write_text(f"{path.read_text()}\ntimestamp=1790000000\n")
-    host.routes.append({"dst": "default", "dev": "ens9"})
+    host.routes.append({"dst": "default", "dev": "ens9", "protocol": "dhcp"})
     assert adoption.release(["ens9"], False).changed
 
 

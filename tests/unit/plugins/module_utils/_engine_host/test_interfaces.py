@@ -384,3 +384,26 @@ def test_release_leaves_what_another_device_uses(host, monkeypatch, more):
     ours = {"uuid": UUID, "keyfile": []}
     assert adoption._why_not_released(each, ours, seen) is None
     assert "is used by" in adoption._why_not_released(each._replace(**more), ours, seen)[0]
+
+
+@pytest.mark.parametrize(
+    ("route", "is_left"),
+    [
+        ({"dst": "10.99.1.0/24", "gateway": "10.77.1.1", "protocol": "boot"}, True),
+        ({"dst": "10.99.1.0/24", "gateway": "10.77.1.1", "table": "100", "protocol": "static"}, True),
+        ({"dst": "2001:db8:9::/48", "protocol": "bird"}, True),
+        ({"dst": "10.99.1.0/24", "dev": "ens3", "protocol": "boot"}, False),
+        ({"dst": "10.77.1.0/24", "protocol": "kernel"}, False),
+        ({"dst": "default", "gateway": "10.77.1.1", "protocol": "dhcp"}, False),
+        ({"dst": "2001:db8:7::/64", "protocol": "ra"}, False),
+        ({"dst": "fe80::/64", "protocol": "static"}, False),
+        ({"dst": "10.77.1.9", "table": "local", "protocol": "static"}, False),
+    ],
+)
+def test_release_leaves_an_interface_with_a_route_that_was_added(host, monkeypatch, route, is_left):
+    seen = interfaces.gather_network()
+    each = next(each for each in seen.interfaces if each.name == "ens9")
+    monkeypatch.setattr(adoption, "_keyfile", lambda uuid, profiles: [])
+    seen = seen._replace(routes=[*seen.routes, {"dst": "default", "dev": "ens3"}, {"dev": "ens9", **route}])
+    reason = adoption._why_not_released(each, {"uuid": UUID, "keyfile": []}, seen)
+    assert bool(reason) is is_left, reason
