@@ -206,6 +206,40 @@ def test_container_whose_health_check_fails_is_unhealthy(fleet, shell):
     assert "port 8000 refused" in facts(fleet)["engine_container"]["health_output"]
 
 
+FREEZE = """
+group=$(sed -n 's/^[0-9]*:freezer://p; s/^0:://p' /proc/{pid}/cgroup | head -1)
+if [ -e /sys/fs/cgroup/freezer ]; then echo FROZEN >/sys/fs/cgroup/freezer$group/freezer.state
+else echo 1 >/sys/fs/cgroup$group/cgroup.freeze; fi"""
+
+
+@pytest.mark.parametrize("halt", ["kill -STOP {pid}", FREEZE], ids=["stopped", "frozen"])
+def test_engine_that_does_nothing_is_unknown_until_its_fix(fleet, shell, halt):
+    shell(f"{RUN} {SERVE}")
+    shell(halt.format(pid=shell("docker inspect --format '{{.State.Pid}}' slb")))
+    seen = facts(fleet)["engine_container"]
+    assert (seen["state"], set_aside(fleet)["code"]) == ("unknown", "container_state_unknown"), seen
+    shell(seen["fix"].split("`")[1])  # as a person types it
+    assert facts(fleet)["engine_container"]["state"] == "running"
+
+
+def test_leftover_that_runs_beside_the_engine_is_seen(fleet, shell):
+    shell(f"{RUN} {SERVE}")
+    name = set_aside(fleet)["set_aside_as"]
+    shell(f"{RUN} slb:1 /bin/httpd -f -p 8001; docker start {name}")
+    assert facts(fleet)["running_leftovers"] == [name]
+
+
+def test_container_of_containerd_alone_is_unknown(fleet, shell):
+    own = "--snapshotter native"  # a lab host has no overlay
+    shell(f"docker save slb:1 | ctr -n other images import {own} -")
+    shell(f"ctr -n other run --detach --net-host {own} docker.io/library/{SERVE.replace('slb:1', 'slb:1 slb')}")
+    try:
+        assert facts(fleet)["engine_container"]["state"] == "unknown"
+        assert set_aside(fleet)["code"] == "container_state_unknown"
+    finally:
+        shell("ctr -n other tasks kill --signal KILL slb; sleep 1; ctr -n other containers delete slb")
+
+
 def test_systemd_unit_that_runs_the_container_is_named(fleet, shell):
     unit = f"[Service]\\nExecStartPre=-/usr/bin/docker rm -f slb\\nExecStart=/usr/bin/docker run --name slb {SERVE}"
     shell(f"printf '{unit}\\nRestart=always\\n' >/usr/lib/systemd/system/vendor.service; systemctl daemon-reload")

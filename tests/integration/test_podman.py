@@ -107,6 +107,16 @@ def test_set_aside_and_restored(podman, policy):
     assert podman.shell(NO_RECORD) == "none"
 
 
+@pytest.mark.long
+def test_other_container_whose_name_ends_in_slb(podman):
+    podman.shell("podman create --name old-slb slb:1 /bin/true")
+    assert podman.seen()["engine_container"]["state"] == "absent"
+    podman.run(f"--restart always {SERVE}")
+    assert podman.set_aside()["changed"]
+    assert podman.restore()["changed"]
+    assert podman.containers["slb"] == "running always"
+
+
 def test_crash_loop_set_aside_stays_stopped(podman):
     podman.run("--restart always slb:1 /bin/false")
     seen: dict[str, Any] = {}
