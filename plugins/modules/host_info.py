@@ -234,6 +234,9 @@ slb_host:
         pid:
           description: Number of the process; null without root.
           type: int
+        container:
+          description: Id of the container that the process runs in, twelve characters; null outside of one.
+          type: str
         engine:
           description: Whether the port is one of the container C(slb), or one that the container needs to start.
           type: bool
@@ -341,7 +344,7 @@ slb_host:
       verified_name: null
     running_leftovers: []
     stopped_leftovers: [slb-leftover-20261120T131400Z]
-    ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, engine: false}]
+    ports: [{port: 22, addresses: ["0.0.0.0", "::"], process: sshd, pid: 101, container: null, engine: false}]
     motd: {path: /etc/motd, target: null, bytes: 286, sources: [{source: /etc/motd, bytes: 286}], backups: []}
     interfaces:
       - name: ens9

@@ -255,11 +255,16 @@ def _start_by_hand(state: State) -> str:
 
 
 def _port_holders(state: State, policy: Policy) -> str:
-    held = ", ".join(f"{port['port']} ({port['process'] or 'unknown process'})" for port in state.ports[:8])
-    return (
-        f"{_stop_running_leftovers(state)}Stop the process that uses the port, then run again. "
-        f"Ports in use: {held or 'none seen'}."
-    )
+    fix, shown = "Stop the process that uses the port, then run again.", []
+    for port in state.ports[:8]:
+        container = port.get("container")
+        shown.append(
+            f"{port['port']} ({port['process'] or 'unknown process'}{f', container {container}' if container else ''})"
+        )
+        if container:
+            rename = f"`{state.container.runtime} rename {container} slb`"
+            fix = f"If container {container} is the engine, run {rename} on the host; else stop it. Then run again."
+    return f"{_stop_running_leftovers(state)}{fix} Ports in use: {', '.join(shown) or 'none seen'}."
 
 
 RULES: tuple[Rule, ...] = (

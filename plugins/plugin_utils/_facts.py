@@ -94,7 +94,7 @@ FACTS = {
     "record": _RECORD,
     "running_leftovers": Maybe([name]),
     "stopped_leftovers": Maybe([name]),
-    "ports": Maybe([{"port": integer, "process": Maybe(text)}]),
+    "ports": Maybe([{"port": integer, "process": Maybe(text), "container": Maybe(name)}]),
     "motd": Maybe({"bytes": Maybe(number), "sources": Maybe([{"source": text, "bytes": Maybe(number)}])}),
     "interfaces": Maybe([dict]),
 }

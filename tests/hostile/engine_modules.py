@@ -79,7 +79,7 @@ class Engine:
             "engine_container": self._seen,
             "record": dict(self._record),
             "running_leftovers": [],
-            "ports": [{"port": 22, "addresses": ["0.0.0.0", "::"], "process": "sshd", "pid": 101, "engine": False}],
+            "ports": [{"port": 22, "process": "sshd", "container": None}],
             "motd": {"path": "/etc/motd", "target": None, "bytes": 0, "sources": [], "backups": []},
         }
         return {"slb_host": facts}

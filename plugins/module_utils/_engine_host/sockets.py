@@ -86,6 +86,7 @@ def find_listening(engine: Container) -> List[Dict[str, Any]]:
             "addresses": sorted(some),
             "pid": pid,
             "process": names[pid],
+            "container": _container_of(pid),
             "engine": port in engine.published_ports or pid in of_engine,
         }
         for (port, pid), some in sorted(addresses.items(), key=lambda item: (item[0][0], item[0][1] or 0))
@@ -173,6 +174,12 @@ def _inodes_of(engine: Container) -> Set[int]:
         if pid == engine.pid or _belongs(pid, engine):
             inodes |= processes.socket_inodes(pid)
     return inodes
+
+
+def _container_of(pid: Optional[int]) -> Optional[str]:
+    """Return the id of the container that a process runs in, as runtimes show it; None outside of one."""
+    found = re.search(r"[0-9a-f]{64}", processes.read(pid, "cgroup"))
+    return found.group()[:12] if found else None
 
 
 def _belongs(pid: Optional[int], engine: Container) -> bool:

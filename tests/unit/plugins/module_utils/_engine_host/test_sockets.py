@@ -190,3 +190,12 @@ def test_find_listening_has_500_ports_with_those_of_engine(table):
     found = sockets.find_listening(engine)
     assert [each["port"] for each in found] == [*range(1000, 1499), 1599]
     assert [each["port"] for each in found if each["engine"]] == [1599]
+
+
+def test_find_listening_names_the_container_of_a_process(table, monkeypatch):
+    table(entry(8000, LISTEN, 1), entry(8001, LISTEN, 2))
+    groups = {7: f"0::/system.slice/docker-{'a1' * 32}.scope", 8: "0::/system.slice/sshd.service"}
+    monkeypatch.setattr(sockets, "_owners", lambda: {1: 7, 2: 8})
+    monkeypatch.setattr(sockets.processes, "read", lambda pid, name: groups[pid] if name == "cgroup" else "httpd")
+    found = sockets.find_listening(sockets.Container("absent"))
+    assert [each["container"] for each in found] == ["a1" * 6, None]
