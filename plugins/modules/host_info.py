@@ -209,7 +209,8 @@ slb_host:
           description: Name of that container; null if it is gone or if this is the present container C(slb).
           type: str
     running_leftovers:
-      description: Names of set-aside containers that run. Not checked if the container C(slb) runs and was never restarted.
+      description:
+        - Names of set-aside containers that run. If the container C(slb) runs and was never restarted, only that of the record.
       type: list
       elements: str
     stopped_leftovers:

@@ -14,10 +14,9 @@ SUBSETS = ("engine_container", "record", "ports", "motd", "interfaces")
 
 
 def gather_facts(subset: List[str]) -> Dict[str, Any]:
-    """Return the facts of ``subset``. A healthy host costs one command, two if other containers run."""
+    """Return the facts of ``subset``. A healthy host costs one command and no search for a manager."""
     noted = record.read()
     engine = container.find_container()
-    is_running = engine.state == "running" and not engine.restart_count
     # Only the recorded container needs no further question.
     is_healthy = engine.state == "running" and noted["state"] == "verified" and engine.id == noted["last_verified"]
     facts: Dict[str, Any] = {
@@ -27,10 +26,7 @@ def gather_facts(subset: List[str]) -> Dict[str, Any]:
     }
     if "engine_container" in subset:
         facts["engine_container"] = _gather_container(engine, is_healthy)
-        # The question is skipped if the engine runs alone, or if the runtime does not answer.
-        is_alone = is_running and all(each.id == engine.id for each in runtimes.find_monitors())
-        is_asked = not is_alone and engine.state != "unknown"
-        leftovers = container.find_leftovers() if is_asked else {}
+        leftovers = _find_leftovers(noted, engine)
         facts["running_leftovers"] = sorted(name for name, is_up in leftovers.items() if is_up)
         facts["stopped_leftovers"] = sorted(name for name, is_up in leftovers.items() if not is_up)
     if "record" in subset:
@@ -63,6 +59,19 @@ def _gather_container(engine: Container, is_healthy: bool) -> Dict[str, Any]:
         peers=(inbound or [])[:5],
         outbound=connections.outbound,
     )
+
+
+def _find_leftovers(noted: Dict[str, Any], engine: Container) -> Dict[str, bool]:
+    """Return the names of set-aside containers, each with whether it runs.
+
+    If the engine runs and was never restarted, only that of the record, if it runs: no command is needed for it.
+    """
+    if engine.state == "unknown":
+        return {}
+    if engine.state != "running" or engine.restart_count:
+        return container.find_leftovers()
+    aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
+    return {aside["name"]: True} if aside and aside["id"] in {each.id for each in runtimes.find_monitors()} else {}
 
 
 def _gather_record(noted: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:

@@ -60,19 +60,22 @@ def test_facts_count_connections(facts, connections, count, peers):
 
 
 @pytest.mark.parametrize(
-    ("engine", "others", "leftovers"),
+    ("engine", "aside", "leftovers"),
     [
-        (Container("absent"), [], ["slb-leftover-1"]),
-        (Container("exited", id="f00d"), [], ["slb-leftover-1"]),
-        (Container("running", id="f00d", restart_count=1), [], ["slb-leftover-1"]),
-        (Container("running", id="f00d"), [], []),
-        (Container("running", id="f00d"), ["beef"], ["slb-leftover-1"]),
-        (Container("unknown"), ["beef"], []),
+        (Container("absent"), None, ["slb-leftover-1"]),
+        (Container("exited", id="f00d"), None, ["slb-leftover-1"]),
+        (Container("running", id="f00d", restart_count=1), None, ["slb-leftover-1"]),
+        (Container("running", id="f00d"), None, []),
+        (Container("running", id="f00d"), "beef", ["slb-leftover-9"]),
+        (Container("running", id="f00d"), "cafe", []),
+        (Container("unknown"), "beef", []),
     ],
 )
-def test_facts_have_leftovers_unless_the_engine_runs_alone(facts, monkeypatch, engine, others, leftovers):
-    monitors = [Monitor(7, 1, "containerd-shim", each, 0) for each in ["f00d", *others]]
+def test_facts_of_a_running_engine_have_its_running_leftover(facts, monkeypatch, engine, aside, leftovers):
+    monitors = [Monitor(7, 1, "containerd-shim", each, 0) for each in ("f00d", "beef")]
     monkeypatch.setattr(runtimes, "find_monitors", lambda: monitors)
+    noted = {"state": "none", "set_aside": {"id": aside, "name": "slb-leftover-9"} if aside else None}
+    monkeypatch.setattr(record, "read", lambda: noted)
     found = facts("engine_container", engine=engine)
     assert found["running_leftovers"] == leftovers
-    assert found["stopped_leftovers"] == (["slb-leftover-2"] if leftovers else [])
+    assert found["stopped_leftovers"] == (["slb-leftover-2"] if "slb-leftover-1" in leftovers else [])
