@@ -536,7 +536,7 @@ def test_decide_unknown_container_has_the_reason(why):
 
 
 @pytest.mark.parametrize(("held_by", "is_named"), [("c0ffee123456", True), (None, False)])
-def test_port_of_a_container_may_be_the_engine_under_another_name(held_by, is_named):
+def test_port_of_a_container_may_be_that_of_a_renamed_engine(held_by, is_named):
     ports = ({"port": 22, "process": "sshd", "container": None}, {"port": 80, "process": "httpd", "container": held_by})
     plan = decide(host(container("absent"), outcome="port_in_use", ports=ports), Policy())
     assert ("docker rename c0ffee123456 slb" in plan.fix, "80 (httpd" in plan.fix) == (is_named, True), plan.fix
