@@ -71,7 +71,8 @@ def _find_leftovers(noted: Dict[str, Any], engine: Container) -> Dict[str, bool]
     if engine.state != "running" or engine.restart_count:
         return container.find_leftovers()
     aside = noted.get("set_aside") or (noted.get("previous") or {}).get("set_aside")
-    return {aside["name"]: True} if aside and aside["id"] in {each.id for each in runtimes.find_monitors()} else {}
+    live = {each.id for each in runtimes.find_monitors()} - {engine.id}
+    return {aside["name"]: True} if aside and aside["id"] in live else {}
 
 
 def _gather_record(noted: Dict[str, Any], engine: Container, is_healthy: bool) -> Dict[str, Any]:

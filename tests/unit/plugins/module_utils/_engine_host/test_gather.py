@@ -68,6 +68,7 @@ def test_facts_count_connections(facts, connections, count, peers):
         (Container("running", id="f00d"), None, []),
         (Container("running", id="f00d"), "beef", ["slb-leftover-9"]),
         (Container("running", id="f00d"), "cafe", []),
+        (Container("running", id="f00d"), "f00d", []),  # not set aside yet, or restored
         (Container("unknown"), "beef", []),
     ],
 )
