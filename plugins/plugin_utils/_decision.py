@@ -255,16 +255,18 @@ def _start_by_hand(state: State) -> str:
 
 
 def _port_holders(state: State, policy: Policy) -> str:
-    fix, shown = "Stop the process that uses the port, then run again.", []
+    held, has_container = [], False
     for port in state.ports[:8]:
-        container = port.get("container")
-        shown.append(
-            f"{port['port']} ({port['process'] or 'unknown process'}{f', container {container}' if container else ''})"
-        )
-        if container:
-            rename = f"`{state.container.runtime} rename {container} slb`"
-            fix = f"If container {container} is the engine, run {rename} on the host; else stop it. Then run again."
-    return f"{_stop_running_leftovers(state)}{fix} Ports in use: {', '.join(shown) or 'none seen'}."
+        has_container = has_container or bool(port.get("container"))
+        container = f", container {port['container']}" if port.get("container") else ""
+        held.append(f"{port['port']} ({port['process'] or 'unknown process'}{container})")
+    rename = (
+        f" If that is the engine in a renamed container, run `{state.container.runtime} rename CONTAINER slb` instead."
+    )
+    return (
+        f"{_stop_running_leftovers(state)}Stop the process that uses the port, then run again."
+        f"{rename if has_container else ''} Ports in use: {', '.join(held) or 'none seen'}."
+    )
 
 
 RULES: tuple[Rule, ...] = (

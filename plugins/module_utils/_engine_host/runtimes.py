@@ -202,15 +202,15 @@ def _find_foreign() -> Optional[Obstacle]:
             names = list(json.loads(stream.read(_MAX_CONFIGURATION))["annotations"].values())
         if NAME in (values.get("-id"), *names):
             return Obstacle(
-                f"containerd runs a container {NAME} that is none of Docker (its shim is process {pid})",
+                f"containerd runs a container {NAME} that Docker does not know (its shim is process {pid})",
                 f"Check `ps -fp {pid}` on the host. Stop the container with the program that made it (ctr, nerdctl, "
                 "Kubernetes), then run again.",
             )
     for program, folder in _STATES.items():
         if os.path.exists(os.path.join(folder, NAME)):
             return Obstacle(
-                f"{program} has a container {NAME} that is none of Docker and Podman",
-                f"Check `{program} list` on the host. Stop it and run `{program} delete {NAME}`, then run again.",
+                f"{program} has a container {NAME} that neither Docker nor Podman knows",
+                f"Check `{program} list` on the host. Stop it, run `{program} delete {NAME}`, then run again.",
             )
     return None
 

@@ -111,12 +111,12 @@ def find_freezer(pid: Optional[int]) -> str:
     """Return the file that says that the control group of the process is frozen; empty if none does."""
     for line in read(pid, "cgroup").splitlines():
         controllers, _colon, path = line.partition(":")[2].partition(":")
-        file = {"": f"{CGROUPS}{path}/cgroup.events", "freezer": f"{CGROUPS}/freezer{path}/freezer.state"}.get(
-            controllers
-        )
-        with contextlib.suppress(OSError), open(file or os.devnull) as stream:
+        if controllers not in ("", "freezer"):
+            continue
+        file = f"{CGROUPS}/freezer{path}/freezer.state" if controllers else f"{CGROUPS}{path}/cgroup.events"
+        with contextlib.suppress(OSError), open(file) as stream:
             if re.search(r"^frozen 1$|^FR(OZEN|EEZING)$", stream.read(), re.MULTILINE):
-                return str(file)
+                return file
     return ""
 
 
