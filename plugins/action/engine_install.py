@@ -17,13 +17,8 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import (
-    CHECK_FIRST,
-    EXISTS,
-    PORT_IN_USE,
-    REJECTED,
-    request_install,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import EXISTS, PORT_IN_USE, REJECTED
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CHECK_FIRST, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import boot_time
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost
@@ -52,8 +47,8 @@ class ActionModule(HostAction):
         connection = host.connect()
         client = Client(connection, RunCache(connection))
         client.log_in()
-        host.fetch_list(host.list_age(planned["plan"]))
-        plan = host.plan(planned["slb_host"], requests, is_compared=True)
+        host.fetch_list(is_deploying=True)
+        plan = host.plan(planned["slb_host"], {"requests": requests}, is_compared=True)
         if plan.action != planned["plan"]["action"] or plan.action not in ("install", "replace"):
             raise FleetError(
                 "state_changed" if plan.action != "fail" else plan.code,
@@ -75,15 +70,16 @@ class ActionModule(HostAction):
         outcome, failure = self._request(host, client, step, prepared)
         if outcome in _NEGATIVE:
             host.reservations.note(f"not accepted {request_id}", host.name)
-            if outcome == EXISTS and planned["plan"].get("by_list"):
-                host.reservations.note(f"list wrong {host.engine.base_url}", host.name)
             self._restore(host, prepared, request_id, outcome, failure)
         # Of an unknown outcome, the answer may show the cause.
         msg = failure.summary if failure else f"Installation of {host.engine.name} {outcome}."
-        if failure and failure.values.get("status_code") and failure.fix != CHECK_FIRST:
+        warnings = []
+        if failure and failure.values.get("status_code") and not failure.fix.startswith(CHECK_FIRST):
             # A redirect to another address is shown before the wait, which may be in vain.
-            result["warnings"] = [str(failure)]
-        return {**result, "outcome": outcome, "msg": msg}
+            warnings.append(str(failure))
+        if client.is_one_at_a_time and host.reservations.is_first(f"one at a time {host.engine.base_url}"):
+            warnings.append("Management node changes the session with its answers: calls are made one at a time.")
+        return {**result, "outcome": outcome, "msg": msg, **({"warnings": warnings} if warnings else {})}
 
     def _request(
         self, host: FleetHost, client: Client, step: dict[str, Any], prepared: Mapping[str, Any]

@@ -20,7 +20,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     work_of,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
-from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
+from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
@@ -62,20 +62,22 @@ class ActionModule(HostAction):
             result: dict[str, Any] = {"changed": False}
             join_groups(self, [options["timeout_group"]], result)
             return result
-        requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
+        is_deploying = phase in ("deploy", "verify")
+        sent = planned if is_deploying else {}
+        requests = int(sent.get("requests") or 0)
         host.reserve()
         was_unavailable = phase == "compare" and planned["plan"].get("engine_list") == "unavailable"
         if was_unavailable and planned["plan"]["action"] == "fail":
             return {**planned, "changed": False}
         # A management node that hangs is no failure of the host.
         host.end = self.time_before_end(_HOST_SECONDS)
-        host.fetch_list(LIST_AGE_SECONDS if is_deploying else None)
+        host.fetch_list(is_deploying=is_deploying)
         if phase == "compare" and "slb_host" not in planned:
             more = {"unknown_engines": host.unknown_engines()} if options["list_unknown_engines"] else {}
             return {**planned, **more, "changed": False}
         slb_host = planned["slb_host"] if phase == "compare" else self._gather_facts(is_again=is_deploying)
         is_compared = is_deploying or phase == "compare"
-        plan = host.plan(slb_host, requests, is_compared=is_compared)
+        plan = host.plan(slb_host, sent, is_compared=is_compared)
         if is_compared and not requests:
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
         result = {"changed": False}

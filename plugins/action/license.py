@@ -1,13 +1,20 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Download the license in the controller's process, and have ``ansible.legacy.copy`` write the file."""
+"""Download the license in the controller's process, and write it there; on another host, by ``ansible.legacy.copy``."""
 
 from __future__ import annotations
 
+import contextlib
+import grp
 import hashlib
-import sys
+import os
+import pwd
+import re
+import stat
 import tempfile
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +25,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     Connection,
     Options,
     expand_home,
+    invalid,
     read_number,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import ARGUMENTS, download_license
+from ansible_collections.slb.fleet.plugins.module_utils._system import files
+from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 from ansible_collections.slb.fleet.plugins.plugin_utils._job_container import lost_with_job
 from ansible_collections.slb.fleet.plugins.plugin_utils._management_node_action import ManagementNodeAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
@@ -30,6 +40,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCac
 _OF_THE_COPY = ("dest", "owner", "group", "mode", "backup")
 # Without the diff, which would show the license.
 _RETURNED = ("changed", "failed", "msg", "backup_file")
+_LOCK_SECONDS = 30
 
 
 class ActionModule(ManagementNodeAction):
@@ -46,11 +57,9 @@ class ActionModule(ManagementNodeAction):
             path = expand_home("dest", options["dest"]).absolute()
             options["dest"] = f"{path}/" if options["dest"].endswith("/") else str(path)
         if options["dest"].endswith("/") or (is_local and Path(options["dest"]).is_dir()):
-            raise FleetError(
-                "license_not_written",
-                f"License not written to {options['dest'][:80]}: it is a folder.",
-                f"Set dest (slb_license_dest) to a file, such as {options['dest'].rstrip('/')[:80]}/license.",
-            )
+            fix = f"Set dest (slb_license_dest) to a file, such as {options['dest'].rstrip('/')[:80]}/license."
+            raise _not_written(options["dest"], "it is a folder", fix)
+        owner = _Owner.from_options(options) if is_local else None
         license = download_license(Client(connection, RunCache(connection)), most)
         warnings = []
         if not license.has_length:
@@ -60,40 +69,107 @@ class ActionModule(ManagementNodeAction):
                 f"License {options['dest']} temporary: it is in the job's container. Set slb_license_host, or mount a "
                 "folder into the container."
             )
-        with tempfile.TemporaryDirectory(dir=constants.DEFAULT_LOCAL_TMP) as folder:
-            # A remote folder gets a file of this name.
-            source = Path(folder) / "license"
-            source.write_bytes(license.content)
-            copied = self._copy(str(source), options, is_local=is_local)
-        if copied.get("failed"):
-            raise FleetError(
-                "license_not_written",
-                f"License not written to {options['dest'][:80]}: {str(copied.get('msg', ''))[:80].rstrip('.')}.",
-                "Check the path, its rights and the free space.",
-            )
+        if owner:
+            written = _write(options, license.content, owner, check_mode=bool(self._task.check_mode))
+        else:
+            written = self._copy(license.content, options)
         return {
-            **{key: copied[key] for key in _RETURNED if key in copied},
-            "dest": copied.get("dest") or options["dest"],
+            **written,
             "checksum": hashlib.sha256(license.content).hexdigest(),
             "size": len(license.content),
             **({"warnings": warnings} if warnings else {}),
         }
 
-    def _copy(self, source: str, options: dict[str, Any], *, is_local: bool) -> Any:
-        task, loaders, connection = self._task.copy(), self._shared_loader_obj, self._connection
-        variables = self._variables
+    def _copy(self, content: bytes, options: dict[str, Any]) -> dict[str, Any]:
+        """Write the file on the delegated host. Raises FleetError."""
+        task, loaders = self._task.copy(), self._shared_loader_obj
         task.args = {option: options[option] for option in _OF_THE_COPY if options[option] is not None}
-        task.args.update(src=source, decrypt=False)
-        if is_local and connection.transport != "local":
-            connection = loaders.connection_loader.get("ansible.builtin.local", self._play_context, "/dev/null")
-            variables = {**variables, "ansible_python_interpreter": sys.executable}
-        action = loaders.action_loader.get(
-            "ansible.legacy.copy",
-            task=task,
-            connection=connection,
-            play_context=self._play_context,
-            loader=self._loader,
-            templar=self._templar,
-            shared_loader_obj=loaders,
-        )
-        return action.run(task_vars=variables)
+        with tempfile.TemporaryDirectory(dir=constants.DEFAULT_LOCAL_TMP) as folder:
+            # A remote folder gets a file of this name.
+            source = Path(folder) / "license"
+            source.write_bytes(content)
+            task.args.update(src=str(source), decrypt=False)
+            action = loaders.action_loader.get(
+                "ansible.legacy.copy",
+                task=task,
+                connection=self._connection,
+                play_context=self._play_context,
+                loader=self._loader,
+                templar=self._templar,
+                shared_loader_obj=loaders,
+            )
+            copied: dict[str, Any] = action.run(task_vars=self._variables)
+        if copied.get("failed"):
+            raise _not_written(options["dest"], str(copied.get("msg", ""))[:80].rstrip("."))
+        returned = {key: copied[key] for key in _RETURNED if key in copied}
+        return {**returned, "dest": copied.get("dest") or options["dest"]}
+
+
+class _Owner:
+    """Mode, user and group of the file; None for an unchanged one. Raises FleetError."""
+
+    def __init__(self, mode: int, user: int | None, group: int | None) -> None:
+        self.mode, self.user, self.group = mode, user, group
+
+    @classmethod
+    def from_options(cls, options: Mapping[str, Any]) -> _Owner:
+        mode = options["mode"]
+        text = f"{mode:o}" if isinstance(mode, int) and not isinstance(mode, bool) else str(mode)
+        if not re.fullmatch("0?[0-7]{3}", text.removeprefix("0o")):
+            raise invalid("mode", f"{text[:20]!r} is not an octal number", "Set a text such as '0600'.")
+        try:
+            user = pwd.getpwnam(options["owner"]).pw_uid if options["owner"] else None
+            group = grp.getgrnam(options["group"]).gr_gid if options["group"] else None
+        except KeyError as error:
+            option = "group" if "getgrnam" in str(error) else "owner"
+            raise invalid(option, f"{options[option]!r} is unknown on the controller", "Correct it.") from None
+        return cls(int(text.removeprefix("0o"), 8), user, group)
+
+    def apply(self, path: str) -> bool:
+        """Set them. Return whether one was different. Raises OSError."""
+        present = Path(path).stat()
+        user = present.st_uid if self.user is None else self.user
+        group = present.st_gid if self.group is None else self.group
+        is_different = (stat.S_IMODE(present.st_mode), present.st_uid, present.st_gid) != (self.mode, user, group)
+        if is_different:
+            os.chown(path, user, group)
+            Path(path).chmod(self.mode)
+        return is_different
+
+
+def _write(options: Mapping[str, Any], content: bytes, owner: _Owner, *, check_mode: bool) -> dict[str, Any]:
+    """Write the file in this process. Raises FleetError; the present file is unchanged then."""
+    path = os.path.realpath(options["dest"])
+    result: dict[str, Any] = {"changed": False, "dest": options["dest"]}
+    try:
+        with _locked(str(Path(path).parent)):  # no other task replaces the file that the backup keeps
+            present = Path(path).read_bytes() if Path(path).exists() else None
+            if check_mode:
+                return {**result, "changed": present != content}
+            if present != content:
+                if present is not None and options["backup"]:
+                    result["backup_file"] = f"{path}.{time.strftime('%Y-%m-%dT%H:%M:%S')}.{time.time_ns() % 10**9:09d}~"
+                    files.replace(result["backup_file"], present, stat.S_IMODE(Path(path).stat().st_mode))
+                files.replace(path, content, owner.mode)
+            result["changed"] = owner.apply(path) or present != content
+    except OSError as error:
+        is_missing = not Path(path).parent.is_dir()
+        cause = f"folder {Path(path).parent} does not exist" if is_missing else str(error.strerror)
+        raise _not_written(options["dest"], cause) from None
+    return result
+
+
+@contextlib.contextmanager
+def _locked(folder: str) -> Iterator[None]:
+    """Hold the lock of ``folder``, where the file system has locks. Raises OSError if it cannot be opened."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with contextlib.suppress(OSError):
+            is_got(descriptor, _LOCK_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _not_written(dest: str, cause: str, fix: str = "Check the path, its rights and the free space.") -> FleetError:
+    return FleetError("license_not_written", f"License not written to {dest[:80]}: {cause[:100]}.", fix)

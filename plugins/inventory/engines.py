@@ -186,7 +186,7 @@ class InventoryModule(BaseInventoryPlugin, Constructable, Cacheable):  # type: i
             if kept and _is_engines(kept):
                 return list(kept)
         # The session serves the tasks of this run, too.
-        engines, gap = fetch_engines(Client(connection, RunCache(connection)), engine_list)
+        engines, gap, _at = fetch_engines(Client(connection, RunCache(connection)), engine_list)
         if gap.kind == "part":
             raise FleetError(
                 "engine_list_incomplete", f"Engine list of {connection.base_url} incomplete: {gap.cause}.", gap.fix

@@ -12,8 +12,8 @@ description:
     task waits for the end of the installation only with O(wait).
   - The API documents neither status codes nor bodies. The module evaluates the answer and returns RV(outcome). If the
     answer does not suffice, RV(outcome) is V(unknown).
-  - The request is accepted at most once. The answer 401, or a redirect to the login page, shows that it was not; then it
-    is sent again in a new session, up to five times. If the answer is about something else than the login, once.
+  - The request is sent again only after an answer that shows that it was not accepted, once at most: 401, a redirect to
+    the login, or a CSRF token that has changed.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:
@@ -41,18 +41,27 @@ options:
   exists_patterns:
     description:
       - Regular expressions that identify an "engine already exists" answer. Case is ignored.
-      - The messages of the answer are searched, unless a member such as V(code) or V(success) states success, or the
-        status is 502 or 504. A list replaces the default.
-      - By default, a message in English or Chinese identifies it if its subject is the engine, the host, or their name or
-        address, such as V(Engine edge-1 already exists).
+      - They are searched in the messages of an answer that does not state success, without the values of the request.
+      - A list replaces the default, the message of the vendor's manual in English and Chinese.
     type: list
     elements: str
   port_in_use_patterns:
-    description:
-      - Regular expressions that identify a "port in use" answer. They are searched first.
-      - By default, a message in English or Chinese identifies it if its subject is a port of the host.
+    description: Regular expressions that identify a "port in use" answer, as O(exists_patterns). They are searched first.
     type: list
     elements: str
+  in_progress_patterns:
+    description:
+      - Regular expressions that identify an answer after which a deployment may be in progress. RV(outcome) is
+        V(unknown) then.
+      - They are searched before O(exists_patterns) and O(port_in_use_patterns).
+    type: list
+    elements: str
+  success_codes:
+    description:
+      - Numbers in the members C(code), C(errno) or C(ret) of an answer that state success, such as V(1) or V(20000).
+      - V(0) and V(200) to V(299) always do.
+    type: list
+    elements: int
   wait:
     description:
       - Whether to wait until O(engine_list) shows the engine as running. An entry that does not change after the request
@@ -148,12 +157,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import install
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid, read_number
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import EXISTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     comparable,
     fetch_engines,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import EXISTS, Engine, request_install
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 ARGUMENTS = {
@@ -176,9 +186,6 @@ def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Resu
         client.log_in()
         return Result(True, {"msg": "Would request the installation of %s on %s." % (engine.name, engine.manage_ip)})
     before = _read_states(client, engine, engine_list) if engine_list else None
-    if engine_list and before is None:
-        summary = "Engine list is the copy of a cache: it does not show the end of an installation. Nothing was sent."
-        raise FleetError("engine_list_incomplete", summary, "Exclude its path from the cache, or do not set wait.")
     done = request_install(client, engine, options)
     values: Dict[str, Any] = dict(outcome=done.outcome, status_code=done.status_code, answer=done.answer)
     words = "already installed" if done.outcome == EXISTS else "requested"
@@ -193,11 +200,10 @@ def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Resu
     return Result(done.outcome != EXISTS, dict(values, msg=msg))
 
 
-def _read_states(client: Client, engine: Engine, engine_list: EngineList) -> Optional[List[str]]:
-    """Return the states that the list shows for the engine now; None if it is the copy of a cache. Raises FleetError."""
-    listing, wanted = fetch_engines(client, engine_list), (engine.name, comparable(engine.manage_ip))
-    states = {each["state"] for each in listing.engines if (each["name"], each["address"]) == wanted}
-    return None if listing.gap.kind == "stale" else sorted(states)
+def _read_states(client: Client, engine: Engine, engine_list: EngineList) -> List[str]:
+    """Return the states that the list shows for the engine now. Raises FleetError."""
+    engines, wanted = fetch_engines(client, engine_list).engines, (engine.name, comparable(engine.manage_ip))
+    return sorted({each["state"] for each in engines if (each["name"], each["address"]) == wanted})
 
 
 def _wait_until_running(
@@ -227,7 +233,7 @@ def _wait_until_running(
         if time.monotonic() + _POLL_SECONDS > deadline:
             if failure:
                 raise failure
-            shown = "is old" if states is None else " and ".join(states) or "does not list it"
+            shown = " and ".join(states or ()) or "does not list it"
             shown += ", as before the request" if states and states == before else ""
             fix = "Look up the deployment in the web console, or raise wait_timeout."
             summary = words + "not finished within %g s: engine list: %s." % (seconds, shown)

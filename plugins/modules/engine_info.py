@@ -9,9 +9,8 @@ short_description: Read the engine list of the management node
 version_added: 1.0.0
 description:
   - Reads the engine list that the web console shows. The API documents no such call, so O(engine_list) configures it.
-  - All pages of the list are read. Pages that contradict each other, and a list that is not as configured, are errors.
-  - An engine that the list does not have is known not to exist only if the list is whole and fresh. RV(complete)
-    returns whether it is.
+  - All pages of the list are read. A page that is repeated, and a list that is not as configured, are errors.
+  - RV(complete) returns whether the list proves that an engine that it does not have does not exist.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   diff_mode:
@@ -65,33 +64,30 @@ options:
         default: []
       total:
         description:
-          - The keys that lead to the number of all engines in the JSON answer, such as V(data.total).
-          - Common members and headers are recognized without it. If it is set, other numbers of engines are ignored.
+          - The keys that lead to the number of all engines in the JSON answer, such as V(data.total), or a header, such
+            as V(header:X-Total-Count).
+          - By default, a member V(total), V(totalCount), V(total_count) or V(totalElements) at the top of the answer or
+            on the way to the list.
         type: str
         default: ""
       complete:
         description:
-          - V(true) - one answer has all engines, although it reports no total.
-          - V(false) - an engine that the list does not have may exist.
-          - An answer that reports more engines than it has, or a failure, is never complete.
+          - Whether the list has all engines, although no total shows it.
+          - A list that reports a larger total, or has as many engines as a number in its path, is never complete.
         type: bool
       page_parameter:
         description:
           - The parameter of the query that selects the page, such as V(page) or V(offset).
-          - With it, pages are read until the answer reports the end, or a page is empty, V(null) or HTTP 404. If the list
-            changes meanwhile, it is read once more.
+          - With it, pages are read until the total is reached, or a page is empty, V(null), HTTP 204 or 404.
         type: str
         default: ""
       first_page:
-        description:
-          - The value of O(engine_list.page_parameter) for the first page, V(0) or more.
-          - Without a total, the page before it is read, too. Other engines there are an error.
+        description: The value of O(engine_list.page_parameter) for the first page, V(0) or more.
         type: int
         default: 1
       page_step:
         description: >-
-          How much the parameter grows from page to page, 1 or more. If it counts engines, set the number of engines that
-          the management node gives on a page. Fewer engines on a page other than the last are an error.
+          V(1) - the parameter counts pages. More - it counts engines: it grows by the number of engines on each page.
         type: int
         default: 1
 seealso:
@@ -155,7 +151,7 @@ engines:
   sample:
     - {name: edge-1, address: 192.0.2.11, state: running, console_state: running}
 complete:
-  description: Whether the list is whole and fresh, so that an engine that it does not have does not exist.
+  description: Whether an engine that the list does not have is known not to exist.
   returned: success
   type: bool
   sample: true
@@ -191,10 +187,10 @@ from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:
     """Read the engine list."""
-    engines, gap = fetch_engines(client, EngineList.from_option(options["engine_list"]))
+    engines, gap = fetch_engines(client, EngineList.from_option(options["engine_list"]))[:2]
     unmapped = sorted({engine["console_state"] for engine in engines if engine["state"] == UNMAPPED})
     cause = "%s. %s" % (gap.cause, gap.fix) if gap.kind else ""
-    values = {"engines": engines, "unmapped": unmapped, "complete": not gap.kind, "incomplete_cause": cause.strip()}
+    values = {"engines": engines, "unmapped": unmapped, "complete": not gap.kind, "incomplete_cause": cause}
     return Result(False, values)
 
 

@@ -10,11 +10,11 @@ module: license
 short_description: Download the license
 version_added: 1.0.0
 description:
-  - Downloads the license from the management node and writes it to O(dest) with M(ansible.builtin.copy).
-  - The download runs in the controller's process. The file is written on the controller, or on the host that
-    C(delegate_to) names. That host gets no credentials.
-  - An empty or incomplete answer, a web page, an error message, or an answer larger than O(max_size) is an error. The
-    present file is unchanged.
+  - Downloads the license from the management node and writes it to O(dest).
+  - The download runs in the controller's process, as the user of the command, and so does the writing of a file there.
+    On the host that C(delegate_to) names, M(ansible.builtin.copy) writes the file. That host gets no credentials.
+  - An empty or incomplete answer, a web page, a message, or an answer larger than O(max_size) is an error. The present
+    file is unchanged.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:
@@ -36,13 +36,13 @@ options:
     description: Name of the group that owns the file.
     type: str
   mode:
-    description: Permissions of the file, such as V('0640') or V(u=rw,g=r).
+    description: Permissions of the file, such as V('0640').
     type: raw
     default: '0600'
   backup:
     description: Whether to keep a copy of the file that is replaced.
     type: bool
-    default: false
+    default: true
   max_size:
     description: Maximum size of the license in bytes.
     type: int
@@ -60,7 +60,6 @@ EXAMPLES = r"""
     password: "{{ vault_slb_password }}"
     tls_fingerprint: "{{ slb_tls_fingerprint }}"
     dest: /var/lib/slb/license
-    backup: true
   run_once: true
 
 - name: Download the license to a host of the inventory

@@ -23,6 +23,7 @@ _RECORD_FILE = "/etc/ansible/facts.d/slb_engine.fact"
 _NO_LIST = "engine_list_unavailable"
 _PASSING = (_NO_LIST, "management_node_unavailable")
 """Failures of the engine list that may end without a change of the settings."""
+_MAX_NAMES = 10
 RESTORE = "`ansible HOST -b -m slb.fleet.engine_container -a state=restored`"
 
 
@@ -294,7 +295,12 @@ RULES: tuple[Rule, ...] = (
         "Engine exists at the management node: {answer}.",
         lambda s, p: (
             (f"If it is this container, run `{s.container.runtime} start slb` on the host. " if s.is_down else "")
-            + "Look up the engine in the web console. Remove it there, or correct slb_engine_name or slb_manage_ip."
+            + (
+                "The engine list did not show this engine: correct slb_engine_list, or the rights of its user. "
+                if _is_not_in_list(s)
+                else ""
+            )
+            + "Look up the engine in the web console. Correct slb_engine_name or slb_manage_ip if it is another one."
         ),
     ),
     Rule(
@@ -509,6 +515,21 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        "engine_list_unreliable",
+        "the engine list does not show several verified engines that run: with the replacements more than "
+        "slb_max_replaced, or no verified engine at all",
+        lambda s, p: (
+            s.is_verified
+            and s.listed.state == "not_listed"
+            and s.run.is_list_doubted
+            and len(s.run.missing) > 1
+            and not p.remediates
+        ),
+        "fail",
+        lambda s, p: f"Engine list does not show verified engines: {', '.join(s.run.missing[:_MAX_NAMES])}.",
+        "Check slb_engine_list, the rights of its user, and the engines in the web console.",
+    ),
+    Rule(
         "missing_from_engine_list",
         "a verified engine is not in the engine list, or failed there",
         lambda s, p: s.is_verified and _is_not_in_list(s) and not p.remediates,
@@ -672,8 +693,6 @@ class SafetyCheck(NamedTuple):
 _WRITES: tuple[Action, ...] = ("record", "install", "replace")
 """A full disk must not keep a container from being restored."""
 
-_MAX_NAMES = 10
-
 
 def _session(state: State) -> FleetError:
     return state.run.session or FleetError("login_rejected", "", "")
@@ -687,6 +706,15 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
         lambda s, p: s.requests > 1,
         "No further request is sent in this run.",
         "Look up the deployment in the web console, then run again.",
+    ),
+    SafetyCheck(
+        "install_outcome_unknown",
+        "this run has sent an install request, and whether it was accepted is unknown",
+        ("install", "replace"),
+        lambda s, p: s.outcome == "unknown",
+        lambda s, p: f"Install request of this run without a known outcome: {s.answer or 'no answer'}.",
+        "Look up the deployment in the web console, then run again. If the answer states success, set "
+        "slb_success_codes or slb_in_progress_patterns.",
     ),
     SafetyCheck(
         "record_invalid",
@@ -770,11 +798,12 @@ SAFETY_CHECKS: tuple[SafetyCheck, ...] = (
     # Of the run, after those of the host.
     SafetyCheck(
         "engine_list_unreliable",
-        "the engine list did not show an engine of this run that exists",
+        "the engine list does not show verified engines that run: with the replacements more than slb_max_replaced, or "
+        "none at all",
         ("replace",),
-        lambda s, p: bool(s.run.unlisted),
-        lambda s, p: f"The engine list did not show the engine of {s.run.unlisted}, which exists.",
-        "Correct slb_engine_list or the user's permissions, then run again.",
+        lambda s, p: s.run.is_list_doubted and s.listed.state == "not_listed",
+        lambda s, p: f"Engine list does not show verified engines that run: {', '.join(s.run.missing[:_MAX_NAMES])}.",
+        "Check slb_engine_list, the rights of its user, and the engines in the web console.",
         is_shared=True,
     ),
     SafetyCheck(

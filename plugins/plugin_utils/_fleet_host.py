@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,7 +26,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     comparable,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import compile_patterns
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Meanings
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, listed
@@ -43,8 +44,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._state import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import HOST_VARIABLES, is_empty, read_variables
 
 _MAX_NAMES = 10
-LIST_AGE_SECONDS = 10.0
+_LIST_AGE_SECONDS = 10.0
 """Maximum age of the engine list while hosts wait, and before a container is set aside."""
+_SECOND_READING_SECONDS = 5.0
+"""Least time between two readings of the engine list that lack the engine of a container that runs."""
 _WAIT_MARGIN_SECONDS = 60
 """Of the wait, beyond the longest call: 30 s until the request is sent, and time for its deployment."""
 _NAMES = {"name": "slb_engine_name", "base_url": "slb_base_url", **{each: f"slb_{each}" for each in HOST_VARIABLES}}
@@ -74,6 +77,7 @@ class FleetHost:
     last_state: State = _UNKNOWN
     _conflict: str = ""
     _listed: Listed = _NOT_CONFIGURED
+    _listed_at: float = 0.0
 
     @classmethod
     def from_variables(cls, task_vars: Mapping[str, Any], templar: Any, *, phase: str = "check") -> FleetHost:
@@ -85,7 +89,7 @@ class FleetHost:
                 raise missing("base_url")
             request = InstallRequest.from_options({**variables, "name": variables["engine_name"]})
             base_url = normalize_base_url(connection["base_url"])
-            compile_patterns(variables)
+            Meanings.from_options(variables)
             if variables["engine_list"]:
                 EngineList.from_option(variables["engine_list"])
             _check_times(variables["wait_timeout"], _call_seconds(connection))
@@ -155,10 +159,11 @@ class FleetHost:
             if others and not self._conflict:
                 self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MAX_NAMES])}."
 
-    def plan(self, slb_host: Mapping[str, Any], requests: int, *, is_compared: bool = False) -> Plan:
+    def plan(self, slb_host: Mapping[str, Any], sent: Mapping[str, Any], *, is_compared: bool = False) -> Plan:
         """Return the plan for a host with these facts.
 
-        ``requests``: number of those that this run has sent. ``is_compared``: all hosts of the run have been checked.
+        ``sent``: the result of this run's last install request, with the number of ``requests``; may be empty.
+        ``is_compared``: all hosts of the run have been checked.
         """
         state = state_from_facts(slb_host, self.engine, self._listed)
         if slb_host.get("machine") and not self._conflict:
@@ -166,16 +171,30 @@ class FleetHost:
             if others:
                 self._conflict = f"Other hosts of the run lead to the same machine: {', '.join(others[:_MAX_NAMES])}."
         is_translated = self.variables["manage_ip_translated"]
-        self.last_state = replace(state, requests=requests, is_translated=is_translated, conflict=self._conflict)
-        plan = decide(self.last_state, self.policy)
-        if not plan.by_list:
+        self.last_state = replace(
+            state,
+            requests=int(sent.get("requests") or 0),
+            outcome="unknown" if sent.get("outcome") == "unknown" else "none",
+            answer=str(sent.get("msg") or "").rstrip("."),
+            is_translated=is_translated,
+            conflict=self._conflict,
+        )
+        plan, notes, node = decide(self.last_state, self.policy), self.reservations, self.engine.base_url
+        if plan.code == "healthy" and self._listed.state == "running":
+            notes.is_first(f"list shows {node}")
+        if plan.by_list:
+            notes.note("replacements", self.name)
+            notes.note(f"missing since {node} {self.name}", str(self._listed_at))
+        elif plan.code == "missing_from_engine_list" and state.container.state == "running":
+            notes.note(f"missing {node}", self.name)
+        else:
             return plan
-        self.reservations.note("replacements", self.name)
         limit = self._replacement_limit()
         return self.plan_again(
-            replacements=tuple(sorted(set(self.reservations.noted("replacements")))),
+            replacements=tuple(sorted(set(notes.noted("replacements")))),
+            missing=tuple(sorted(set(notes.noted(f"missing {node}")))),
+            shows_verified=notes.was_first(f"list shows {node}"),
             limit=limit if is_compared else None,
-            unlisted=next(iter(self.reservations.noted(f"list wrong {self.engine.base_url}")), ""),
         )
 
     def plan_again(self, **known: Any) -> Plan:
@@ -183,22 +202,30 @@ class FleetHost:
         self.last_state = replace(self.last_state, run=replace(self.last_state.run, **known))
         return decide(self.last_state, self.policy)
 
-    def fetch_list(self, max_age: float | None = None) -> None:
-        """Read the engine list of the run, at most ``max_age`` seconds old.
+    def fetch_list(self, *, is_deploying: bool = False) -> None:
+        """Read the engine list of the run; while hosts are deployed, at most 10 s old.
 
+        Then, if it has called a container that runs a leftover, read it once more, at least 5 s later.
         Call it before facts are gathered: an engine that starts in between is then a new engine, not a missing one.
         """
         engine_list = self.variables["engine_list"]
         if not engine_list:
             return
         name, address = self.engine.name, self.engine.manage_ip
+        not_before = time.monotonic() - _LIST_AGE_SECONDS if is_deploying else 0.0
+        missing = self.reservations.noted(f"missing since {self.engine.base_url} {self.name}") if is_deploying else []
+        for since in missing[:1]:
+            not_before = max(not_before, float(since) + _SECOND_READING_SECONDS)
+            time.sleep(max(0.0, min(_SECOND_READING_SECONDS, not_before - time.monotonic())))
         try:
-            listing = fetch_listing(self.connect(), engine_list, max_age)
-            found = listed(listing.engines, name, address, listing.gap)
+            listing = fetch_listing(self.connect(), engine_list, not_before)
+            found, self._listed_at = listed(listing.engines, name, address, listing.gap), listing.at
+            if found.state == "empty" and self.variables["engine_list_may_be_empty"]:
+                cause, fix = listing.gap.cause, listing.gap.fix
+                found = Listed("incomplete", cause, fix=fix) if listing.gap.kind else Listed("not_listed")
         except FleetError as error:
             found = Listed("unavailable", error.summary, fix=error.fix, code=error.code)
-        is_allowed = found.state == "empty" and self.variables["engine_list_may_be_empty"]
-        self._listed = Listed("not_listed") if is_allowed else found
+        self._listed = found
 
     def _replacement_limit(self) -> int:
         """Return how many live containers the run may replace because of the engine list alone."""
@@ -212,15 +239,6 @@ class FleetHost:
     def note_size(self) -> None:
         """Note the number of hosts of the play: the first has all hosts of the run, those that follow have fewer."""
         self.reservations.note("sizes", str(self.size))
-
-    def list_age(self, planned: Mapping[str, Any]) -> float:
-        """Return the maximum age of the engine list before a change, in seconds.
-
-        While a list of several pages is fetched, an engine can move from one page to another. So a live container that
-        such a list does not show must be missing in two fetches.
-        """
-        is_paged = bool((self.variables["engine_list"] or {}).get("page_parameter"))
-        return 0.0 if is_paged and planned.get("by_list") else LIST_AGE_SECONDS
 
     def steps(self, plan: Plan, slb_host: Mapping[str, Any]) -> list[str]:
         """Return what a rollout would do, in its order."""
@@ -275,9 +293,9 @@ class FleetHost:
         ]
 
 
-def fetch_listing(connection: Connection, engine_list: Any, max_age: float | None = None) -> Listing:
-    """Return the engine list of the run, at most ``max_age`` seconds old. Raises FleetError."""
-    return RunCache(connection).engines(EngineList.from_option(engine_list), max_age)
+def fetch_listing(connection: Connection, engine_list: Any, not_before: float = 0.0) -> Listing:
+    """Return the engine list of the run, fetched at ``not_before`` or later. Raises FleetError."""
+    return RunCache(connection).engines(EngineList.from_option(engine_list), not_before)
 
 
 def _call_seconds(connection: Mapping[str, Any]) -> int:

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv6Address
 from typing import Literal
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import UNMAPPED, comparable
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP, Gap
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import UNMAPPED, Gap, comparable
 
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IPV4 = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}")
@@ -31,8 +31,8 @@ ListState = Literal[
     "not_configured",
 ]
 """``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all
-is listed. ``incomplete``: not listed, in a list that is a part, old or of unknown size. ``unknown``: the list does not
-decide. ``not_configured``: no list is configured."""
+is listed. ``incomplete``: not listed, in a list that does not prove it. ``unknown``: the list does not decide.
+ ``not_configured``: no list is configured."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Listed:
     code: str = ""
 
 
-def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap: Gap = NO_GAP) -> Listed:
+def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap: Gap = Gap()) -> Listed:  # noqa: B008
     """Return the state of the engine ``name`` at ``manage_ip``. ``gap``: why an engine that is not listed may exist."""
-    if not engines and gap.kind not in ("part", "stale"):
+    if not engines:
         return Listed("empty", "check its path, the permissions of the user and the filter")
     address = comparable(manage_ip)
     here = [engine for engine in engines if engine["address"] == address]
@@ -59,12 +59,25 @@ def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap:
     names = sorted({engine["name"] for engine in here})
     if name in names:
         found = _listed_here(here, names)
-        if found.state == "failed" and gap.kind == "stale":  # it may run by now
+        if found.state == "failed" and gap.kind == "old":  # it may run by now
             return _incomplete(gap)
         return _elsewhere(others, name, manage_ip, "where it has failed") or found if found.state == "failed" else found
     if names:
-        return Listed("other_name", f"it lists {' and '.join(names)} at {manage_ip}, and not {name}", is_about_it=True)
+        # Names that look the same are shown with escapes.
+        show = ascii if any(_looks_like(name, each) for each in names) else str
+        shown = " and ".join(map(show, names))
+        return Listed("other_name", f"it lists {shown} at {manage_ip}, and not {show(name)}", is_about_it=True)
     return _elsewhere(others, name, manage_ip, f"and not at {manage_ip}") or _not_here(engines, name, manage_ip, gap)
+
+
+def _looks_like(name: str, other: str) -> bool:
+    """Return whether two names look the same: they differ in their Unicode form, script or invisible characters."""
+    plain = [
+        [each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in ("Mn", "Cf")]
+        for text in (name, other)
+    ]
+    pairs = zip(*plain, strict=False)
+    return len(plain[0]) == len(plain[1]) and all(a == b or not (a + b).isascii() for a, b in pairs)
 
 
 def _elsewhere(others: Sequence[str], name: str, manage_ip: str, not_here: str) -> Listed | None:

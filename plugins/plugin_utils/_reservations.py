@@ -60,12 +60,18 @@ class Reservations:
 
     def is_first(self, subject: str) -> bool:
         """Return whether this call is the first of the run for ``subject``."""
-        path = self._folder / f"slb-fleet-first-{_digest(subject)}"
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+            os.close(os.open(self._first(subject), os.O_CREAT | os.O_EXCL, 0o600))
         except FileExistsError:
             return False
         return True
+
+    def was_first(self, subject: str) -> bool:
+        """Return whether ``is_first`` was called for ``subject`` in this run."""
+        return os.path.exists(self._first(subject))  # noqa: PTH110
+
+    def _first(self, subject: str) -> str:
+        return f"{self._folder}/slb-fleet-first-{_digest(subject)}"
 
     def _file(self, subject: str) -> str:
         # A text: each healthy host would pay for the code of pathlib.

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -25,15 +25,15 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
     Client,
-    LoginRefusedError,
+    LoginRejectedError,
     Session,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
+    Gap,
     Listing,
     fetch_engines,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import Gap
 from ansible_collections.slb.fleet.plugins.module_utils._system import files
 from ansible_collections.slb.fleet.plugins.module_utils._system.locks import is_got
 
@@ -55,6 +55,7 @@ class RunCache:
         self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
         self._key = asdict(replace(connection, timeout=0, retries=0, names={}, end=0))
         self._session_file = self._file("session", self._key)
+        self._is_alone = False
 
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
         """Return the session of the run; log in if there is none, or if it is still ``ended``.
@@ -70,39 +71,47 @@ class RunCache:
 
         return Session(**self._share(self._session_file, is_usable, make))
 
-    def update(self, session: Session) -> None:
-        """Keep the cookies of ``session``, and that it has served, unless the run has another session by now."""
+    def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+        """Change the cookies of the run's session, unless the run has logged in again, and return that session."""
         with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
-            entry = _read(self._session_file)
-            if entry and entry.get("value") and entry["value"]["cookies"].get("sessionid") == session.id:
-                _write(self._session_file, {**entry, "value": asdict(session)})
+            kept = (_read(self._session_file) or {}).get("value")
+            if kept and kept["login"] == session.login:
+                session = Session(**kept).updated(cookies, at, has_served=has_served)
+                _write(self._session_file, {"value": asdict(session)})
+                return session
+        return session.updated(cookies, at, has_served=has_served)
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the lock of the session: the other workers wait, with their calls, for the time of one call at most."""
+        with contextlib.ExitStack() as stack:
+            if not self._is_alone:
+                with contextlib.suppress(OSError, TimeoutError):
+                    stack.enter_context(self._locked(self._session_file))
+                    self._is_alone = True
+                    stack.callback(setattr, self, "_is_alone", False)
+            yield
 
     def reject(self, error: FleetError) -> None:
         """Have ``session`` raise ``error`` for the rest of the run."""
         with contextlib.suppress(OSError, TimeoutError), self._locked(self._session_file):
             _write(self._session_file, _failure(error, is_final=True))
 
-    def engines(self, engine_list: EngineList, max_age: float | None = None) -> Listing:
-        """Return the engine list.
-
-        Args:
-            engine_list: The configured list.
-            max_age: Maximum age of the fetch in seconds; None for any fetch of this run.
+    def engines(self, engine_list: EngineList, not_before: float = 0.0) -> Listing:
+        """Return the engine list, fetched at ``not_before`` (of time.monotonic()) or later.
 
         Raises FleetError; a failed fetch is shared for 10 s.
         """
-        not_before = -1.0 if max_age is None else time.monotonic() - max_age
 
         def is_usable(value: dict[str, Any]) -> bool:
             return bool(value["at"] >= not_before)
 
         def fetch() -> dict[str, Any]:
-            at = time.monotonic()
-            return {"at": at, **fetch_engines(Client(self._connection, self), engine_list)._asdict()}
+            return fetch_engines(Client(self._connection, self), engine_list)._asdict()
 
         file = self._file("engines", {**self._key, "list": repr(engine_list)})
         shared = self._share(file, is_usable, fetch)
-        return Listing(shared["engines"], Gap(*shared["gap"]))
+        return Listing(shared["engines"], Gap(*shared["gap"]), shared["at"])
 
     def _share(
         self, file: Path, is_usable: Callable[[dict[str, Any]], bool], make: Callable[[], dict[str, Any]]
@@ -140,7 +149,7 @@ class RunCache:
         try:
             value = make()
         except FleetError as error:
-            is_final = isinstance(error, LoginRefusedError) or error.code == "session_replaced"
+            is_final = isinstance(error, LoginRejectedError) or error.code == "session_replaced"
             _write(file, _failure(error, is_final=is_final))
             raise
         _write(file, {"value": value})
@@ -157,6 +166,9 @@ class RunCache:
 
         On a file system without locks, workers that begin at the same time do the same work, and then share it.
         """
+        if self._is_alone and file == self._session_file:  # this process has it
+            yield
+            return
         descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:

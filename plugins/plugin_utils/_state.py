@@ -125,16 +125,25 @@ class Record:
 class RunState:
     """What the run knows beyond the host. Times and hosts of other management nodes do not count.
 
-    ``replacements``: hosts whose live container only the engine list calls a leftover. ``limit``: of these; None while
-    hosts are still checked. ``unlisted``: a host whose engine exists, although the engine list did not show it.
-    ``difference``: from the approved plan. ``session``: why the management node gives none.
+    ``replacements``: hosts whose live container only the engine list calls a leftover. ``missing``: hosts whose
+    verified engine runs and is not listed. ``shows_verified``: whether the list shows that of another host.
+    ``limit``: of replacements; None while hosts are still checked. ``difference``: from the approved plan. ``session``:
+    why the management node gives none.
     """
 
     replacements: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    shows_verified: bool = False
     limit: int | None = None
-    unlisted: str = ""
     difference: str = ""
     session: FleetError | None = None
+
+    @property
+    def is_list_doubted(self) -> bool:
+        """Return whether the engine list lacks so many running engines that it may be that of another account."""
+        if self.limit is None or not self.missing:
+            return False
+        return len(self.missing) + len(self.replacements) > self.limit or not self.shows_verified
 
 
 @dataclass(frozen=True)

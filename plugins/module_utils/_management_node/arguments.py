@@ -224,6 +224,10 @@ def require_text(option: str, value: Any, *, is_secret: bool = False) -> str:
     raise invalid(option, f"{shown} was read as {kind}", "Quote the value in YAML.")
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def read_number(option: str, value: Any, least: float, most: float, kind: type[float] = int) -> Any:
     """Return ``value``, a number or a text of one, in the type ``kind``. Raises OptionError."""
     text = value.strip() if isinstance(value, str) else repr(value)
@@ -260,9 +264,13 @@ def read_value(option: str, rules: Mapping[str, Any], value: Any) -> Any:
         least, most = rules.get("range", (-_LARGEST, _LARGEST))
         return read_number(option, value, least, most, int if kind == "int" else float)
     if kind == "list":
+        is_of_numbers = rules.get("elements") == "int"
         parts = value.split(",") if isinstance(value, str) else value
+        parts = [value] if is_of_numbers and _is_number(value) else parts
         if not isinstance(parts, (list, tuple)):
             raise invalid(option, f"{str(value)[:40]!r} is not a list", "Set a list, or separate the texts by commas.")
+        if is_of_numbers:
+            return [read_number(option, part, -_LARGEST, _LARGEST) for part in parts]
         texts = [require_text(option, part).strip() for part in parts]
         if not all(texts):
             raise invalid(option, "an entry is empty", "Remove the empty entry.")

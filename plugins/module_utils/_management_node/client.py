@@ -1,63 +1,59 @@
 # Copyright (c) slb.fleet contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Call the management node in one session: login, renewal, repetition and cookies."""
+"""Call the management node in one session: login, renewal, repetition and cookies. ``contract.py`` decides."""
 
 from __future__ import annotations
 
-import math
+import contextlib
 import random
 import re
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import (
     Answer,
+    find_tokens,
+    mask,
     query_secrets,
-    read_date,
     show,
+    show_answer,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, header_secrets
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, Row, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import (
     NoAnswerError,
     Request,
     Transport,
-    boot_time,
     retry_after,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._module import run_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
 
 LOGIN_PATH = "/account/login/"
-_LOGIN_PAGES = frozenset({"login", "log-in", "log_in", "signin", "sign-in", "sign_in"})  # last part of a path
-
-_BUSY = (429, 502, 503, 504)
 _FIRST_PAUSE, _MAX_PAUSE = 1.0, 30.0  # seconds
-_MAX_RENEWALS = 5  # logins in a row whose session serves no call
-_MAX_UNSURE = 2  # the same, while the password may be wrong
-_MAX_SESSIONS = 8  # that one call uses, those of other workers included
-_SECRET_COOKIES, _LEAST_TOKEN = ("sessionid", "csrftoken"), 16  # characters of a value that is a secret, too
-_PAGE_TO_FILL_IN = re.compile(
-    r"passw|two-?factor|agreement|expire|(?<![a-z])(?:pwd|mfa|otp|totp|2fa|eula)(?![a-z])|密码|验证码|一次性",
-    re.IGNORECASE,
-)
-_ABOUT_LOGIN = re.compile(r"\b(log|sign)\s?-?in\b|session|token|unauthori[sz]ed|登[录陆入]|会话", re.IGNORECASE)
-_FILL_IN = "Log in to the web console with this user, and fill in the page that it shows."
-_REFUSED = (400, 401, 403, 422, 423)
+_LOGIN_PAUSE = (1.0, 3.0)  # seconds, at random
+_MAX_LOGINS = 3  # in a row whose sessions serve no call
+_MAX_SENT = {"GET": 6, "POST": 2}
+_AGAIN = (contract.OVER, contract.NEW_TOKEN)
+_MAX_CHANGES = 2  # of the session id within a login; then the calls of a run are made one at a time
+_LEAST_COOKIE = 8  # characters of a value that is a secret, too
 
 
 @dataclass(frozen=True)
 class Session:
-    """The cookies of one login.
+    """The cookies of one login, and its ``login``: a random id.
 
     ``has_served``: whether a call has succeeded with them. ``is_stated``: whether the answer to the login states
     success. ``was_accepted``: whether an earlier session of this run has served. ``renewals``: logins since a session
-    has served. ``at``: the ``boot_time`` of the login. ``clock``: as ``_clock`` returns it.
+    has served. ``changes``: how often the management node has changed the session id; ``at``: when it did so last, of
+    time.monotonic().
     """
 
     cookies: dict[str, str] = field(repr=False)
@@ -66,8 +62,9 @@ class Session:
     is_stated: bool = False
     was_accepted: bool = False
     renewals: int = 0
+    login: str = ""
+    changes: int = 0
     at: float = 0.0
-    clock: float = -math.inf
 
     @property
     def is_accepted(self) -> bool:
@@ -78,6 +75,21 @@ class Session:
     def id(self) -> str:
         return self.cookies.get("sessionid", "")
 
+    def updated(self, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+        """Return the session with cookies that have changed ``at`` a time; None removes one."""
+        merged = {name: value for name, value in {**self.cookies, **cookies}.items() if value}
+        if at < self.at:  # another worker has got a newer session id
+            merged["sessionid"] = self.id
+        is_changed = merged.get("sessionid") != self.id
+        return replace(
+            self,
+            cookies=merged,
+            has_served=self.has_served or has_served,
+            renewals=0 if has_served else self.renewals,
+            changes=self.changes + is_changed,
+            at=at if is_changed else self.at,
+        )
+
 
 class SessionStore(Protocol):
     """Keeps the session of one connection."""
@@ -85,11 +97,14 @@ class SessionStore(Protocol):
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
         """Return the session, or the result of ``log_in`` if there is none or if it is still ``ended``."""
 
-    def update(self, session: Session) -> None:
-        """Keep the cookies of ``session``, and that it has served."""
+    def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+        """Change the cookies of the session that is kept, if it is of the same login, and return it."""
 
     def reject(self, error: FleetError) -> None:
         """Have later calls of ``session`` raise ``error``."""
+
+    def alone(self) -> contextlib.AbstractContextManager[None]:
+        """Have other workers of the run wait with their calls."""
 
 
 class OwnSession:
@@ -99,19 +114,24 @@ class OwnSession:
         self._session = session
 
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
-        if self._session is None or ended is not None:
+        if self._session is None or (ended is not None and self._session.id == ended.id):
             self._session = log_in()
         return self._session
 
-    def update(self, session: Session) -> None:
-        self._session = session
+    def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+        self._session = session.updated(cookies, at, has_served=has_served)
+        return self._session
 
     def reject(self, error: FleetError) -> None:
         return
 
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        yield
 
-class LoginRefusedError(FleetError):
-    """The management node refuses the login. The same login is not tried again: the account could be locked."""
+
+class LoginRejectedError(FleetError):
+    """The management node rejects the login. The same login is not tried again: the account could be locked."""
 
 
 class Client:
@@ -130,161 +150,138 @@ class Client:
         self._secrets: set[str] = {connection.password, connection.sessionid, *header_secrets(connection.headers)}
 
     def log_in(self) -> Session:
-        """Return the session; log in if there is none. Raises FleetError, ``login_rejected`` for bad credentials."""
+        """Return the session; log in if there is none. Raises FleetError."""
         return self._store.session(self._log_in)
 
-    def call(self, request: Request) -> Answer:
-        """Return the answer to ``request``, whatever its status. Redirects are not followed.
-
-        If the session has ended, log in and send the request again. A POST is sent again only after an answer that
-        shows that it was not accepted: 401, or a redirect to the login page of this management node. After a text about
-        anything but the login, such as that of the engine host, it is sent once more at most.
-        Raises FleetError if no answer came or the login is rejected, NoAnswerError if the request may have arrived.
-        """
-        session, ended = self.log_in(), None
-        for number in range(_MAX_SESSIONS):
-            cookies = dict(session.cookies)
-            try:
-                answer = self._send(request, cookies)
-            except FleetError as error:
-                if ended is None or error.code != "request_too_late":
-                    raise
-                raise self._replaced(request, ended) from None
-            answer = replace(
-                answer, age=answer.at + session.clock - (read_date(answer.headers.get("Date", "")) or math.inf)
-            )
-            # A console of one page answers a wrong path with its start page: then no session would serve.
-            is_other_page = request.method == "GET" and answer.is_success and answer.is_other_page
-            is_last = is_other_page and not session.has_served
-            # A new session does not change what a 401 says about the engine host.
-            is_last |= number > 0 and _is_about_request(request, answer)
-            if is_last or not _is_session_ended(request, answer, self.connection.base_url):
-                has_served = session.has_served or (answer.status < 500 and answer.status != 403 and not is_last)
-                if cookies != session.cookies or has_served != session.has_served:
-                    renewals = 0 if has_served else session.renewals
-                    clock = max(session.clock, _clock(answer))
-                    self._store.update(
-                        replace(session, cookies=cookies, has_served=has_served, renewals=renewals, clock=clock)
-                    )
-                return answer
-            session, ended = self._renew(session, request, answer), answer
-        raise self._replaced(request, answer)
-
-    def describe(self, answer: Answer) -> str:
-        """Return status and message of ``answer``, without secrets, as in 'HTTP 503: maintenance'."""
-        return answer.described(tuple(self._secrets))
-
-    def message(self, answer: Answer) -> str:
-        """Return the message of ``answer``, without secrets, at most 300 characters."""
-        return answer.shown(tuple(self._secrets))
-
-    def redirect_fix(self, answer: Answer, path: str) -> str:
-        """Return what to do about a redirect of ``path`` to another address, or to a page to fill in; else nothing."""
-        called, place = self.connection.called("base_url"), f"{self.connection.base_url}{path}"
-        try:
-            target = urljoin(place, answer.location)
-            there, here = urlsplit(target), urlsplit(place)
-            is_plain = there.scheme == "http" and there.hostname == here.hostname
-            is_other = (there.scheme, there.hostname, there.port or 443) != ("https", here.hostname, here.port or 443)
-        except ValueError:
-            return ""
-        if is_plain and answer.status in (301, 307, 308):
-            return "Have the proxy before the management node send it X-Forwarded-Proto: https."
-        if answer.location and ((is_other and not is_plain) or answer.status in (301, 307, 308)):
-            base_url = re.sub("^http:", "https:", target).rstrip("/").removesuffix(path.rstrip("/"))
-            if base_url not in (target.rstrip("/"), self.connection.base_url):
-                return f"Set {called} to {show(base_url, 100)}."
-            return f"Set {called} to the address that a browser shows after the login, without single sign-on."
-        if answer.location and _PAGE_TO_FILL_IN.search(there.path):
-            return _FILL_IN
-        return ""
-
     @property
-    def _credentials(self) -> str:
-        return f"{self.connection.called('username')} and {self.connection.called('password')}"
+    def is_one_at_a_time(self) -> bool:
+        """Whether the calls of the run are made one at a time: the management node changes the session id."""
+        return self.log_in().changes >= _MAX_CHANGES
+
+    def call(self, request: Request) -> Answer:
+        """Return the answer to ``request`` that the contract leaves to its caller. Redirects are not followed.
+
+        If the session has ended, take the newest one of the run, or log in, and send the request again: an install
+        request once at most. Raises FleetError, NoAnswerError if the request may have arrived.
+        """
+        session = self.log_in()
+        with contextlib.ExitStack() as stack:
+            if session.changes >= _MAX_CHANGES:
+                stack.enter_context(self._store.alone())
+                session = self.log_in()
+            answer, row, session = self._call_once(request, session)
+            for number in range(1, _MAX_SENT[request.method]):
+                if row.meaning not in _AGAIN:
+                    break
+                if row.meaning == contract.OVER and self.log_in().id == session.id:
+                    # Another worker may be about to keep a newer one, another run of this user about to end its call.
+                    time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
+                if number == 1:  # no other worker changes the session before this attempt
+                    stack.enter_context(self._store.alone())
+                ended, session = answer, self._next_session(session, request, answer, row)
+                try:
+                    answer, row, session = self._call_once(request, session)
+                except FleetError as error:
+                    if error.code != "request_too_late":
+                        raise
+                    raise self._give_up(session, request, ended) from None
+        if row.meaning == contract.OVER:
+            raise self._give_up(session, request, answer)
+        if row.meaning == contract.UNAVAILABLE:
+            raise self._unavailable(request, answer)
+        if row.meaning == contract.REDIRECT and request.call != "install":
+            raise self.redirected(request, answer)
+        return answer
+
+    def url(self, request: Request) -> str:
+        """Return the whole address of a request."""
+        return f"{self.connection.base_url}{request.path}"
+
+    def describe(self, answer: Answer, message: str | None = None) -> str:
+        """Return status and message of ``answer``, without secrets, as in 'HTTP 503: maintenance'."""
+        text = Case("list", answer).message if message is None else message
+        return show_answer(answer, text, self._secrets)
+
+    def shown(self, message: str) -> str:
+        """Return a message without secrets, at most 300 characters."""
+        return show(mask(message, self._secrets))
+
+    def redirected(self, request: Request, answer: Answer) -> FleetError:
+        """Return the error for a redirect to another place than the login."""
+        called, place = self.connection.called("base_url"), self.url(request)
+        target = urljoin(place, answer.location)
+        there, here = urlsplit(target), urlsplit(place)
+        fix = f"Open {show(target, 100)} in a browser with this user, and set {called} to the address that it shows."
+        if there.scheme == "http" and there.hostname == here.hostname:
+            fix = "Have the proxy before the management node send it X-Forwarded-Proto: https."
+        elif there.path.rstrip("/").endswith(request.path.rstrip("/").partition("?")[0]):
+            base_url = re.sub("^http:", "https:", target).rstrip("/").removesuffix(request.path.rstrip("/"))
+            fix = f"Set {called} to {show(base_url, 100)}."
+        summary = f"Redirected: {place} answered {self.describe(answer)}."
+        return FleetError("unexpected_answer", summary, fix, status_code=answer.status)
 
     def _log_in(self) -> Session:
         credentials = {"username": self.connection.username, "password": self.connection.password}
-        request, cookies = Request("POST", LOGIN_PATH, credentials), dict[str, str]()
-        answer = self._send(request, cookies)
-        if (
-            answer.status == 403
-            and "csrf" in answer.message.lower()
-            and not is_found("bad_credentials", answer.message)
-        ):
+        request, cookies = Request("login", "POST", LOGIN_PATH, credentials), dict[str, str]()
+        answer, row, case = self._send(request, cookies)
+        if answer.status == 403 and "csrf" in case.message.lower():
             # The credentials were not checked: the login page gives the token that is missing.
             if "csrftoken" not in cookies:
-                self._send(Request("GET", LOGIN_PATH), cookies)
-            answer = self._send(request, cookies)
-        place = f"{self.connection.base_url}{LOGIN_PATH}"
-        fix = self.redirect_fix(answer, LOGIN_PATH)
-        if fix:
-            summary = f"Login failed: {place} answered {self.describe(answer)}."
-            raise FleetError("unexpected_answer", summary, fix, status_code=answer.status)
-        if is_rejection(answer):
-            raise LoginRefusedError(
-                "login_rejected",
-                f"Login of {self.connection.username[:40]!r} rejected: {place} answered {self.describe(answer)}.",
-                f"Check {self._credentials}, and whether the account is locked. The run does not try them again.",
-                status_code=answer.status,
-            )
-        if answer.status in _BUSY or answer.status >= 500:
+                self._send(Request("login", "GET", LOGIN_PATH), cookies)
+            answer, row, case = self._send(request, cookies)
+        if row.meaning == contract.REDIRECT:
+            raise self.redirected(request, answer)
+        if row.meaning == contract.UNAVAILABLE:
             raise self._unavailable(request, answer)
-        if answer.status in _REFUSED or (answer.is_success and answer.verdict is False):
-            options = ["base_url", "client_cert"] if "certificate" in answer.message.lower() else ["base_url"]
-            check = f"Check {' and '.join(map(self.connection.called, options))}, and the proxies."
-            raise LoginRefusedError(
-                "unexpected_answer",
-                f"Login failed: {place} answered {self.describe(answer)}.",
-                f"Log in to the web console with this user. {check} The run does not try again.",
-                status_code=answer.status,
-            )
-        if not cookies.get("sessionid") or answer.status >= 400:
+        if row.meaning == contract.LOGIN_REJECTED:
             # A text without JSON may be a token.
             is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success
-            shown = self.describe(answer) if is_shown else f"HTTP {answer.status}"
-            fix = f"Set {self.connection.called('base_url')} to the address of the web console, including its path."
-            if answer.objects and _PAGE_TO_FILL_IN.search(answer.message):
-                fix = _FILL_IN
-            elif answer.objects and answer.status >= 400 and answer.status not in (404, 405):
-                fix = "Log in to the web console with this user, and correct what it reports."
-            raise FleetError(
-                "unexpected_answer",
-                f"Login failed: {place} answered {shown}, without a session.",
-                fix,
-                status_code=answer.status,
-            )
-        is_stated = answer.is_success and bool(answer.objects) and answer.verdict is True
-        return Session(
-            cookies, self._transport.tls_fingerprint, is_stated=is_stated, at=boot_time(), clock=_clock(answer)
-        )
+            raise self._rejected(request, answer, case.message if is_shown else "")
+        return Session(cookies, self._transport.tls_fingerprint, is_stated=case.has_success, login=uuid.uuid4().hex)
 
-    def _renew(self, ended: Session, request: Request, answer: Answer) -> Session:
-        """Return another session than ``ended``. Raises FleetError if another login would not help."""
+    def _call_once(self, request: Request, session: Session) -> tuple[Answer, Row, Session]:
+        """Send ``request``. Return its answer, the row that decides, and the session of the run after it."""
+        cookies = dict(session.cookies)
+        answer, row, case = self._send(request, cookies, session.has_served)
+        if row.meaning == contract.OVER:
+            return answer, row, session  # without its cookies: they are of no login
+        changed = {name: cookies.get(name) for name in {*cookies, *session.cookies}}
+        changed = {name: value for name, value in changed.items() if value != session.cookies.get(name)}
+        is_no_service = row.meaning in (contract.UNAVAILABLE, contract.REDIRECT) or answer.status in (
+            403,
+            *range(500, 600),
+        )
+        has_served = session.has_served or not is_no_service
+        token = session.cookies.get("csrftoken")
+        if changed or has_served != session.has_served:
+            session = self._store.update(session, changed, time.monotonic(), has_served=has_served)
+        if answer.status == 403:
+            newest = self._store.session(self._log_in).cookies.get("csrftoken")
+            row = judge(replace(case, has_new_token=newest not in (None, token)))
+        return answer, row, session
+
+    def _next_session(self, ended: Session, request: Request, answer: Answer, row: Row) -> Session:
+        """Return the newest session of the run, or another one. Raises FleetError if no further login would help."""
+        if row.meaning == contract.NEW_TOKEN:
+            return self.log_in()
         if self.connection.sessionid:
             raise FleetError(
                 "session_rejected",
                 f"Session rejected: {self.connection.base_url}{request.shown_path} answered {self.describe(answer)}.",
                 "Get a new sessionid with slb.fleet.login, or set username and password instead.",
             )
-        current = self._store.session(self._log_in)
-        if current.id != ended.id:
-            return current  # another worker has renewed it
-        # A login that states success is made again: another run of this user may have ended its session.
-        if not current.is_accepted and current.renewals >= (_MAX_UNSURE if current.is_stated else 0):
-            raise self._rejected(request, answer)
-        if current.renewals >= _MAX_RENEWALS:
-            raise self._replaced(request, answer)
-        return self._store.session(lambda: self._log_in_again(current), ended=current)
+        newest = self.log_in()
+        if newest.id != ended.id:
+            return newest
+        if newest.renewals >= _MAX_LOGINS - (not newest.is_accepted):
+            raise self._give_up(newest, request, answer)
+        return self._store.session(lambda: self._log_in_again(newest), ended=newest)
 
     def _log_in_again(self, ended: Session) -> Session:
-        """Return another session than ``ended``; after a pause if it is young: two runs may end each other's."""
-        pause = _FIRST_PAUSE * 2**ended.renewals * random.uniform(0.5, 1.5)  # noqa: S311
-        time.sleep(min(pause, max(0.0, ended.at + pause - boot_time())))
         try:
             session = self._log_in()
-        except FleetError as error:
-            if error.code != "login_rejected" or not ended.is_accepted:
+        except LoginRejectedError as error:
+            if not ended.is_accepted:
                 raise
             raise FleetError(
                 "session_replaced",
@@ -294,64 +291,87 @@ class Client:
             ) from None
         return replace(session, was_accepted=ended.is_accepted, renewals=ended.renewals + 1)
 
-    def _rejected(self, request: Request, answer: Answer) -> FleetError:
-        """Return the error for a session that has never served: the cookie alone does not show that a login worked."""
-        error = FleetError(
-            "login_rejected",
-            f"Login of {self.connection.username[:40]!r} rejected: {request.shown_path} answered "
-            f"{self.describe(answer)}.",
-            f"Check {self._credentials}, then the rights of this user.",
-            status_code=answer.status,
-        )
-        self._store.reject(error)
-        return error
-
-    def _replaced(self, request: Request, answer: Answer) -> FleetError:
-        """Return the error for sessions that end at once, although user and password are right."""
+    def _give_up(self, session: Session, request: Request, answer: Answer) -> FleetError:
+        """Return the error for sessions that end at once. The cookie alone does not show that a login worked."""
+        is_known = session.is_accepted or session.is_stated or session.renewals < _MAX_LOGINS - 1
+        if not is_known:
+            error = self._rejected(request, answer)
+            self._store.reject(error)
+            return error
         return FleetError(
             "session_replaced",
-            f"Session of {self.connection.username[:40]!r} ended again and again: {request.shown_path} answered "
+            f"Sessions of {self.connection.username[:40]!r} end at once: {request.shown_path} answered "
             f"{self.describe(answer)}.",
-            "Use a user of its own for Ansible, and check the rights of this user.",
+            "Use a user of its own for Ansible, and check its rights. Have a balancer keep each client on one node.",
+            status_code=answer.status,
+        )
+
+    def _rejected(self, request: Request, answer: Answer, message: str | None = None) -> LoginRejectedError:
+        """Return the error for a login that the management node rejects."""
+        called = self.connection.called
+        fix = f"Check {called('username')} and {called('password')}, and log in to the web console with this user: the "
+        fix += "account may be locked, or a page may have to be filled in. The run does not try again."
+        if answer.status in (404, 405):
+            fix = f"Set {called('base_url')} to the address of the web console, including its path."
+        return LoginRejectedError(
+            "login_rejected",
+            f"Login of {self.connection.username[:40]!r} rejected: {self.connection.base_url}{request.shown_path} "
+            f"answered {self.describe(answer, message)}.",
+            fix,
             status_code=answer.status,
         )
 
     def _unavailable(self, request: Request, answer: Answer) -> FleetError:
+        fix = "Check the management node, or run again later."
+        if answer.is_html and answer.is_success:
+            fix = "Run again later. If a browser shows the same page without a maintenance, correct the path or "
+            fix += f"{self.connection.called('base_url')}."
         return FleetError(
             "management_node_unavailable",
             f"Management node unavailable: {self.connection.base_url}{request.shown_path} answered "
             f"{self.describe(answer)}.",
-            "Check the management node, or run again later.",
+            fix,
             status_code=answer.status,
         )
 
-    def _send(self, request: Request, cookies: dict[str, str]) -> Answer:
-        """Return the last answer, after retries; update ``cookies``. Raises FleetError if no answer came."""
+    def _send(self, request: Request, cookies: dict[str, str], has_served: bool = False) -> tuple[Answer, Row, Case]:
+        """Return the last answer, after retries, and what it means; update ``cookies``. Raises FleetError."""
         self._secrets.update(query_secrets(request.path))
         end = self.connection.deadline()
         for attempt in range(self.connection.retries + 1):
             failure: NoAnswerError | None = None
-            answer: Answer | None = None
+            pause = min(_MAX_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.5)  # noqa: S311
             try:
                 answer = self._transport.exchange(
                     request, cookies, min(self.connection.timeout, end - time.monotonic())
                 )
-                is_repeatable, pause = _is_worth_repeating(request, answer), retry_after(answer)
+                case = self._case(request, answer, cookies, has_served)
+                row = judge(case)
+                is_broken = request.method == "GET" and bool(answer.defect) and len(answer.body) < request.limit
+                is_repeatable, pause = row.is_repeated or is_broken, max(pause, retry_after(answer))
             except NoAnswerError as error:
                 failure = error
-                is_repeatable, pause = (request.method == "GET" or not error.is_sent) and not error.is_permanent, 0.0
-            pause = max(pause, min(_MAX_PAUSE, _FIRST_PAUSE * 2**attempt) * random.uniform(0.5, 1.5))  # noqa: S311
+                is_repeatable = (request.method == "GET" or not error.is_sent) and not error.is_permanent
             if not is_repeatable or attempt == self.connection.retries or pause >= end - time.monotonic():
                 break
             time.sleep(pause)
-        if failure or answer is None:
-            raise failure or AssertionError
-        if request.path == LOGIN_PATH:
-            self._secrets |= answer.tokens
-        self._secrets.update(
-            value for name, value in cookies.items() if name in _SECRET_COOKIES or len(value) >= _LEAST_TOKEN
+        if failure:
+            raise failure
+        if request.call == "login":
+            self._secrets |= find_tokens(dict(answer.members))
+        self._secrets.update(value for value in cookies.values() if len(value) >= _LEAST_COOKIE)
+        return answer, row, case
+
+    def _case(self, request: Request, answer: Answer, cookies: Mapping[str, str], has_served: bool) -> Case:
+        own = [str(value) for key, value in (request.body or {}).items() if key in ("name", "manage_ip")]
+        return Case(
+            request.call,
+            answer,
+            url=self.url(request),
+            own=tuple(own),
+            has_session="sessionid" in cookies,
+            has_served=has_served,
         )
-        return answer
 
 
 def run_client_module(
@@ -362,69 +382,3 @@ def run_client_module(
         argument_spec,
         lambda options, check_mode: operation(Client(Connection.from_options(options)), options, check_mode),
     )
-
-
-def _clock(answer: Answer) -> float:
-    """Return at least the difference of the management node's clock to ``boot_time``; minus infinity without a Date.
-
-    Neither clock has to be right. An answer to a login is no copy of a cache, so later answers have later dates.
-    """
-    date = read_date(answer.headers.get("Date", ""))
-    return -math.inf if date is None else date - boot_time()
-
-
-def _is_worth_repeating(request: Request, answer: Answer) -> bool:
-    if answer.status in _BUSY:
-        is_login = request.method == "POST" and request.path == LOGIN_PATH
-        return request.method == "GET" or (is_login and not is_found("bad_credentials", answer.message))
-    return request.method == "GET" and bool(answer.defect) and len(answer.body) < request.limit
-
-
-def _is_session_ended(request: Request, answer: Answer, base_url: str) -> bool:
-    if request.method == "POST":  # it may have been accepted
-        return answer.status == 401 or _leads_to_login(request, answer, base_url)
-    if answer.status == 401 or answer.is_redirect_to_login:
-        return True
-    if answer.status in _BUSY or answer.status >= 500 or (request.is_wanted and request.is_wanted(answer)):
-        return False
-    return (answer.is_success and answer.is_html) or answer.is_login_page or answer.requires_login
-
-
-def _is_about_request(request: Request, answer: Answer) -> bool:
-    """Return whether an answer 401 to a POST has words, and none of them about this login."""
-    is_stated = request.method == "POST" and answer.status == 401 and bool(answer.message)
-    return is_stated and not answer.requires_login and not _ABOUT_LOGIN.search(answer.message)
-
-
-def _leads_to_login(request: Request, answer: Answer, base_url: str) -> bool:
-    """Return whether a redirect leads to the login page of this host, and not to an engine with its name."""
-    try:
-        there = urlsplit(urljoin(base_url + request.path, answer.location))
-        is_here = there.hostname == urlsplit(base_url).hostname
-    except ValueError:
-        return False
-    page = there.path.rstrip("/").rpartition("/")[2].lower()
-    return is_here and page in _LOGIN_PAGES and page != str((request.body or {}).get("name")).lower()
-
-
-def is_rejection(answer: Answer) -> bool:
-    """Return whether the answer to a login reports that the credentials are not accepted.
-
-    Words, the login page, or 401 report it. Other refusals may be about anything, unless they have no body.
-    """
-    if answer.location.rstrip("/").rpartition("/")[2].partition(".")[0].lower() in _LOGIN_PAGES:
-        return True
-    if answer.is_success and bool(answer.objects) and answer.verdict is True:
-        return False
-    if is_found("bad_credentials", answer.message):
-        return True
-    refusals = {answer.status, *(answer.codes if answer.is_success else ())}.intersection(_REFUSED)
-    if answer.is_success and not refusals:
-        return bool(answer.body.strip()) and (answer.is_login_page or answer.requires_login)
-    # A proxy before the management node has pages and a login of its own.
-    if not refusals or (not answer.is_login_page and (answer.is_html or "WWW-Authenticate" in answer.headers)):
-        return False
-    if is_found("second_step", answer.message):
-        return False
-    is_other = 401 not in refusals and bool(answer.body.strip()) and not is_found("login_failed", answer.message)
-    return answer.is_login_page or not is_other

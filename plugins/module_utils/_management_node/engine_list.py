@@ -3,8 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engine list: its configuration, its pages and its states. The API documents no call that lists engines.
 
-An engine is known to be missing only if the list is whole and fresh (``extent.py``). Pages that contradict each other
-are an error; any other part still shows which engines run.
+The list verifies engines that it shows as running. That an engine is missing, it proves only without a ``Gap``.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ import ipaddress
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
-from urllib.parse import quote, unquote_plus
+from typing import Any, Literal, NamedTuple
+from urllib.parse import parse_qsl, quote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
@@ -32,23 +32,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     require_text,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import (
-    NO_GAP,
-    Gap,
-    Sign,
-    Signs,
-    find_doubt,
-    find_gap,
-    find_more,
-    find_signs,
-    find_stale,
-    find_total,
-    first_gap,
-    read_count,
-    reports_end,
-)
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.languages import is_found
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.query import find_filter
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 STATES = ("running", "deploying", "failed")
@@ -80,9 +64,10 @@ _MAX_PAGES = 1000
 _CALLS = 5  # all pages must be read within the time of 5 calls
 _LARGE = 1024 * 1024  # bytes
 _MAX_VALUE = 500  # characters
-_FIX_PAGES = "Check the pages in the browser: page_parameter, first_page and page_step of slb_engine_list."
-_ONE_READING = Gap("unproven", "its pages have no total, and their engines change", "Set total in slb_engine_list.")
-_ONE_PAGE = Gap("unproven", "the page before its first one is not read", _FIX_PAGES)
+_OLD = 10  # seconds; so old may the list be that a run shares
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+TOTALS = ("total", "totalCount", "total_count", "totalElements")
+"""Members with the number of all engines, where no other one is configured."""
 # An address with a port, or in a URL
 _LOCATION = re.compile(
     r"(?:[a-z][\w+.-]*://)?(?:[^/@\s]*@)?(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?(?:[/?#].*)?", re.IGNORECASE
@@ -144,28 +129,42 @@ class EngineList:
         return f"{path}?{'&'.join([*kept, f'{quote(self.page_parameter)}={number}'])}"
 
     def find_items(self, document: Any) -> list[Any]:
-        """Return the list in an answer. Raises FleetError if there is none."""
-        items = self._find(document, self.items)
-        if not isinstance(items, (list, type(None))):
+        """Return the list in an answer, also if it is empty in any form. Raises FleetError if there is none."""
+        try:
+            items = self._find(document, self.items)
+        except FleetError:
+            place = self._containers(document)[-1]
+            values = place.values() if isinstance(place, dict) else [place]
+            if any(isinstance(each, (dict, list)) and each not in _EMPTY for each in values):
+                raise
+            return []
+        if items not in _EMPTY and not isinstance(items, list):
             raise self._unlike(f"'{self.items}' is not a list", document)
         return items or []
 
-    def find_total(self, document: Any) -> float | None:
-        """Return the configured total; None if none is configured. Raises FleetError if it is not a number."""
-        if not self.total:
-            return None
-        value = self._find(document, self.total)
-        is_count = isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value)
-        if isinstance(value, bool) or not (is_count or isinstance(value, (int, float))):
+    def find_totals(self, document: Any, headers: Mapping[str, str]) -> set[float]:
+        """Return the numbers of all engines that an answer reports. Raises FleetError if the configured one is none."""
+        kind, _colon, header = self.total.partition("header:")
+        if self.total and not kind:
+            found = [headers.get(header.strip())]
+        elif self.total:
+            found = [self._find(document, self.total)]
+        else:
+            places = [place for place in self._containers(document) if isinstance(place, dict)]
+            found = [place[name] for place in places for name in TOTALS if name in place]
+        totals = {float(str(each)) for each in found if _is_count(each)}
+        if self.total and not totals:
             raise self._unlike(f"'{self.total}' is not a number", document)
-        return read_count(value)
+        return totals
 
-    def has_items(self, document: Any, *, may_be_empty: bool = True) -> bool:
-        """Return whether an answer contains the list."""
-        try:
-            return bool(self.find_items(document)) or may_be_empty
-        except FleetError:
-            return False
+    def _containers(self, document: Any) -> list[Any]:
+        """Return the values on the way to the list, from the top, as far as it exists."""
+        places = [document]
+        for key in self.items.split(".") if self.items else ():
+            if not isinstance(places[-1], dict) or key not in places[-1]:
+                break
+            places.append(places[-1][key])
+        return places
 
     def read_engines(self, items: list[Any]) -> list[dict[str, str]]:
         """Return name, address, state and the management node's own word for the state of each item."""
@@ -224,203 +223,120 @@ def comparable(address: str) -> str:
     return str(getattr(found, "ipv4_mapped", None) or found)
 
 
+class Gap(NamedTuple):
+    """Why an engine that the list does not have may exist, and what to set; empty if there is no reason.
+
+    ``old``: the answer is the copy of a cache. ``part``: the list has more engines. ``unproven``: it may have more.
+    """
+
+    kind: Literal["", "old", "part", "unproven"] = ""
+    cause: str = ""
+    fix: str = ""
+
+
 class Listing(NamedTuple):
-    """The engines of the list, each as ``EngineList.read_engines`` returns it, and why they may not be all."""
+    """The engines of the list, each as ``EngineList.read_engines`` returns it. ``at``: of time.monotonic()."""
 
     engines: list[dict[str, str]]
-    gap: Gap = NO_GAP
+    gap: Gap = Gap()
+    at: float = 0.0
 
 
 def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
-    """Return all engines of the list. Raises FleetError."""
-
-    def get(path: str) -> Answer:
-        return _get(client, engine_list, path)
-
-    if not engine_list.page_parameter:
-        return read_answer(engine_list, get(engine_list.path))
-    before: set[tuple[str, str]] | None = None
-    has_changed = False
-    for _reading in range(3):
-        try:
-            listing = read_pages(engine_list, get, client.connection.deadline(_CALLS))
-        except _ChangedError:
-            # An engine may have been added or removed meanwhile. If it happens twice, the cause is another one.
-            if has_changed:
-                raise
-            has_changed = True
-            continue
-        # Without a total, an engine that moved to a page that was read before shows only in another reading.
-        engines = {(engine["name"], engine["address"]) for engine in listing.engines}
-        if listing.gap == _ONE_PAGE or (listing.gap == _ONE_READING and engines == before):
-            _check_start(engine_list, get, engines)
-            return listing._replace(gap=NO_GAP)
-        if listing.gap != _ONE_READING:
-            return listing
-        before = engines
-    return listing
-
-
-def _check_start(engine_list: EngineList, get: Callable[[str], Answer], engines: set[tuple[str, str]]) -> None:
-    """Read the page before the first one. Raises FleetError if it has engines that are on no other page."""
-    number = max(0, engine_list.first_page - engine_list.page_step)
-    if number == engine_list.first_page:
-        return
-    try:
-        before = engine_list.read_engines(engine_list.find_items(get(engine_list.page_path(number)).parsed[0]))
-    except FleetError as error:
-        is_none = error.code in ("engine_list_unavailable", "engine_list_not_as_configured")
-        if is_none and error.values.get("status_code") not in (429, 502, 503, 504):
-            return
-        raise
-    unseen = next((each["name"] for each in before if (each["name"], each["address"]) not in engines), None)
-    if unseen is not None:
-        cause = f"{unseen[:40]} is on the page {number}, before the first one"
-        raise _unreliable(engine_list, cause, f"Set first_page to {number} in slb_engine_list.")
-
-
-def read_answer(engine_list: EngineList, answer: Answer) -> Listing:
-    """Return the engines of the only answer. Raises FleetError."""
-    document = answer.parsed[0]
-    items = engine_list.find_items(document)
-    signs, total = find_signs(document, engine_list.items, answer.headers), engine_list.find_total(document)
-    gap = find_gap(signs, len(items), engine_list.path, total=total, complete=engine_list.complete)
-    engines = engine_list.read_engines(items)
-    is_twice = len(_rows(engines, items)) < len(items)
-    return Listing(engines, first_gap((*_gaps_of(engine_list, answer, signs, is_twice=is_twice), gap)))
-
-
-def _gaps_of(
-    engine_list: EngineList, answer: Answer, signs: Signs, *, is_twice: bool, is_first: bool = True
-) -> Iterator[Gap]:
-    """Yield why an engine may exist that an answer does not have. ``is_twice``: whether it has two equal rows."""
-    doubt = find_doubt(signs, answer.status, answer.headers, is_first=is_first)
-    if doubt.kind != "unproven" or not engine_list.complete:
-        yield doubt
-    found = "" if engine_list.complete else find_filter(engine_list.path, engine_list.page_parameter)
-    if found:
-        fix = "Remove it. If it leaves no engine out, set complete: true."
-        yield Gap("unproven", f"its path may select engines by {show(mask_query(found), 40)}", fix)
-    if is_twice and not engine_list.complete:
-        yield Gap("unproven", "it has an engine twice", "If each engine may have several rows, set complete: true.")
-    yield find_stale(answer.headers, answer.age)
-    # Some management nodes use a code such as 1 for success.
-    if answer.verdict is False and is_found("failure", answer.messages) and not engine_list.complete:
-        fix = "Check the list in the web console. If it is the whole one, set complete: true."
-        yield Gap("unproven", f"it reports message={answer.shown()[:60]}", fix)
-
-
-class _ChangedError(FleetError):
-    """The pages of the list contradict each other."""
-
-
-def read_pages(engine_list: EngineList, get: Callable[[str], Answer], deadline: float) -> Listing:
-    """Return the engines of all pages. ``get`` returns the answer at a path; ``deadline``: of time.monotonic()."""
-    pages = _Pages(engine_list)
+    """Return the engines of all pages. Raises FleetError."""
+    at, end, number = time.monotonic(), client.connection.deadline(_CALLS), engine_list.first_page
+    engines: list[dict[str, str]] = []
+    totals, rows, before, age, is_on_two = set[float](), set[tuple[str, ...]](), None, 0, False
     for _index in range(_MAX_PAGES):
-        try:
-            answer = get(engine_list.page_path(pages.number))
-        except FleetError as error:
-            if pages.engines and error.values.get("status_code") in (204, 404):  # behind the last page
-                return pages.finish()
-            raise
-        if pages.add(answer):
-            return pages.finish()
-        if time.monotonic() > deadline:
+        path = engine_list.page_path(number) if engine_list.page_parameter else engine_list.path
+        answer = get_answer(client, path, is_first=before is None)
+        document = answer.parsed[0] if answer and answer.parsed else None
+        items = engine_list.find_items(document)
+        if answer:
+            age = max([age, *map(int, re.findall(r"\d{1,9}", answer.headers.get("Age", "")[:100]))])
+            totals |= engine_list.find_totals(document, answer.headers) if items or not engine_list.total else set()
+        if items and items == before:
+            cause = f"two pages are the same: {engine_list.page_parameter} has no effect, or the last page is repeated"
+            raise _unreliable(engine_list, cause, "Correct page_parameter and first_page, or set total.")
+        page = engine_list.read_engines(items)
+        is_on_two |= bool(rows & _rows(page, items))
+        rows, engines, before = rows | _rows(page, items), engines + page, items
+        if not items or not engine_list.page_parameter or (totals and len(engines) >= max(totals)):
+            gap = _find_gap(engine_list, len(engines), totals, age, is_on_two=is_on_two)
+            return Listing(engines, gap, at)
+        if time.monotonic() > end:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")
+        # A parameter that counts engines: also if the management node gives smaller pages than requested.
+        number += len(items) if engine_list.page_step > 1 else 1
     raise _unreliable(engine_list, f"it has more than {_MAX_PAGES} pages", "Configure larger pages.")
 
 
-class _Pages:
-    """The pages that are read. ``number``: of the next one. ``short``: the length of one below page_step, else 0."""
-
-    def __init__(self, engine_list: EngineList) -> None:
-        self.list, self.number, self.count, self.short = engine_list, engine_list.first_page, 0, 0
-        self.engines: list[dict[str, str]] = []
-        self.seen: set[tuple[str, ...]] = set()
-        self.total: float | None = None
-        self.before: list[Any] = []
-        self.frame: tuple[set[str], str] | None = None
-        self.more: Sign | None = None
-        self.gap = Gap("unproven", "complete is false in slb_engine_list") if engine_list.complete is False else NO_GAP
-
-    def add(self, answer: Answer) -> bool:
-        """Add a page. Return whether it is the end. Raises FleetError if it contradicts the pages before."""
-        document = answer.parsed[0]
-        items = self.list.find_items(document)
-        page, signs = self.list.read_engines(items), find_signs(document, self.list.items, answer.headers)
-        rows, is_first = _rows(page, items), not self.count
-        found = _gaps_of(self.list, answer, signs, is_twice=len(rows) < len(items), is_first=is_first)
-        self.gap = first_gap((self.gap, *found))
-        # Some answer a number behind the last page with the last page.
-        if items and ((self.short and rows <= self.seen) or (items == self.before and self.total == len(self.engines))):
-            return True
-        self._check(rows, is_same=items == self.before)
-        configured = self.list.find_total(document)
-        reported = find_total(signs, len(items)) if configured is None else configured
-        if None not in (self.total, reported) and self.total != reported:
-            raise _unreliable(self.list, f"it reports {self.total:.0f}, then {reported:.0f} engines", is_change=True)
-        self.total = reported if self.total is None else self.total
-        self.seen, self.engines, self.before, self.count = self.seen | rows, self.engines + page, items, self.count + 1
-        self.more = find_more(signs, len(self.engines), self.count, has_total=configured is not None)
-        is_end = reports_end(signs, len(items)) if configured is None else len(self.engines) >= configured
-        # An empty page that is unlike the others may be an error.
-        frame = (set(document) if isinstance(document, dict) else set[str](), answer.messages)
-        self.frame = self.frame or frame
-        if not (items or self.more) and (frame[0] - self.frame[0] or frame[1] != self.frame[1]):
-            gap = Gap("unproven", f"its empty page {self.count} is unlike the others", _FIX_PAGES)
-            self.gap = first_gap((self.gap, gap))
-        # The offset of the next engine, even if the management node gives smaller pages than requested.
-        self.short = len(items) if len(items) < self.list.page_step else 0
-        self.number += self.short or self.list.page_step
-        return not items or (not self.more and is_end)
-
-    def _check(self, rows: set[tuple[str, ...]], *, is_same: bool) -> None:
-        if rows and self.short:
-            cause = f"its page {self.count} has {self.short} engines, and page_step is {self.list.page_step}"
-            raise _unreliable(self.list, cause, f"Set page_step to {self.short} in slb_engine_list.", is_change=True)
-        if rows and is_same:
-            cause = f"two pages are the same: {self.list.page_parameter} has no effect, or the last page is repeated"
-            raise _unreliable(self.list, cause, "Correct page_parameter and first_page, or set total.")
-        if rows & self.seen:
-            raise _unreliable(self.list, f"{min(rows & self.seen)[0][:40]} is on two pages", is_change=True)
-
-    def finish(self) -> Listing:
-        """Return the list after its last page."""
-        if self.total not in (None, len(self.engines)):
-            cause = f"it reports {self.total:.0f} engines, its pages have {len(self.engines)}"
-            raise _unreliable(self.list, cause, is_change=True)
-        if self.more:
-            gap = Gap("part", f"its page {self.count} is the last and reports {self.more}", _FIX_PAGES)
-            self.gap = first_gap((self.gap, gap))
-        unproven = NO_GAP if self.total is not None else _ONE_PAGE if self.count == 1 else _ONE_READING
-        return Listing(self.engines, first_gap((self.gap, unproven)))
+def _find_gap(engine_list: EngineList, count: int, totals: set[float], age: int, *, is_on_two: bool) -> Gap:
+    """Return why a list with ``count`` engines does not prove that an engine is missing."""
+    pairs = parse_qsl(engine_list.path.partition("?")[2])
+    filters = [f"{name}={value}" for name, value in pairs if re.search(r"[^\W\d_]", value)]
+    sizes = [f"{name}={value}" for name, value in pairs if re.fullmatch("[0-9]+", value) and int(value) == count]
+    if age > _OLD:
+        return Gap("old", f"the answer is {age} s old", "Exclude this path from the cache of the proxy.")
+    if is_on_two:
+        return Gap("unproven", "an engine is on two pages", "Sort the list in its path.")
+    if totals and max(totals) > count:
+        fix = "Set page_parameter or a larger page size. If the number counts something else, set total to another key."
+        return Gap("part", f"it has {count} engines and reports {max(totals):.15g}", fix)
+    if filters and not engine_list.complete:
+        cause = f"its path may select engines by {show(mask_query(filters[0]), 40)}"
+        return Gap("unproven", cause, "Remove it. If it leaves no engine out, set complete: true.")
+    if totals == {count}:
+        return Gap()
+    if sizes:
+        return Gap("part", f"it has as many engines as {sizes[0][:30]} in its path", "Raise that number, or set total.")
+    if engine_list.complete:
+        return Gap()
+    return Gap("unproven", "it reports no total of its engines", "Set total in slb_engine_list, or complete: true.")
 
 
-def _get(client: Client, engine_list: EngineList, path: str) -> Answer:
-    def is_wanted(answer: Answer) -> bool:
-        """An answer with the list needs nothing else; an empty list that comes with a failure is none."""
-        return bool(
-            answer.is_success
-            and answer.parsed
-            and engine_list.has_items(answer.parsed[0], may_be_empty=answer.verdict is not False)
-        )
-
-    answer = client.call(Request("GET", path, limit=LIST_LIMIT, is_wanted=is_wanted))
-    if answer.parsed and answer.is_success and (answer.verdict is not False or is_wanted(answer)):
+def get_answer(client: Client, path: str, *, is_first: bool = True) -> Answer | None:
+    """Return the answer with a page of the list; None behind the last page. Raises FleetError."""
+    answer = client.call(Request("list", "GET", path, limit=LIST_LIMIT))
+    meaning = judge(Case("list", answer)).meaning
+    if meaning == contract.LIST:
         return answer
-    shown, fix = client.describe(answer), "Check the path in slb_engine_list, and the rights of the user."
-    if answer.is_success and not answer.parsed:
-        is_large = len(answer.body) > _LARGE
-        content = "too many values or bytes" if is_large else "a web page" if answer.is_html else "no JSON"
-        shown = f"HTTP {answer.status} with {content}"
-        fix = "Configure smaller pages in slb_engine_list." if is_large else fix
+    if meaning == contract.NO_ENGINES or (meaning == contract.NO_LIST and not is_first):
+        return None
+    place = f"{client.connection.base_url}{mask_query(path)[:60]}"
+    if meaning == contract.NO_LIST:
+        raise FleetError(
+            "engine_list_not_as_configured",
+            f"Engine list not as configured: {place} answered {client.describe(answer)}.",
+            "Correct path in slb_engine_list, then run slb.fleet.show_engine_list.",
+            status_code=answer.status,
+        )
+    shown, fix = client.describe(answer), "Check what the management node reports, then run again."
+    if answer.defect.startswith("the body is larger"):
+        fix = "Configure smaller pages in slb_engine_list."
+    elif answer.is_success and not answer.parsed and not answer.defect:
+        shown = f"HTTP {answer.status} and no JSON that can be read; it begins with {client.shown(answer.text[:20])!r}"
+        fix = "Correct path in slb_engine_list: the answer to this request must be JSON."
+    elif answer.status == 403:
+        fix = "Give the user the right to see the engines in the web console."
     raise FleetError(
         "engine_list_unavailable",
-        f"Engine list unavailable: {client.connection.base_url}{mask_query(path)[:60]} answered {shown}.",
+        f"Engine list unavailable: {place} answered {shown}.",
         fix,
         status_code=answer.status,
     )
+
+
+def get_document(client: Client, path: str) -> tuple[Any, Mapping[str, str]]:
+    """Return the JSON at ``path`` and the headers of its answer. Raises FleetError."""
+    answer = get_answer(client, path)
+    return (answer.parsed[0], answer.headers) if answer else (None, {})
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, str):
+        return re.fullmatch(r"\s*[0-9]{1,15}\s*", value) is not None
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
 
 
 def _read_mapping(value: Any) -> Mapping[str, Any]:
@@ -450,12 +366,9 @@ def _read_value(key: str, rules: Mapping[str, Any], value: Any) -> Any:
     return read
 
 
-def _unreliable(engine_list: EngineList, cause: str, fix: str = "", *, is_change: bool = False) -> FleetError:
-    fix = fix or "Sort the list in its path, and check page_parameter, first_page and page_step of slb_engine_list."
-    error = _ChangedError if is_change else FleetError
-    return error(
-        "engine_list_unreliable", f"Engine list at {mask_query(engine_list.path)[:60]} unreliable: {cause}.", fix
-    )
+def _unreliable(engine_list: EngineList, cause: str, fix: str) -> FleetError:
+    summary = f"Engine list at {mask_query(engine_list.path)[:60]} unreliable: {cause}."
+    return FleetError("engine_list_unreliable", summary, fix)
 
 
 def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:

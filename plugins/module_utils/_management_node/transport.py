@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib.util
 import json
 import math
 import os
@@ -16,7 +15,6 @@ import re
 import socket
 import ssl
 import sys
-import sysconfig
 import threading
 import time
 import zlib
@@ -51,6 +49,7 @@ else:
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Call
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
 
@@ -60,20 +59,6 @@ _BLOCK = 16 * 1024  # bytes; compressed ones become up to a thousand times as ma
 _MAX_CUTS, _CUT_SECONDS = 10, 0.1
 _MAX_WAIT = 30.0  # seconds
 _FIRST_SHARE = 2.0  # seconds
-# Failures of TLS that no retry changes, and what helps. The last one is for all others.
-_TLS_FIXES = {
-    "UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS|WRONG_SSL_VERSION": "Enable TLS 1.2 on the management node.",
-    "LEGACY_RENEGOTIATION": "Update the management node, or set Options = UnsafeLegacyServerConnect in the file of "
-    "OPENSSL_CONF.",
-    "WRONG_VERSION|HTTP_REQUEST|UNKNOWN_PROTOCOL|LENGTH_TOO_LONG|RECORD_LAYER|UNEXPECTED_MESSAGE": "Check the port in "
-    "{base_url}: it does not answer with TLS.",
-    "ALERT.*(CERTIFICATE|UNKNOWN_CA)": "Set {client_cert} to a certificate that the management node accepts.",
-    # Up to TLS 1.2, servers also answer so to a missing certificate.
-    "ALERT_HANDSHAKE_FAILURE": "Set {client_cert} if the management node wants a certificate. Else update its TLS, "
-    "or allow its old keys in the file of OPENSSL_CONF.",
-    "": "Update TLS on the management node, or allow its old keys in the file of OPENSSL_CONF (CipherString = "
-    "DEFAULT@SECLEVEL=1).",
-}
 _Result = TypeVar("_Result")
 _HEADERS = {
     "Accept": "application/json, */*;q=0.8",
@@ -86,18 +71,18 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Request:
-    """One request. ``path`` follows base_url; ``body`` is sent as JSON; ``limit``: bytes of the answer's body.
+    """One request. ``call``: as in the contract. ``path`` follows base_url; ``body`` is sent as JSON.
 
-    ``is_wanted``: returns whether an answer has the form that is expected; then no text in it ends the session.
-    ``send_by``: the ``boot_time`` after which it is not sent any more; None for no limit.
+    ``limit``: bytes of the answer's body. ``send_by``: the ``boot_time`` after which it is not sent any more; None for
+    no limit.
     """
 
+    call: Call
     method: str
     path: str
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = ANSWER_LIMIT
     send_by: float | None = None
-    is_wanted: Callable[[Answer], bool] | None = field(default=None, repr=False)
 
     @property
     def shown_path(self) -> str:
@@ -123,7 +108,8 @@ class Transport:
             raise FleetError(
                 "requests_missing",
                 f"Python package requests missing or too old in {sys.executable}: {show(_IMPORT_ERROR, 80)}.",
-                _install_fix(sys.executable, sys.prefix, is_environment=sys.prefix != sys.base_prefix),
+                f"Run {sys.executable} -m pip install --upgrade 'requests>=2.32.3' 'urllib3>=2.2.2', or let the tool "
+                "do so that made this environment.",
             )
         self.connection = connection
         self.tls_fingerprint = ""
@@ -180,10 +166,12 @@ class Transport:
             proxy = find_proxy(url, os.environ)
             if proxy.problem:
                 raise _ProxyError(proxy.problem)
-            proxies, began = {"https": proxy.url} if proxy.url else {}, boot_time()
+            proxies = {"https": proxy.url} if proxy.url else {}
             with adapter.send(prepared, stream=True, timeout=max(0.001, seconds), proxies=proxies) as response:
                 content, defect = _read(response.raw, request.limit)
-                answer = Answer(response.status_code, response.headers, content, defect, began)
+                answer = Answer(response.status_code, response.headers, content, defect)
+                if answer.is_success and not (content or defect or answer.has_length or answer.status == 204):
+                    answer = replace(answer, defect="the body is missing")
                 return answer, response.raw.headers.getlist("Set-Cookie")
 
     def _failure(self, error: Exception, request: Request, line: _Line, seconds: float) -> FleetError:
@@ -202,8 +190,8 @@ class Transport:
             fix = f"Check {called('base_url')} and https_proxy, or add the management node to no_proxy."
         reason = "" if line.is_over else _tls_reason(error, is_sent=line.is_sent)
         if reason:
-            fix = next(text for pattern, text in _TLS_FIXES.items() if re.search(pattern, reason))
-            fix = fix.format(base_url=called("base_url"), client_cert=called("client_cert"))
+            fix = f"Check that the port in {called('base_url')} answers with TLS 1.2 or later, and set "
+            fix += f"{called('client_cert')} if the management node requires a certificate."
             if not line.is_sent and find_proxy(self.connection.base_url, os.environ).url.startswith("https:"):
                 fix = f"Set https_proxy to an address with http:// if the proxy does not use TLS. Else: {fix}"
         if isinstance(error, _ProxyError):
@@ -218,7 +206,7 @@ class Transport:
         line = _Line(pin="none")  # no certificate has this pin, so the connection ends before anything is sent
         way, seconds = Transport(replace(self.connection, validate_certs=False)), self.connection.timeout
         with contextlib.suppress(_PinMismatchError, requests.RequestException, HTTPError, OSError, ValueError):
-            _bounded(line, seconds, lambda: way._transfer(Request("GET", "/"), {}, line, seconds))
+            _bounded(line, seconds, lambda: way._transfer(Request("list", "GET", "/"), {}, line, seconds))
         seen, called = line.fingerprint or "(unknown)", self.connection.called
         is_about_time = "expired" in complaint or "not yet valid" in complaint
         trust = "" if self.connection.ca_path else f"Set {called('ca_path')}. Or compare"
@@ -239,21 +227,6 @@ class Transport:
             f"If you know of the change, set {pin}: {seen}",
             tls_fingerprint=seen,
         )
-
-
-def _install_fix(executable: str, prefix: str, *, is_environment: bool) -> str:
-    """Return how to install the packages for this Python, whose environment another tool may manage."""
-    packages = "'requests>=2.32.3' 'urllib3>=2.2.2'"
-    tool = re.search(r"/(pipx/venvs|uv/tools)/([\w.-]+)$", Path(prefix).as_posix())
-    if tool and tool[1] == "pipx/venvs":
-        return f"Run pipx inject {tool[2]} {packages}."
-    if tool:
-        return f"Run uv tool install --with {packages.replace(' ', ' --with ')} {tool[2]}."
-    if not is_environment and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists():
-        return f"Install Ansible and {packages} in a virtual environment (python3 -m venv FOLDER)."
-    if importlib.util.find_spec("pip") is None:
-        return f"Run uv pip install --python {executable} {packages}."
-    return f"Run {executable} -m pip install --upgrade {packages}."
 
 
 class _PinMismatchError(Exception):
@@ -457,25 +430,52 @@ def _bounded(line: _Line, seconds: float, exchange: Callable[[], _Result]) -> _R
 
 def _read(raw: Any, limit: int) -> tuple[bytes, str]:
     """Return the body, at most ``limit`` bytes, and why it is incomplete."""
-    body, has_begun = bytearray(), False
     codings = [each.strip().lower() for each in ",".join(raw.headers.getlist("Content-Encoding")).split(",")]
     codings = [each for each in codings if each not in ("", "identity")]
     if len(codings) > 1:
         return b"", "the body has more than one content coding"
     if codings and codings[0] not in ("gzip", "x-gzip", "deflate"):
-        return b"", "the body has an unknown content coding"
-    # urllib3's decoders do not report a compressed body that ends too early.
-    decoder = zlib.decompressobj(zlib.MAX_WBITS | 32) if codings else None
+        return b"", f"the body has the unknown content coding {show(codings[0], 20)!r}"
+    body, decoder = bytearray(), _Decoder(limit) if codings else None
     try:
         while block := raw.read1(_BLOCK, decode_content=False):
-            has_begun = True
-            body += decoder.decompress(block, limit + 1) if decoder else block
+            body += decoder.decode(block) if decoder else block
             if len(body) > limit:
                 return bytes(body[:limit]), f"the body is larger than {limit} bytes"
     except (HTTPError, HTTPException, OSError, ValueError, zlib.error):
         return bytes(body), f"the body is incomplete after {len(body)} bytes"
-    is_cut = decoder and has_begun and (not decoder.eof or decoder.unused_data)
+    is_cut = decoder is not None and decoder.is_within
     return bytes(body), f"the body is incomplete after {len(body)} bytes" if is_cut else ""
+
+
+class _Decoder:
+    """Decodes gzip of any number of members, and deflate with and without the header of zlib.
+
+    The decoders of urllib3 do not report a body that ends too early. ``is_within``: whether it has no end yet.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._member, self.is_within = limit, zlib.decompressobj(zlib.MAX_WBITS | 32), False
+        self._is_first = True
+
+    def decode(self, block: bytes) -> bytes:
+        """Return the decoded block, not much more than the limit. Raises zlib.error."""
+        content = b""
+        while block and len(content) <= self._limit:
+            if not self.is_within and not self._is_first:
+                block = block.lstrip(b"\0")  # padding between and behind members
+                if not block:
+                    break
+                self._member = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            try:
+                content += self._member.decompress(block, self._limit + 1)
+            except zlib.error:
+                if not self._is_first:
+                    raise
+                self._member = zlib.decompressobj(-zlib.MAX_WBITS)
+                content += self._member.decompress(block, self._limit + 1)
+            self._is_first, self.is_within, block = False, not self._member.eof, self._member.unused_data
+        return content
 
 
 def retry_after(answer: Answer) -> float:
@@ -520,6 +520,8 @@ def _cause(error: BaseException) -> str:
     ):
         if any(isinstance(cause, kind) for cause in causes):
             return text
+    if any("more than 100 headers" in str(cause) for cause in causes):
+        return "the answer has more than 100 headers"
     for cause in causes:
         if "Timeout" in type(cause).__name__:
             return "no answer in time"

@@ -1,0 +1,308 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an answer of the management node is taken to mean. No I/O.
+
+The API documents neither status codes nor bodies. ``ROWS`` are tried from the first to the last, and the first that
+applies decides. docs/dev/protocol.md shows the same table. What no row covers is unknown: an install request then costs
+one wait, and no container.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, find_texts
+
+Call = Literal["login", "install", "license", "list"]
+NOT_SENT, OVER, NEW_TOKEN, REDIRECT, UNAVAILABLE = "not sent", "session over", "new token", "redirect", "unavailable"
+SESSION, LOGIN_REJECTED = "session", "login_rejected"
+REQUESTED, EXISTS, PORT_IN_USE, REJECTED, UNKNOWN = "requested", "exists", "port_in_use", "rejected", "unknown"
+LICENSE, LIST, NO_ENGINES, NO_LIST, UNUSABLE = "license", "engine list", "no engines", "no list", "unusable"
+
+# The messages that the vendor's document names, a line each in English and Chinese; slb_..._patterns replace them.
+# fmt: off
+DEFAULT_PATTERNS = {
+    EXISTS: (
+        r"already[\W_]+exist",
+        r"已[经經]?存在",
+    ),
+    PORT_IN_USE: (
+        r"(?<![a-z])ports?(?![a-z])[^\n]{0,40}?(occupied|in[\W_]*use|allocated)|address already in use",
+        r"(端口|連接埠)[^\n]{0,20}?([占佔]用|使用)",
+    ),
+    # A deployment may be in progress although the answer refuses it.
+    "in_progress": (
+        r"time-?d? ?out|deadline|in progress|deploying|already (started|running|submitted)|being (deployed|installed)",
+        r"超时|处理中|进行中|部署中|正在(部署|安装)|重复提交",
+    ),
+}
+# fmt: on
+_CODES, _STATES, _FLAGS, _ERRORS = (
+    ("code", "errno", "ret"),
+    ("status", "result"),
+    ("success", "ok"),
+    ("error", "errors"),
+)
+_MESSAGES = ("message", "msg", "detail", "error", "errors", "reason")
+_STATUSES = (401, 408, 425, 429, 499, *range(500, 600))
+"""Codes in JSON that mean what the HTTP status means."""
+_BAD_STATES = ("error", "fail", "failed", "failure")
+_NO_ERROR: tuple[Any, ...] = (None, False, 0, "", [], {}, "none", "null", "ok", "success")
+_LOGIN_PAGES = ("login", "logon", "log_in", "signin", "sign_in", "sign-in")
+_BUSY = (429, 502, 503, 504)
+_MAX_NOTICE = 200  # characters of a line that may be a message in place of a license
+
+Sign = Literal["success", "failure", "unclear"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An answer to a call at ``url``. ``own``: the name and address in an install request.
+
+    ``has_session``: whether a login set the cookie. ``has_served``: whether the session of the call has served before.
+    ``has_new_token``: whether the run has another CSRF token than the one that was sent. ``success_codes``: those that
+    the operator declares.
+    """
+
+    call: Call
+    answer: Answer
+    url: str = ""
+    own: tuple[str, ...] = ()
+    has_session: bool = False
+    has_served: bool = False
+    has_new_token: bool = False
+    patterns: Mapping[str, Sequence[re.Pattern[str]]] | None = None
+    success_codes: tuple[int, ...] = ()
+
+    @cached_property
+    def signs(self) -> frozenset[Sign]:
+        """What the members at the top of the JSON object state about the request."""
+        return frozenset(self._find_signs())
+
+    def _find_signs(self) -> Iterator[Sign]:
+        members = self.answer.members
+        is_record = any(value in self.own for value in members.values() if isinstance(value, str))
+        for key, value in ((key, _scalar(value)) for key, value in members.items()):
+            if key in _FLAGS and value in (0, 1):
+                yield "success" if value else "failure"
+            elif key in _CODES and value not in (None, ""):
+                yield self._sign_of_code(value)
+            elif key in _STATES and (value in ("ok", "success") or _is_number(value, 200, 299)):
+                yield "success"
+            elif (value in _BAD_STATES and not is_record) if key in _STATES else (key in _ERRORS and _is_error(value)):
+                yield "failure"
+
+    def _sign_of_code(self, code: Any) -> Sign:
+        if code in self.success_codes or code in ("ok", "success"):
+            return "success"
+        if code == 0 or _is_number(code, 200, 299):
+            return "success"
+        is_failure = _is_number(code, -(10**18), -1) or _is_number(code, 400, 499) or code in _STATUSES
+        return "failure" if is_failure else "unclear"
+
+    @property
+    def has_success(self) -> bool:
+        return "success" in self.signs and "failure" not in self.signs
+
+    @property
+    def has_failure(self) -> bool:
+        return "failure" in self.signs and "success" not in self.signs
+
+    @property
+    def is_unclear(self) -> bool:
+        """Whether the members contradict each other, or a code states nothing: 1 and 20000 are success for some."""
+        return {"success", "failure"} <= self.signs or self.signs == {"unclear"}
+
+    @property
+    def status(self) -> int:
+        """The HTTP status, or a code in the JSON that means such a status."""
+        codes = (_scalar(self.answer.members.get(key)) for key in _CODES) if self.answer.is_success else ()
+        found = (code for code in codes if code in _STATUSES and code not in self.success_codes)
+        return next(found, self.answer.status)
+
+    @cached_property
+    def message(self) -> str:
+        """The messages of a JSON object, or the visible text of any other body. It decides only by the patterns."""
+        members = self.answer.members
+        if not members:
+            return "" if self.answer.parsed and not self.answer.parsed[0] else self.answer.visible_text
+        inner = [value for key, value in members.items() if key in ("data", "result") and isinstance(value, dict)]
+        texts = [
+            text
+            for each in (members, *inner)
+            for key, value in each.items()
+            if key.lower() in _MESSAGES
+            for text in find_texts(value)
+        ]
+        is_refusal = self.answer.status >= 400 or self.has_failure or self.is_unclear
+        return "; ".join(texts or (find_texts(dict(members)) if is_refusal else ()))
+
+    @property
+    def has_only_messages(self) -> bool:
+        """Whether the body has no content but messages and codes: then a deployment has no data yet."""
+        known = (*_MESSAGES, *_CODES, *_STATES, *_FLAGS)
+        others = [value for key, value in self.answer.members.items() if key not in known]
+        return not any(others) and not any(isinstance(self.answer.members.get(key), (dict, list)) for key in _STATES)
+
+    @property
+    def is_notice(self) -> bool:
+        """Whether the body is a message, or nothing, in place of a license."""
+        if self.answer.members:
+            return self.has_failure or self.has_only_messages
+        line = self.answer.text.strip()
+        is_line = "\n" not in line and " " in line and len(line) <= _MAX_NOTICE
+        return is_line or self.answer.parsed in ((None,), (True,), (False,), ("",), ([],), ({},))
+
+    @property
+    def is_page(self) -> bool:
+        return self.answer.is_html and self.answer.status < 400
+
+    @property
+    def is_login_page(self) -> bool:
+        return self.is_page and self.answer.has_password_field
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether a message may refuse the request: no data of a deployment stand next to it."""
+        return self.answer.status >= 400 or self.has_failure or self.has_only_messages
+
+    @property
+    def is_redirect(self) -> bool:
+        return 300 <= self.answer.status < 400 and bool(self.answer.location)
+
+    @property
+    def leads_to_login(self) -> bool:
+        """Whether a redirect within the management node leads to its login, and not to an engine of that name.
+
+        A target with more in front of the path of the call is another address of the management node.
+        """
+        try:
+            target, here = urlsplit(urljoin(self.url, self.answer.location)), urlsplit(self.url)
+        except ValueError:
+            return False
+        page = target.path.rstrip("/").rpartition("/")[2].partition(".")[0].lower()
+        is_moved = target.path != here.path and target.path.endswith(here.path)
+        is_login = page in _LOGIN_PAGES and page not in map(str.lower, self.own)
+        return self.is_redirect and is_login and target.hostname == here.hostname and not is_moved
+
+    def matches(self, name: str) -> bool:
+        """Return whether the message, without the values of the request, has one of the patterns ``name``."""
+        text = self.message
+        for value in filter(None, self.own):
+            text = re.sub(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\w)", "", text)
+        patterns = (self.patterns or {}).get(name) or _COMPILED[name]
+        return any(pattern.search(text) for pattern in patterns)
+
+
+class Row(NamedTuple):
+    """``when`` is ``applies`` in words, ``shown`` is ``meaning``. ``calls``: also any, GET (license and list)."""
+
+    calls: str
+    when: str
+    meaning: str
+    applies: Callable[[Case], bool]
+    shown: str = ""
+    is_repeated: bool = False
+
+
+def judge(case: Case) -> Row:
+    """Return the row that decides about an answer."""
+    calls = ("any", case.call, *(() if case.call == "login" else ("any but login",)))
+    calls += ("GET",) if case.call in ("license", "list") else ()
+    return next(row for row in ROWS if row.calls in calls and row.applies(case))
+
+
+# fmt: off
+ROWS: tuple[Row, ...] = (
+    Row("any", "nothing of the request was sent", NOT_SENT, lambda c: False,
+        "not sent; repeated while time is left, except for a wrong certificate, pin or proxy setting"),
+    Row("any but login", "401; a redirect to the login; a page with a login (of an install: `unknown`)", OVER,
+        lambda c: c.status == 401 or c.leads_to_login or (c.is_login_page and c.call != "install"),
+        "the session is over: log in, call again; an install is sent once more at most"),
+    Row("GET", "another page, in a session that has served", OVER, lambda c: c.is_page and c.has_served,
+        "the session may be over: log in once, call again"),
+    Row("GET", "another page; 429, 502, 503, 504", UNAVAILABLE, lambda c: c.is_page or c.status in _BUSY,
+        "repeated, then unavailable: run again later", is_repeated=True),
+    Row("any but login", "403 with a CSRF token that has changed since", NEW_TOKEN,
+        lambda c: c.answer.status == 403 and c.has_new_token, "once more with the new token"),
+    Row("login", "cookie `sessionid`, below 400, no failure, no page with a login, no redirect to the login", SESSION,
+        lambda c: (c.has_session and c.answer.status < 400 and not c.is_login_page and not c.leads_to_login
+                   and "failure" not in c.signs),
+        "a session; its first call shows whether it really is one"),
+    Row("login", "502, 503, 504; another page without a login", UNAVAILABLE,
+        lambda c: c.status in _BUSY[1:] or (c.is_page and not c.is_login_page), "repeated, then unavailable",
+        is_repeated=True),
+    Row("login", "429, another 5xx", UNAVAILABLE, lambda c: c.status == 429 or c.status >= 500,
+        "unavailable, not repeated: repetition locks accounts"),
+    Row("any", "another redirect", REDIRECT, lambda c: c.is_redirect and not c.leads_to_login,
+        "`unexpected_answer` with the target; of an install `unknown`"),
+    Row("login", "anything else", LOGIN_REJECTED, lambda c: True, "`login_rejected`, with status and message"),
+    Row("install", "cut, no answer, 5xx, 408, 425, 429, 499, a page", UNKNOWN,
+        lambda c: bool(c.answer.defect) or c.status >= 500 or c.status in (408, 425, 429, 499) or c.is_page),
+    Row("install", "2xx with success and nothing against it", REQUESTED,
+        lambda c: c.answer.is_success and c.has_success),
+    Row("install", "201, 202, 204; with a failure `unknown`", REQUESTED,
+        lambda c: c.answer.status in (201, 202, 204) and "failure" not in c.signs),
+    Row("install", "a pattern of `in_progress` matches; success and failure together; 201, 202, 204", UNKNOWN,
+        lambda c: c.matches("in_progress") or {"success", "failure"} <= c.signs or c.answer.status in (201, 202, 204)),
+    Row("install", "a pattern of `port_in_use` matches (of a 200 without failure: nothing but messages and codes)",
+        PORT_IN_USE, lambda c: c.may_refuse and c.matches(PORT_IN_USE)),
+    Row("install", "a pattern of `exists` matches (the same)", EXISTS, lambda c: c.may_refuse and c.matches(EXISTS)),
+    Row("install", "another 4xx (pages, too); failure", REJECTED,
+        lambda c: 400 <= c.answer.status < 500 or c.has_failure),
+    Row("install", "200 without any text, and not unclear", REQUESTED,
+        lambda c: c.answer.status == 200 and not c.message and not c.is_unclear),
+    Row("install", "anything else, such as 200 with a text", UNKNOWN, lambda c: True),
+    Row("license", "200, whole, not empty, no failure, not only a message, not one short line with blanks", LICENSE,
+        lambda c: c.status == 200 and not c.answer.defect and bool(c.answer.body.strip()) and not c.is_notice,
+        "license; the file that it replaces is kept as a backup, by default"),
+    Row("list", "200, whole, JSON, no failure", LIST,
+        lambda c: c.status == 200 and bool(c.answer.parsed) and not c.has_failure,
+        "engine list; without `items` it is empty, or `engine_list_not_as_configured`"),
+    Row("list", "204", NO_ENGINES, lambda c: c.status == 204, "a page without engines"),
+    Row("list", "404", NO_LIST, lambda c: c.status == 404,
+        "behind the first page the end; else `engine_list_not_as_configured`: check `path`"),
+    Row("GET", "anything else", UNUSABLE, lambda c: True,
+        "`license_unusable`, `engine_list_unavailable`, with status, defect and message"),
+)
+# fmt: on
+
+
+def _scalar(value: Any) -> Any:
+    """Return a value of JSON; a text of a number or boolean as such, and any other text in lower case."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if not isinstance(value, str):
+        return value
+    text = value.strip().lower()
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else text
+
+
+def _is_error(value: Any) -> bool:
+    """Return whether a member error has content. An object with the code 0 or 200 has none."""
+    has_good_code = isinstance(value, dict) and _scalar(value.get("code")) in (0, 200)
+    return value not in _NO_ERROR and not has_good_code
+
+
+def _is_number(value: Any, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def compile_patterns(given: Mapping[str, Sequence[str] | None]) -> dict[str, list[re.Pattern[str]]]:
+    """Return the compiled patterns by name, the default ones in place of those that are not given. Raises re.error."""
+    return {
+        name: [re.compile(pattern, re.IGNORECASE) for pattern in given.get(name) or DEFAULT_PATTERNS[name]]
+        for name in DEFAULT_PATTERNS
+    }
+
+
+# In the process that forks the workers.
+_COMPILED = compile_patterns({})
