@@ -18,8 +18,8 @@ description:
   - With a stdout callback that is not text, such as JSON, the end of the run goes to stderr.
   - During the run, P(slb.fleet.fleet#callback) shows the progress.
   - Writes a report for people and for machines to a folder. A killed run leaves its last C(report.json).
-  - Runs of other playbooks get no report, nor of C(slb.fleet.show_engine_list),
-    C(slb.fleet.propose_engine_list) and C(slb.fleet.merge_reports).
+  - Runs of other playbooks get no report, nor of C(slb.fleet.show_engine_list)
+    and C(slb.fleet.merge_reports).
 options:
   report_dir:
     description:

@@ -124,7 +124,7 @@ SPECS: Mapping[str, Mapping[str, Any]] = {
 
 RUN_VARIABLES = ("serial", "max_fail_percentage", "batch_pause")
 HOST_VARIABLES = tuple(name for name in SPECS if name not in (*CONNECTION_ARGUMENTS, *RUN_VARIABLES))
-_OF_PLAYBOOKS = ("hosts", "canary", "reports", "merged_dir", "har", "dest")
+_OF_PLAYBOOKS = ("hosts", "canary", "reports", "merged_dir")
 KNOWN = frozenset(f"slb_{name}" for name in (*SPECS, *RUN_VARIABLES, *_OF_PLAYBOOKS))
 
 

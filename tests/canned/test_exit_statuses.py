@@ -16,10 +16,7 @@ STATUSES = {
     ("retire", *NAMED, *WRONG): {"healthy": 2},
     ("adopt_interfaces",): {"healthy": 0, "unreachable": 4},
     # Of these, nothing that they need is set.
-    **{
-        (name,): {"healthy": 2}
-        for name in ("download_license", "show_engine_list", "propose_engine_list", "merge_reports", "awx_setup")
-    },
+    **{(name,): {"healthy": 2} for name in ("download_license", "show_engine_list", "merge_reports", "awx_setup")},
 }
 
 

@@ -20,8 +20,8 @@ from fleet import BIN, ROOT, Fleet
 
 pytestmark = pytest.mark.long
 HOST = "trixie"
-# Where an AWX is: tests/awx and tests/hostile run these. Recordings of a browser are in unit tests only.
-ABOUT_AWX = ("merge_reports", "awx_content", "engine_list_proposal")
+# Where an AWX is: tests/awx and tests/hostile run these.
+ABOUT_AWX = ("merge_reports", "awx_content")
 PLUGINS = [
     (kind, path.stem)
     for kind, folder, ending in (("module", "modules", "py"), ("filter", "filter", "yml"))

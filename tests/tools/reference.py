@@ -41,7 +41,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         *("slb_engine_name", "slb_manage_ip", "slb_manage_ip_translated"),
         *(f"slb_{name}" for name in ENGINE_ARGUMENTS if name not in ("name", "manage_ip")),
     ),
-    "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty", "slb_har", "slb_dest"),
+    "Engine list": ("slb_engine_list", "slb_engine_list_may_be_empty"),
     "Leftovers": (
         *("slb_unverified_engine", "slb_stopped_engine", "slb_max_replaced", "slb_allow_established"),
         *("slb_remove_leftovers", "slb_stop_timeout"),
@@ -79,11 +79,6 @@ OF_PLAYBOOKS: Mapping[str, dict[str, Any]] = {
     },
     "slb_reports": {"type": "list", "description": "Folders of the reports that C(merge_reports) reads."},
     "slb_merged_dir": {"type": "path", "description": "Folder of the report that C(merge_reports) writes."},
-    "slb_har": {"type": "path", "description": "HAR file of a browser that C(propose_engine_list) reads."},
-    "slb_dest": {
-        "type": "path",
-        "description": "File in which C(propose_engine_list) writes V(slb_engine_list). Empty - nothing is written.",
-    },
 }
 """Variables that no role has."""
 _SCOPES = """\

@@ -90,7 +90,7 @@ def test_action_group_has_each_module_that_logs_in():
     assert sorted(group) == sorted(file.stem for file in files if "slb.fleet._management_node" in file.read_text())
 
 
-@pytest.mark.parametrize("name", ["engine_plan", "engine_install", "merge_reports", "engine_list_proposal", "license"])
+@pytest.mark.parametrize("name", ["engine_plan", "engine_install", "merge_reports", "license"])
 def test_documented_options_are_those_of_the_action(name):
     """ansible-test compares the options of the other modules."""
     documented = documentation(ROOT / "plugins" / "modules" / f"{name}.py")[0]["options"]

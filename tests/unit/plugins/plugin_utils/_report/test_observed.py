@@ -13,7 +13,6 @@ DOCS = Path(__file__).resolve().parents[5] / "docs"
 SHOW_NO_CHANGE = {
     "_interface_confirm": "saves what interface has reported",
     "engine_info": "reads the engine list",
-    "engine_list_proposal": "writes the proposal on the controller",
     "host_info": "gathers facts about a host",
     "login": "checks the credentials",
     "merge_reports": "writes the report of several runs on the controller",
