@@ -1,0 +1,199 @@
+# Copyright (c) slb.fleet contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Propose ``slb_engine_list`` for an answer of the management node. No I/O.
+
+The answer may contain secrets: of the answer, only keys and short state words are returned.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+import yaml
+
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import mask_query, names_secret
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import STATES, comparable
+
+_TOTALS = ("total", "totalCount", "total_count", "totalElements")
+_DEPTH, _OBJECT_DEPTH = 6, 3
+_MAX_LISTS, _MAX_KEYS, _MAX_WORDS, _MAX_SHOWN, _MAX_PAIRED = 200, 100, 8, 12, 10
+_MAX_KEY, _MAX_TEXT, _MAX_WORD, _MAX_DIGITS = 40, 100, 20, 3  # characters
+
+Around = tuple[tuple[str, Mapping[str, Any]], ...]  # keys as a prefix, and object
+
+
+class Proposal(NamedTuple):
+    """``option``: the keys of slb_engine_list that were found. ``lines``: YAML to paste, then the open questions."""
+
+    option: dict[str, Any]
+    lines: list[str]
+
+
+class Listed(NamedTuple):
+    """A list of objects. ``around``: the objects that contain it. ``columns``: the texts of its objects, by key."""
+
+    items: str
+    around: Around
+    columns: Mapping[str, Sequence[str]]
+    size: int
+    name: str = ""
+    address: str = ""
+    hosts: Set[str] = frozenset()
+
+
+def propose(document: Any, headers: Mapping[str, str], path: str, hosts: Mapping[str, tuple[str, str]]) -> Proposal:
+    """Return the proposal for the answer at ``path``. ``hosts``: name and address of the engine, by host."""
+    lists = [_identify(each, hosts) for each in _read_lists(document)]
+    found = [each for each in lists if each.hosts]
+    if not found:
+        cause = "No list has a name or address of the inventory." if lists else "The answer has no engines."
+        keys = [f"Keys in the list '{each.items}': {_join(each.columns)}." for each in lists[:_MAX_WORDS]]
+        return Proposal({"path": path}, [*_as_yaml({"path": path}), cause, *keys])
+    best = max(found, key=lambda each: (len(each.hosts), bool(each.name and each.address), -each.items.count(".")))
+    state, about_state = _find_state(best)
+    total, about_total = _find_total(best, headers)
+    option = {"path": path, "items": best.items, "name": best.name, "address": best.address, **state, "total": total}
+    option = {key: value for key, value in option.items() if value}
+    missing, others = sorted(set(hosts) - best.hosts), [f"'{each.items}'" for each in found if each is not best]
+    lines = [f"Hosts in the list: {len(best.hosts)} of {len(hosts)}. Not in the list: {_join(missing)}."]
+    lines += [f"Other lists with hosts: {_join(others)}."] if others else []
+    for key, variable in (("name", "slb_engine_name"), ("address", "slb_manage_ip")):
+        if key not in option:
+            lines.append(f"Set {key}, or correct {variable}: no key fits. Keys: {_join(best.columns)}.")
+    return Proposal(option, [*_as_yaml(option), *lines, *about_state, *about_total])
+
+
+def _read_lists(document: Any) -> list[Listed]:
+    """Return the lists of objects. Lists at the same place of several objects are one list."""
+    lists: dict[str, tuple[Around, list[Any]]] = {}
+
+    def read(value: Any, keys: tuple[str, ...], around: Around) -> None:
+        members: Iterable[tuple[str, Any]] = ()
+        if isinstance(value, list):
+            items, objects = ".".join(keys), [each for each in value if isinstance(each, dict)]
+            if objects and (items in lists or len(lists) < _MAX_LISTS):
+                lists.setdefault(items, (around, []))[1].extend(objects)
+            members = (("*", each) for each in value)
+        elif isinstance(value, dict):
+            around = around if "*" in keys else (("".join(f"{key}." for key in keys), value), *around)
+            members = ((key, each) for key, each in value.items() if _is_key(key))
+        for key, each in members if len(keys) < _DEPTH else ():
+            read(each, (*keys, key), around)
+
+    read(document, (), ())
+    return [Listed(items, place, _read_columns(rows), len(rows)) for items, (place, rows) in lists.items()]
+
+
+def _read_columns(objects: Sequence[Any]) -> dict[str, list[str]]:
+    columns: dict[str, list[str]] = {}
+    for number, each in enumerate(objects):
+        for key, text in islice(_read_texts(each, "", _OBJECT_DEPTH), _MAX_KEYS):
+            if key in columns or len(columns) < _MAX_KEYS:
+                columns.setdefault(key, [""] * len(objects))[number] = text
+    return columns
+
+
+def _read_texts(value: Mapping[str, Any], prefix: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the keys of an object, joined by dots, and their texts as the engine list reads them."""
+    for key, member in value.items():
+        if _is_key(key) and not names_secret(key):
+            if isinstance(member, dict) and depth > 1:
+                yield from _read_texts(member, f"{prefix}{key}.", depth - 1)
+            elif isinstance(member, (str, int, float)):
+                yield f"{prefix}{key}", member if isinstance(member, str) else json.dumps(member)
+
+
+def _is_key(key: str) -> bool:
+    """Return whether a key can be configured and shown."""
+    return key.isprintable() and 0 < len(key.strip()) <= _MAX_KEY and "." not in key and key != "*"
+
+
+def _identify(listed: Listed, hosts: Mapping[str, tuple[str, str]]) -> Listed:
+    """Return the list with the keys of name and address that most hosts have in the same object."""
+    by_name = {name: host for host, (name, _address) in hosts.items()}
+    by_address = {comparable(address): host for host, (_name, address) in hosts.items()}
+    named, addressed = (
+        {
+            key: found
+            for key, texts in listed.columns.items()
+            if any(found := [read(text[:_MAX_TEXT]) for text in texts])
+        }
+        for read in (by_name.get, lambda text: by_address.get(comparable(text)))
+    )
+    names, addresses = (sorted(each, key=lambda key: -len(set(each[key])))[:_MAX_PAIRED] for each in (named, addressed))
+
+    def rate(pair: tuple[str, str]) -> tuple[int, int]:
+        ones, others = named.get(pair[0], []), addressed.get(pair[1], [])
+        both = {one for one, other in zip(ones, others, strict=False) if one == other}
+        return len(both - {None}), 0 if all(pair) else len({*ones, *others} - {None})
+
+    # One key alone ranks below a pair, and above two keys that match in different objects.
+    name, address = max(product([*names, ""], [*addresses, ""]), key=rate)
+    known = {host for host in (*named.get(name, ()), *addressed.get(address, ())) if host}
+    return listed._replace(name=name, address=address, hosts=known)
+
+
+def _find_state(listed: Listed) -> tuple[dict[str, Any], list[str]]:
+    """Return the keys state, running, deploying and failed of slb_engine_list, and the open questions."""
+    words = {key: sorted(set(texts) - {""}) for key, texts in listed.columns.items()}
+    few = [key for key in words if key not in (listed.name, listed.address) and 0 < len(words[key]) <= _MAX_WORDS]
+    stated = [key for key in few if any(word.lower() in STATES for word in words[key])]
+    # Of keys with equal words in each object, the first.
+    different = {tuple(text.lower() for text in listed.columns[key]): key for key in reversed(stated)}
+    if len(different) != 1:
+        keys = sorted(stated or few, key=lambda key: not _names_state(key))
+        shown = _join(key + (f" ({_join_words(words[key])})" if _names_state(key) else "") for key in keys)
+        return {}, [f"Set state, running, deploying and failed. Keys with few values: {shown}."]
+    (key,) = different.values()
+    option = {state: [word for word in words[key] if word.lower() == state] for state in STATES}
+    unset = [state for state in STATES if not option[state]]
+    others = [word for word in words[key] if word.lower() not in STATES]
+    lines = [f"Set {_join(unset)}: no such word now. show_engine_list shows later words as unmapped."] if unset else []
+    lines += [f"Assign to running, deploying or failed: {_join_words(others)}."] if others else []
+    return {"state": key, **option}, lines
+
+
+def _names_state(key: str) -> bool:
+    return any(word in key.rpartition(".")[2].lower() for word in ("state", "status"))
+
+
+def _find_total(listed: Listed, headers: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return the key of the number of all engines, and the open questions."""
+    texts = (islice(_read_texts(each, prefix, _OBJECT_DEPTH), _MAX_KEYS) for prefix, each in listed.around)
+    numbers = {key: text for pairs in texts for key, text in pairs}
+    named = [key for key in numbers if key.rpartition(".")[2] in _TOTALS]
+    numbers.update({f"header:{name}": value.strip() for name, value in headers.items() if _is_key(name)})
+    equal = [key for key, text in numbers.items() if text == str(listed.size)]
+    certain = [key for key in named if key in equal]
+    if certain:
+        return certain[0], []
+    if named:
+        return "", [f"{_join(named)} differs from the number of engines. Get all engines with path or page_parameter."]
+    if len(equal) == 1 and listed.size > 1:
+        return equal[0], [f"Check total: {equal[0]} equals the number of engines, but may count something else."]
+    candidates = f"Set total if one of these is the number of all engines: {_join(equal)}."
+    return "", [candidates if equal else "No total found. If the answer always has all engines, set complete: true."]
+
+
+def _as_yaml(option: Mapping[str, Any]) -> list[str]:
+    """Return the lines of slb_engine_list; keys that are needed and were not found are empty."""
+    keys = {"path": "", "items": "", "name": "", "address": "", "state": "", **{state: [] for state in STATES}}
+    shown = {"slb_engine_list": {**keys, **option, "path": mask_query(option["path"])}}
+    text: str = yaml.safe_dump(shown, sort_keys=False, allow_unicode=True, width=1000, default_flow_style=None)
+    return text.splitlines()
+
+
+def _join(texts: Iterable[str]) -> str:
+    shown = list(islice(texts, _MAX_SHOWN + 1))
+    return ", ".join([*shown[:_MAX_SHOWN], "..."] if len(shown) > _MAX_SHOWN else shown) or "none"
+
+
+def _join_words(words: Sequence[str]) -> str:
+    """Return the words that may be states: a few letters or digits. Other values may be secrets."""
+    texts = [word for word in words if len(word) <= _MAX_WORD and word.replace(" ", "").replace("_", "").isalpha()]
+    digits = [word for word in words if len(word) <= _MAX_DIGITS and word.isdecimal()]
+    return _join([*texts, *digits, *["other values"][: len(words) - len(texts) - len(digits)]])
