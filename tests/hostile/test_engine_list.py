@@ -90,3 +90,30 @@ def test_engine_list_is_shown_once_for_each_management_node(start, controller, o
     assert "Engine list not configured" in text
     for number in (1, 2, 4, 5):
         assert re.search(rf"\bedge-{number} +(yes|no:)", run.output), run.output
+
+
+@pytest.mark.parametrize("form", ["mapping", "extra variable", "extra JSON"])
+def test_engine_list_with_only_a_path_is_proposed_once(start, controller, form):
+    """All hosts of a management node share one proposal. No value of the answer is shown."""
+    engines = [{"n": f"edge-{each}", "ip": f"192.0.2.{each}", "st": "Running", "psk": "hunter2"} for each in (1, 2)]
+    document = json.dumps({"data": engines, "total": 2, "sid": "Z9"})
+    node = start({"/engines?size=9": [for_session(answer(200, document))]})
+    inventory, given = fleet(3), {"path": "/engines?size=9"}
+    for number in (1, 2, 3):
+        more = {"slb_engine_list": given} if form == "mapping" else {}
+        inventory["all"]["hosts"][f"edge-{number}"] = of(node, PASSWORD, slb_manage_ip=f"192.0.2.{number}", **more)
+    extra = {
+        "mapping": (),
+        "extra variable": ("-e", f"slb_engine_list='{json.dumps(given)}'"),
+        "extra JSON": ("-e", json.dumps({"slb_engine_list": given})),
+    }[form]
+    show = {"ansible.builtin.import_playbook": "slb.fleet.show_engine_list"}
+    run = controller.run([show], inventory, "-e", "slb_hosts=all", *extra, ANSIBLE_STDOUT_CALLBACK="slb.fleet.fleet")
+    assert run.status == 0, run.output
+    proposal = "path: /engines?size=9 items: data name: n address: ip state: st running: [Running]"
+    text = " ".join(run.output.split())
+    assert (
+        text.count(f"slb_engine_list: {proposal} deploying: [] failed: [] total: total Hosts in the list: 2 of 3.") == 1
+    )
+    assert [request.path for request in node.requests].count("/engines?size=9") == 1
+    assert not {word for word in ("hunter2", "Z9") if word in run.output}

@@ -381,3 +381,10 @@ def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:
 
 def _word(value: Any) -> str:
     return str(value) if isinstance(value, (str, int, float)) else ""
+
+
+def get_document(client: Client, path: str) -> tuple[Any, Mapping[str, str]]:
+    """Return the JSON value at ``path``, and the headers of the answer. Raises FleetError."""
+    required = dict.fromkeys(("name", "address", "state", "running"), "-")
+    answer = _get(client, EngineList.from_option({**required, "path": path}), path)
+    return answer.parsed[0], answer.headers
