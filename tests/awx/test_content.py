@@ -31,6 +31,7 @@ ALL = {
 }
 LOCAL = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
 TEMPLATES = ["diagnose", "audit", "rollout", "rollout approved", "remediate", "retire", "adopt_interfaces"]
+TEMPLATES += ["show_engine_list"]
 OPTIONAL = ["download_license", "rollout canary", "rollout sliced"]
 CREATED = [
     *("credential_type management node", "credential management node", "execution_environment", "project"),
