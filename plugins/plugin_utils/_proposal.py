@@ -19,11 +19,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import STATES, comparable
 
 _TOTALS = ("total", "totalCount", "total_count", "totalElements")
-_DEPTH, _OBJECT_DEPTH = 6, 3
-_MAX_LISTS, _MAX_KEYS, _MAX_WORDS, _MAX_SHOWN, _MAX_PAIRED = 200, 100, 8, 12, 10
+_DEPTH, _OBJECT_DEPTH = 6, 4
+_MAX_LISTS, _MAX_KEYS, _MAX_NUMBERS, _MAX_WORDS, _MAX_SHOWN, _MAX_PAIRED = 200, 100, 1000, 8, 12, 10
 _MAX_KEY, _MAX_TEXT, _MAX_WORD, _MAX_DIGITS = 40, 100, 20, 3  # characters
-
-Around = tuple[tuple[str, Mapping[str, Any]], ...]  # keys as a prefix, and object
 
 
 class Proposal(NamedTuple):
@@ -34,10 +32,9 @@ class Proposal(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """A list of objects. ``around``: the objects that contain it. ``columns``: the texts of its objects, by key."""
+    """A list of objects. ``columns``: the texts of its objects, by key."""
 
     items: str
-    around: Around
     columns: Mapping[str, Sequence[str]]
     size: int
     name: str = ""
@@ -55,7 +52,7 @@ def propose(document: Any, headers: Mapping[str, str], path: str, hosts: Mapping
         return Proposal({"path": path}, [*_as_yaml({"path": path}), cause, *keys])
     best = max(found, key=lambda each: (len(each.hosts), bool(each.name and each.address), -each.items.count(".")))
     state, about_state = _find_state(best)
-    total, about_total = _find_total(best, headers)
+    total, about_total = _find_total(document, headers, best)
     option = {"path": path, "items": best.items, "name": best.name, "address": best.address, **state, "total": total}
     option = {key: value for key, value in option.items() if value}
     missing, others = sorted(set(hosts) - best.hosts), [f"'{each.items}'" for each in found if each is not best]
@@ -69,31 +66,32 @@ def propose(document: Any, headers: Mapping[str, str], path: str, hosts: Mapping
 
 def _read_lists(document: Any) -> list[Listed]:
     """Return the lists of objects. Lists at the same place of several objects are one list."""
-    lists: dict[str, tuple[Around, list[Any]]] = {}
+    lists: dict[str, list[Any]] = {}
 
-    def read(value: Any, keys: tuple[str, ...], around: Around) -> None:
+    def read(value: Any, keys: tuple[str, ...]) -> None:
         members: Iterable[tuple[str, Any]] = ()
         if isinstance(value, list):
             items, objects = ".".join(keys), [each for each in value if isinstance(each, dict)]
             if objects and (items in lists or len(lists) < _MAX_LISTS):
-                lists.setdefault(items, (around, []))[1].extend(objects)
+                lists.setdefault(items, []).extend(objects)
             members = (("*", each) for each in value)
         elif isinstance(value, dict):
-            around = around if "*" in keys else (("".join(f"{key}." for key in keys), value), *around)
             members = ((key, each) for key, each in value.items() if _is_key(key))
         for key, each in members if len(keys) < _DEPTH else ():
-            read(each, (*keys, key), around)
+            read(each, (*keys, key))
 
-    read(document, (), ())
-    return [Listed(items, place, _read_columns(rows), len(rows)) for items, (place, rows) in lists.items()]
+    read(document, ())
+    return [Listed(items, _read_columns(objects), len(objects)) for items, objects in lists.items()]
 
 
 def _read_columns(objects: Sequence[Any]) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     for number, each in enumerate(objects):
         for key, text in islice(_read_texts(each, "", _OBJECT_DEPTH), _MAX_KEYS):
-            if key in columns or len(columns) < _MAX_KEYS:
-                columns.setdefault(key, [""] * len(objects))[number] = text
+            if key not in columns and len(columns) < _MAX_KEYS:
+                columns[key] = [""] * len(objects)
+            if key in columns:
+                columns[key][number] = text
     return columns
 
 
@@ -161,11 +159,12 @@ def _names_state(key: str) -> bool:
     return any(word in key.rpartition(".")[2].lower() for word in ("state", "status"))
 
 
-def _find_total(listed: Listed, headers: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return the key of the number of all engines, and the open questions."""
-    texts = (islice(_read_texts(each, prefix, _OBJECT_DEPTH), _MAX_KEYS) for prefix, each in listed.around)
-    numbers = {key: text for pairs in texts for key, text in pairs}
+def _find_total(document: Any, headers: Mapping[str, str], listed: Listed) -> tuple[str, list[str]]:
+    """Return the key of the number of all engines, and the open questions. Members of lists count other things."""
+    numbers = dict(islice(_read_texts(document, "", _OBJECT_DEPTH), _MAX_NUMBERS)) if isinstance(document, dict) else {}
     named = [key for key in numbers if key.rpartition(".")[2] in _TOTALS]
+    # Those next to the list, or in an object that contains it, outrank others.
+    named = [key for key in named if f"{listed.items}.".startswith("".join(key.rpartition(".")[:2]))] or named
     numbers.update({f"header:{name}": value.strip() for name, value in headers.items() if _is_key(name)})
     equal = [key for key, text in numbers.items() if text == str(listed.size)]
     certain = [key for key in named if key in equal]

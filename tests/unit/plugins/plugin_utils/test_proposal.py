@@ -26,15 +26,18 @@ def option(items="", name="name", address="ip", state="status", total="", **word
 
 UP = ("running", "running", "failed")
 WORDS = {"running": ["running"], "failed": ["failed"]}
-NESTED = [
-    {"spec": {"name": f"edge-{number}", "net": {"ip": f"192.0.2.{number}/24"}}, "status": {"phase": "Running"}}
-    for number in (1, 2, 3)
-]
+NESTED = {
+    "items": [
+        {"spec": {"name": f"edge-{number}", "net": {"ip": f"192.0.2.{number}/24"}}, "status": {"phase": "Running"}}
+        for number in (1, 2, 3)
+    ]
+}
 PEERS = [{**row, "peer": f"edge-{(number + 1) % 3 + 1}"} for number, row in enumerate(rows(*UP))]
 SPRING = {"content": rows(*UP), "numberOfElements": 3, "size": 20, "number": 0, "totalElements": 3, "totalPages": 1}
 HAL = {"_embedded": {"engines": rows(*UP)}, "page": {"size": 20, "totalElements": 3, "totalPages": 1, "number": 0}}
 EXTJS = {"success": True, "msg": "", "data": {"items": rows(*UP), "total": "3"}}
 GROUPS = {"groups": [{"engines": rows(*UP)[:2]}, {"engines": rows(*UP)[2:]}]}
+OTHERS = {"alarms": {"total": 3}, "v": {"total": 3, "e": rows(*UP)}}
 TWO = {"alarms": rows(*UP)[:2], "engines": rows(*UP)}
 DRF = {"count": 3, "next": None, "previous": None, "results": rows(*UP)}
 CASES = {
@@ -46,24 +49,22 @@ CASES = {
     "Spring HAL": (HAL, option("_embedded.engines", total="page.totalElements", **WORDS), []),
     "envelope": (EXTJS, option("data.items", total="data.total", **WORDS), ["Set deploying: no such word now."]),
     "DRF": (DRF, option("results", total="count", **WORDS), ["Check total: count"]),
+    "totals of others": (OTHERS, option("v.e", total="v.total", **WORDS), []),
+    "page among totals of others": (
+        {**OTHERS, "v": {"total": 9, "e": rows(*UP)}},
+        option("v.e", **WORDS),
+        ["v.total differs"],
+    ),
     "plain list": (rows(*UP), option(**WORDS), ["No total found"]),
     "groups": (GROUPS, option("groups.*.engines", **WORDS), []),
-    "nested keys": (
-        {"items": NESTED},
-        option("items", "spec.name", "spec.net.ip", "status.phase", running=["Running"]),
-        ["Set deploying, failed"],
-    ),
+    "nested keys": (NESTED, option("items", "spec.name", "spec.net.ip", "status.phase", running=["Running"]), []),
     "numbers as states": (
         {"list": rows(1, 1, 0, state="st", oper_status=2), "total": 3},
         option("list", state="", total="total"),
         ["Set state, running, deploying and failed. Keys with few values: oper_status (2), id, st."],
     ),
     "words as states": (rows("UP", "UP", "DOWN"), option(state=""), ["status (DOWN, UP)"]),
-    "states in two keys": (
-        rows(*UP, wanted="running"),
-        option(state=""),
-        ["values: status (failed, running), wanted."],
-    ),
+    "two states": (rows(*UP, wanted="running"), option(state=""), ["values: status (failed, running), wanted."]),
     "state as word and label": ([{**row, "label": row["status"].title()} for row in rows(*UP)], option(**WORDS), []),
     "unmapped state": (
         rows("running", "deploying", "Upgrading"),
