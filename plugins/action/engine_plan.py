@@ -63,8 +63,8 @@ class ActionModule(HostAction):
             join_groups(self, [options["timeout_group"]], result)
             return result
         is_deploying = phase in ("deploy", "verify")
-        sent = planned if is_deploying else {}
-        requests = int(sent.get("requests") or 0)
+        # Of this run's last request: its result, or the plan that was made after it.
+        sent = planned.get("sent") or planned if is_deploying else {}
         host.reserve()
         was_unavailable = phase == "compare" and planned["plan"].get("engine_list") == "unavailable"
         if was_unavailable and planned["plan"]["action"] == "fail":
@@ -78,7 +78,7 @@ class ActionModule(HostAction):
         slb_host = planned["slb_host"] if phase == "compare" else self._gather_facts(is_again=is_deploying)
         is_compared = is_deploying or phase == "compare"
         plan = host.plan(slb_host, sent, is_compared=is_compared)
-        if is_compared and not requests:
+        if is_compared and not sent.get("requests"):
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
         result = {"changed": False}
         if options["record"] and plan.action == "record":
@@ -89,7 +89,7 @@ class ActionModule(HostAction):
         if not is_compared:
             unknown = _unknown_variables(host, variables)
             result.update({"warnings": unknown} if unknown else {})
-        return self._result(host, slb_host, plan, options, result, requests)
+        return self._result(host, slb_host, plan, options, result, sent)
 
     def _gather_facts(self, *, is_again: bool) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
@@ -122,7 +122,7 @@ class ActionModule(HostAction):
         plan: Plan,
         options: Mapping[str, Any],
         result: dict[str, Any],
-        requests: int,
+        sent: Mapping[str, Any],
     ) -> dict[str, Any]:
         steps = host.steps(plan, slb_host)
         work = work_of(plan, host, slb_host)
@@ -159,7 +159,10 @@ class ActionModule(HostAction):
         has_work = plan.action != "none" or host.has_other_work
         if has_work:
             # A healthy host of a large fleet returns little: each value is copied several times.
+            requests = int(sent.get("requests") or 0)
             result.update(slb_host=dict(slb_host), requests=requests, settings=host.settings)
+            if sent.get("outcome") == "unknown":
+                result["sent"] = {key: sent.get(key) for key in ("requests", "outcome", "msg")}
         if plan.action in ("install", "replace"):
             # Made before the step: after a time limit, the rescue has to know it.
             result["request_id"] = uuid.uuid4().hex

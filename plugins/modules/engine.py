@@ -12,8 +12,8 @@ description:
     task waits for the end of the installation only with O(wait).
   - The API documents neither status codes nor bodies. The module evaluates the answer and returns RV(outcome). If the
     answer does not suffice, RV(outcome) is V(unknown).
-  - The request is sent again only after an answer that shows that it was not accepted, once at most: 401, a redirect to
-    the login, or a CSRF token that has changed.
+  - The request is sent again, once at most, only after an answer that shows that it was not accepted. Such answers are
+    401, a redirect to the login, and a refused CSRF token that has changed.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   check_mode:

@@ -10,7 +10,7 @@ version_added: 1.0.0
 description:
   - Reads the engine list that the web console shows. The API documents no such call, so O(engine_list) configures it.
   - All pages of the list are read. A page that is repeated, and a list that is not as configured, are errors.
-  - RV(complete) returns whether the list proves that an engine that it does not have does not exist.
+  - RV(complete) returns whether an engine that the list does not have is known not to exist.
 extends_documentation_fragment: [slb.fleet._attributes, slb.fleet._attributes.controller, slb.fleet._management_node]
 attributes:
   diff_mode:

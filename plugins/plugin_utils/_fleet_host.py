@@ -159,12 +159,15 @@ class FleetHost:
             if others and not self._conflict:
                 self._conflict = f"Other hosts of the run want the {what}: {', '.join(others[:_MAX_NAMES])}."
 
-    def plan(self, slb_host: Mapping[str, Any], sent: Mapping[str, Any], *, is_compared: bool = False) -> Plan:
+    def plan(
+        self, slb_host: Mapping[str, Any], sent: Mapping[str, Any] | None = None, *, is_compared: bool = False
+    ) -> Plan:
         """Return the plan for a host with these facts.
 
-        ``sent``: the result of this run's last install request, with the number of ``requests``; may be empty.
+        ``sent``: the result of this run's last install request, with the number of ``requests``.
         ``is_compared``: all hosts of the run have been checked.
         """
+        sent = sent or {}
         state = state_from_facts(slb_host, self.engine, self._listed)
         if slb_host.get("machine") and not self._conflict:
             others = self.reservations.reserve(f"machine {slb_host['machine']}", self.name)

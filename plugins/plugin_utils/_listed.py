@@ -31,7 +31,7 @@ ListState = Literal[
     "not_configured",
 ]
 """``elsewhere``: the name at another address. ``other_name``: another name at this address. ``empty``: no engine at all
-is listed. ``incomplete``: not listed, in a list that does not prove it. ``unknown``: the list does not decide.
+is listed. ``incomplete``: not listed, in a list that may have a gap. ``unknown``: the list does not decide.
  ``not_configured``: no list is configured."""
 
 
@@ -51,7 +51,7 @@ class Listed:
 
 def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap: Gap = Gap()) -> Listed:  # noqa: B008
     """Return the state of the engine ``name`` at ``manage_ip``. ``gap``: why an engine that is not listed may exist."""
-    if not engines:
+    if not engines and gap.kind not in ("part", "old"):
         return Listed("empty", "check its path, the permissions of the user and the filter")
     address = comparable(manage_ip)
     here = [engine for engine in engines if engine["address"] == address]
@@ -63,15 +63,15 @@ def listed(engines: Sequence[Mapping[str, str]], name: str, manage_ip: str, gap:
             return _incomplete(gap)
         return _elsewhere(others, name, manage_ip, "where it has failed") or found if found.state == "failed" else found
     if names:
-        # Names that look the same are shown with escapes.
-        show = ascii if any(_looks_like(name, each) for each in names) else str
+        # Names that cannot be distinguished are shown with escapes.
+        show = ascii if any(_resembles(name, each) for each in names) else str
         shown = " and ".join(map(show, names))
         return Listed("other_name", f"it lists {shown} at {manage_ip}, and not {show(name)}", is_about_it=True)
     return _elsewhere(others, name, manage_ip, f"and not at {manage_ip}") or _not_here(engines, name, manage_ip, gap)
 
 
-def _looks_like(name: str, other: str) -> bool:
-    """Return whether two names look the same: they differ in their Unicode form, script or invisible characters."""
+def _resembles(name: str, other: str) -> bool:
+    """Return whether two names differ only in their Unicode form, script or invisible characters."""
     plain = [
         [each for each in unicodedata.normalize("NFKD", text) if unicodedata.category(each) not in ("Mn", "Cf")]
         for text in (name, other)

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import mask_query, names_secret
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import STATES, comparable
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import STATES, TOTALS, comparable
 
-_TOTALS = ("total", "totalCount", "total_count", "totalElements")
 _DEPTH, _OBJECT_DEPTH = 6, 4
 _MAX_LISTS, _MAX_KEYS, _MAX_NUMBERS, _MAX_WORDS, _MAX_SHOWN, _MAX_PAIRED = 200, 100, 1000, 8, 12, 10
 _MAX_KEY, _MAX_TEXT, _MAX_WORD, _MAX_DIGITS = 40, 100, 20, 3  # characters
@@ -162,7 +161,7 @@ def _names_state(key: str) -> bool:
 def _find_total(document: Any, headers: Mapping[str, str], listed: Listed) -> tuple[str, list[str]]:
     """Return the key of the number of all engines, and the open questions. Members of lists count other things."""
     numbers = dict(islice(_read_texts(document, "", _OBJECT_DEPTH), _MAX_NUMBERS)) if isinstance(document, dict) else {}
-    named = [key for key in numbers if key.rpartition(".")[2] in _TOTALS]
+    named = [key for key in numbers if key.rpartition(".")[2] in TOTALS]
     # Those next to the list, or in an object that contains it, outrank others.
     named = [key for key in named if f"{listed.items}.".startswith("".join(key.rpartition(".")[:2]))] or named
     numbers.update({f"header:{name}": value.strip() for name, value in headers.items() if _is_key(name)})

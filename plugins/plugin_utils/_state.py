@@ -132,15 +132,15 @@ class RunState:
     """
 
     replacements: tuple[str, ...] = ()
+    limit: int | None = None
     missing: tuple[str, ...] = ()
     shows_verified: bool = False
-    limit: int | None = None
     difference: str = ""
     session: FleetError | None = None
 
     @property
     def is_list_doubted(self) -> bool:
-        """Return whether the engine list lacks so many running engines that it may be that of another account."""
+        """Return whether the engine list lacks more running engines than allowed: it may be that of another account."""
         if self.limit is None or not self.missing:
             return False
         return len(self.missing) + len(self.replacements) > self.limit or not self.shows_verified

@@ -177,7 +177,7 @@ def test_rejected_login_is_tried_once(start, work, routes, monkeypatch):
 
 @pytest.mark.usefixtures("short_pauses")
 def test_session_that_serves_no_list_ends_the_logins_of_the_run(start, tmp_path):
-    """The login states nothing: three logins of the run show that the password may be wrong, and no worker makes more."""
+    """The login states nothing. After three logins of the run, no worker makes another one."""
     node = start({LOGIN: [new_session(body=START_PAGE)], LIST: [answer(401)]})
     caches = [RunCache(Connection.from_options(options_of(node)), tmp_path) for _number in range(3)]
     assert [run("list", options_of(node), cache)["code"] for cache in caches] == ["login_rejected"] * 3
@@ -232,7 +232,7 @@ def test_session_id_that_changes_serves_all_workers(start, work, console):
 
 
 @pytest.mark.usefixtures("short_pauses")
-def test_two_nodes_without_shared_sessions_do_not_blame_the_password(start, tmp_path):
+def test_two_nodes_without_shared_sessions_blame_no_password(start, tmp_path):
     """A balancer sends each second call to the node that does not know the session."""
     node = start({LIST: [answer(401), GOOD_LIST, answer(401), answer(401)]})
     options = options_of(node)

@@ -431,6 +431,22 @@ def test_record_that_cannot_be_written_during_a_restore(skip):
         History(Setup(first=first, runtime=runtime, is_engine=False), events).play()
 
 
+@pytest.mark.parametrize("runtime", ["docker", "podman-5"])
+@pytest.mark.parametrize("first", ["running", "exited", "absent"])
+def test_request_that_is_lost_costs_one_wait_and_nothing_else(first, runtime):
+    """The run restores what it set aside, and sends no second request. The next run installs."""
+    history = History(Setup(runtime=runtime, first=first, policy="no", is_engine=False), [])
+    history.world.node_fault = "never gets it"
+    run = history.begin("Run A")
+    history.world.go_on()
+    history.world.judge_report(run)
+    leftover = next(iter(history.world.boxes.values()), None)
+    assert (run.code, len(history.world.posts)) == ("install_outcome_unknown", 1)
+    assert leftover is None or (leftover.name, leftover.state) == ("slb", first)
+    history.settle()
+    assert (history.world.engine, len(history.world.posts)) == ("running", 2)
+
+
 def test_two_requests_for_one_host():
     History(
         Setup(is_engine=False), [Event("clock", 0, "stands still 90 s"), Event("at once", 0, "run B begins")]

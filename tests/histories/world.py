@@ -133,13 +133,17 @@ class Box:
 
 @dataclass(eq=False)
 class Post:
-    """An install request. ``state``: flight, deploying, over. ``is_excused``: its run stood still before its byte."""
+    """An install request. ``state``: flight, deploying, over. ``is_excused``: its run stood still before its byte.
+
+    ``is_unknown``: its answer was lost.
+    """
 
     run: Any
     left: float
     state: str = "flight"
     is_late: bool = False
     is_excused: bool = False
+    is_unknown: bool = False
 
 
 @dataclass
@@ -442,6 +446,8 @@ class World:
             if is_open and not (post.is_excused or other.is_excused):
                 state = "may still be accepted" if other.state == "flight" else "is deploying"
                 raise TwoRequests(f"{actor.name} sends a request while the one of {other.run.name} {state}.")
+            if other.is_unknown and other.run is actor.run and not actor.run.is_called_twice:
+                raise TwoRequests(f"{actor.name} sends a second request after one whose outcome is unknown.")
         self.posts.append(post)
         self.pause("node", 0.3)
         if fault == "rejects it":
@@ -456,6 +462,7 @@ class World:
             answer = self._accept(post)
             if fault != "loses its answer":
                 return answer
+        post.is_unknown = True
         self.say(f"The answer to {actor.name} is lost: the management node {fault}.")
         return None
 

@@ -11,7 +11,7 @@ from rollouts import inventory, rollout
 def test_too_many_failed_hosts_end_the_run_after_the_batch(start, controller, percentage, started):
     def reject_edge_2(exchange):
         is_rejected = json.loads(exchange.request.body)["name"] == "edge-2"
-        answer(200, '{"code":1001,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
+        answer(200, '{"success":false,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
 
     server = start({INSTALL: [for_session(reject_edge_2)]})
     limits = {"slb_serial": [3, 2, 3], "slb_max_fail_percentage": percentage}

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import yaml
 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import ROWS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import ENGINE_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import RULES, SAFETY_CHECKS, Rule, SafetyCheck
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
@@ -28,6 +29,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import BEFORE
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = re.compile(r"(<!-- (examples/\S+) -->\n```(\w*)\n)(.*?)(```\n)", re.DOTALL)
+CONTRACT = re.compile(r"(<!-- contract -->)\n.*?(<!-- /contract -->)", re.DOTALL)
 _MARKUP = re.compile(r"\b([VCOE])\(([^)]*)\)")
 _PLUGIN = re.compile(r"\b[PM]\(([\w.]+)(?:#\w+)?\)")
 
@@ -307,6 +309,13 @@ def _section(rows: list[Rule | SafetyCheck], written: str) -> str:
     return "\n".join(line for _label, line in sorted(lines, key=lambda pair: _LABELS.index(pair[0])))
 
 
+def with_contract(text: str) -> str:
+    """Return the text of a page with the present table of the contract between its markers."""
+    rows = ["| call | answer | meaning |", "|---|---|---|"]
+    rows += [f"| {row.calls} | {row.when} | {row.shown or f'`{row.meaning}`'} |" for row in ROWS]
+    return CONTRACT.sub(lambda found: "\n".join([found[1], *rows, found[2]]), text)
+
+
 def with_examples(text: str) -> str:
     """Return the text of a page with the present content of each example in it."""
 
@@ -327,7 +336,7 @@ def pages() -> dict[Path, str]:
         ROOT / "docs" / "dev" / "decision-table.md": decision_table(),
     }
     written = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    examples = {page: with_examples(page.read_text()) for page in written if page not in made}
+    examples = {page: with_contract(with_examples(page.read_text())) for page in written if page not in made}
     return {**examples, **made}
 
 

@@ -113,6 +113,11 @@ class Answer:
         return " ".join(text.split()) or ("binary data" if self.body.strip() and not self.text else "")
 
 
+def names_secret(name: str) -> bool:
+    """Return whether a key of JSON, or a parameter in a URL, has the name of a secret."""
+    return bool(_SECRET_NAME.search(name))
+
+
 def find_texts(value: Any) -> Iterator[str]:
     """Yield the texts in a JSON value in order, without those whose key names a secret."""
     pending = [value]
@@ -121,7 +126,7 @@ def find_texts(value: Any) -> Iterator[str]:
         if isinstance(item, str) and item.strip():
             yield " ".join(item[:_MAX_PAGE_CHARS].split())
         elif isinstance(item, dict):
-            pending += [each for key, each in reversed(item.items()) if not _SECRET_NAME.search(key)]
+            pending += [each for key, each in reversed(item.items()) if not names_secret(key)]
         elif isinstance(item, list):
             pending += reversed(item)
 
@@ -132,7 +137,7 @@ def find_tokens(value: Any) -> set[str]:
     while pending:
         item, is_secret = pending.pop()
         if isinstance(item, dict):
-            pending += [(each, is_secret or bool(_SECRET_NAME.search(key))) for key, each in item.items()]
+            pending += [(each, is_secret or names_secret(key)) for key, each in item.items()]
         elif isinstance(item, list):
             pending += [(each, is_secret) for each in item]
         elif is_secret and isinstance(item, str):
@@ -191,14 +196,14 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
 def mask_query(text: str) -> str:
     """Return ``text`` without the values of parameters in URLs whose names are those of secrets."""
     return _SECRET_PAIR.sub(
-        lambda found: f"{found[1]}********" if _SECRET_NAME.search(unquote_plus(found[2])) else found[0], text
+        lambda found: f"{found[1]}********" if names_secret(unquote_plus(found[2])) else found[0], text
     )
 
 
 def query_secrets(url: str) -> list[str]:
     """Return the values of parameters of ``url`` whose names are those of secrets."""
     found = _SECRET_PAIR.finditer(url)
-    return [unquote_plus(pair[3]) for pair in found if _SECRET_NAME.search(unquote_plus(pair[2]))]
+    return [unquote_plus(pair[3]) for pair in found if names_secret(unquote_plus(pair[2]))]
 
 
 def show(text: str, length: int = MESSAGE_LENGTH) -> str:

@@ -187,11 +187,15 @@ class Client:
                     raise self._give_up(session, request, ended) from None
         if row.meaning == contract.OVER:
             raise self._give_up(session, request, answer)
+        self._refuse(request, answer, row)
+        return answer
+
+    def _refuse(self, request: Request, answer: Answer, row: Row) -> None:
+        """Raise FleetError for an answer that has no other meaning for any caller."""
         if row.meaning == contract.UNAVAILABLE:
             raise self._unavailable(request, answer)
         if row.meaning == contract.REDIRECT and request.call != "install":
             raise self.redirected(request, answer)
-        return answer
 
     def url(self, request: Request) -> str:
         """Return the whole address of a request."""
@@ -229,10 +233,7 @@ class Client:
             if "csrftoken" not in cookies:
                 self._send(Request("login", "GET", LOGIN_PATH), cookies)
             answer, row, case = self._send(request, cookies)
-        if row.meaning == contract.REDIRECT:
-            raise self.redirected(request, answer)
-        if row.meaning == contract.UNAVAILABLE:
-            raise self._unavailable(request, answer)
+        self._refuse(request, answer, row)
         if row.meaning == contract.LOGIN_REJECTED:
             # A text without JSON may be a token.
             is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The engine list: its configuration, its pages and its states. The API documents no call that lists engines.
 
-The list verifies engines that it shows as running. That an engine is missing, it proves only without a ``Gap``.
+The list verifies engines that it shows as running. An engine is known to be missing only from a list without a ``Gap``.
 """
 
 from __future__ import annotations
@@ -112,13 +112,7 @@ class EngineList:
             for word in values.pop(state):
                 if words.setdefault(word, state) != state:
                     raise invalid(f"engine_list.{state}", f"{word!r} also means {words[word]}", "Use each word once.")
-        path = values["path"]
-        if not path.startswith("/") or path.startswith("//") or "#" in path:
-            raise invalid(
-                "engine_list.path",
-                "it is not a path without '#'",
-                "Set the path of the request, such as /api/engines?page_size=1000.",
-            )
+        _check_path(values["path"])
         return cls(words=words, **values)
 
     def page_path(self, number: int) -> str:
@@ -272,7 +266,7 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
 
 
 def _find_gap(engine_list: EngineList, count: int, totals: set[float], age: int, *, is_on_two: bool) -> Gap:
-    """Return why a list with ``count`` engines does not prove that an engine is missing."""
+    """Return why an engine may be missing from a list with ``count`` engines."""
     pairs = parse_qsl(engine_list.path.partition("?")[2])
     filters = [f"{name}={value}" for name, value in pairs if re.search(r"[^\W\d_]", value)]
     sizes = [f"{name}={value}" for name, value in pairs if re.fullmatch("[0-9]+", value) and int(value) == count]
@@ -329,6 +323,7 @@ def get_answer(client: Client, path: str, *, is_first: bool = True) -> Answer | 
 
 def get_document(client: Client, path: str) -> tuple[Any, Mapping[str, str]]:
     """Return the JSON at ``path`` and the headers of its answer. Raises FleetError."""
+    _check_path(path)
     answer = get_answer(client, path)
     return (answer.parsed[0], answer.headers) if answer else (None, {})
 
@@ -337,6 +332,12 @@ def _is_count(value: Any) -> bool:
     if isinstance(value, str):
         return re.fullmatch(r"\s*[0-9]{1,15}\s*", value) is not None
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _check_path(path: str) -> None:
+    if not path.startswith("/") or path.startswith("//") or "#" in path:
+        fix = "Set the path of the request, such as /api/engines?page_size=1000."
+        raise invalid("engine_list.path", "it is not a path without '#'", fix)
 
 
 def _read_mapping(value: Any) -> Mapping[str, Any]:
@@ -381,10 +382,3 @@ def _rows(page: list[dict[str, str]], items: list[Any]) -> set[tuple[str, ...]]:
 
 def _word(value: Any) -> str:
     return str(value) if isinstance(value, (str, int, float)) else ""
-
-
-def get_document(client: Client, path: str) -> tuple[Any, Mapping[str, str]]:
-    """Return the JSON value at ``path``, and the headers of the answer. Raises FleetError."""
-    required = dict.fromkeys(("name", "address", "state", "running"), "-")
-    answer = _get(client, EngineList.from_option({**required, "path": path}), path)
-    return answer.parsed[0], answer.headers

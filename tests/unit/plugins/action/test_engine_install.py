@@ -8,12 +8,9 @@ from ansible.errors import AnsibleConnectionFailure
 
 from ansible_collections.slb.fleet.plugins.action import engine_install
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CHECK_FIRST, Install
-from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils.test_fleet_host import (
     LIST,
-    OTHER_ENGINE,
     facts,
     host,
 )
@@ -75,7 +72,9 @@ def node(tmp_path, monkeypatch):
 
     monkeypatch.setattr(engine_install, "request_install", request)
     monkeypatch.setattr(engine_install, "boot_time", lambda: 1000)
-    monkeypatch.setattr(engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=lambda: None))
+    monkeypatch.setattr(
+        engine_install, "Client", lambda *_unused: SimpleNamespace(log_in=lambda: None, is_one_at_a_time=False)
+    )
     node.host, node.other = made, _other = host(tmp_path, 1), host(tmp_path, 2, engine_list=LIST)
     monkeypatch.setattr(engine_install.FleetHost, "from_variables", lambda *_unused: made)
     return node
@@ -261,38 +260,6 @@ def test_install_of_a_plan_without_work_is_refused(node, action_planned):
     healthy = facts(1, record={**verified, "base_url": "https://console.example"})
     action._task.args["plan"].update(plan={"action": action_planned}, slb_host=healthy)
     assert (code_of(action), action.calls) == ("state_changed", [])
-
-
-@pytest.mark.parametrize(
-    ("lists", "by_list", "age"),
-    [({"page_parameter": "p"}, True, 0), ({"page_parameter": "p"}, False, 10), ({}, True, 10), ({}, False, 10)],
-)
-def test_install_reads_a_list_of_pages_again(node, monkeypatch, lists, by_list, age):
-    """An engine that moved from one page to another while the list was read is not missing."""
-    ages = []
-    monkeypatch.setattr(
-        fleet_host, "fetch_listing", lambda *arguments: ages.append(arguments[-1]) or Listing([OTHER_ENGINE])
-    )
-    node.host.variables["engine_list"] = {**LIST, **lists}
-    action = Action(prepared, marked)
-    action._task.args["plan"]["plan"]["by_list"] = by_list
-    action.act({})
-    assert ages == [age]
-
-
-@pytest.mark.parametrize("by_list", [True, False])
-@pytest.mark.parametrize(
-    ("answer", "is_wrong"), [(Install("exists", 200, "x"), True), (failure("rejected", answer="no"), False)]
-)
-def test_list_that_misses_an_engine_ends_replacements(node, monkeypatch, answer, is_wrong, by_list):
-    node.answer = answer
-    action = Action(prepared, marked, RESTORED)
-    action._task.args["plan"]["plan"]["by_list"] = by_list
-    code_of(action)
-    assert node.host.reservations.noted("not accepted aa11") == ["edge-1"]
-    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_unused: Listing([OTHER_ENGINE]))
-    node.other.fetch_list()
-    assert node.other.plan(facts(2), 0).code == ("engine_list_unreliable" if is_wrong and by_list else "leftover")
 
 
 def test_request_is_noted_as_not_accepted_only_if_so(node):

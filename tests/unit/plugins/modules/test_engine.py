@@ -6,12 +6,10 @@ import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import NO_GAP, Gap
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Install
 from ansible_collections.slb.fleet.plugins.modules import engine
 
 UNAVAILABLE = FleetError("management_node_unavailable", "x", "y")
-OLD = Gap("stale", "old")
 ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "state", "running": ["up"]}
 
 
@@ -19,8 +17,7 @@ ENGINE_LIST = {"path": "/x", "name": "name", "address": "address", "state": "sta
 def request_engine(monkeypatch):
     """Return the result, or the error, of a request after which the engine list shows these states in turn."""
 
-    def request(*states, outcome="requested", before=None, gaps=(), **options):
-        gap = itertools.chain(gaps, itertools.repeat(gaps[-1] if gaps else NO_GAP))
+    def request(*states, outcome="requested", before=None, **options):
         now, shown = [0.0], itertools.chain([before], states, itertools.repeat(states[-1] if states else None))
 
         def fetch(_client, _engine_list):
@@ -28,7 +25,7 @@ def request_engine(monkeypatch):
             if isinstance(state, FleetError):
                 raise state
             other = {"name": "edge-2", "address": "192.0.2.1", "state": "running"}
-            return Listing([other, *([{**other, "name": "edge-1", "state": state}] if state else [])], next(gap))
+            return Listing([other, *([{**other, "name": "edge-1", "state": state}] if state else [])])
 
         monkeypatch.setattr(engine, "fetch_engines", fetch)
         monkeypatch.setattr(engine, "request_install", lambda *_arguments: Install(outcome, 200, "OK"))
@@ -82,15 +79,6 @@ def test_wait_that_fails_keeps_the_outcome(request_engine, states, code, seconds
 )
 def test_entry_that_stays_as_before_the_request_shows_no_end(request_engine, before, states, code):
     assert request_engine(*states, before=before).get("code") == code
-
-
-@pytest.mark.parametrize(
-    ("gaps", "code", "is_sent"),
-    [((NO_GAP, OLD), "deployment_in_progress", True), ((OLD, NO_GAP), "engine_list_incomplete", False)],
-)
-def test_copy_of_a_cache_shows_neither_begin_nor_end(request_engine, gaps, code, is_sent):
-    result = request_engine("running", gaps=gaps)
-    assert (result["code"], "outcome" in result) == (code, is_sent)
 
 
 def test_list_that_cannot_be_read_sends_no_request(request_engine):

@@ -26,7 +26,7 @@ ABSENT = facts(1, engine_container={**CONTAINER, "state": "absent", "id": None})
 def planned(folder, **variables):
     """Return the plan of a host without an engine, the host, and the work that an approval is about."""
     made = host(folder, 1, **variables)
-    plan = made.plan(ABSENT, 0)
+    plan = made.plan(ABSENT)
     assert plan.action == "install"
     return plan, made, work_of(plan, made, ABSENT)
 
@@ -146,7 +146,7 @@ def test_work_has_the_options_that_are_not_the_default(tmp_path):
 
 def test_work_of_a_host_that_is_not_changed_is_empty(tmp_path):
     made = host(tmp_path, 1)
-    failed = made.plan(facts(1, root=False), 0)
+    failed = made.plan(facts(1, root=False))
     assert (failed.action, work_of(failed, made, ABSENT)) == ("fail", "")
 
 

@@ -71,6 +71,10 @@ PREPARING, RESTORING = (
 UNHEALTHY, STARTING = container(health="unhealthy"), container(health="starting")
 
 
+OLD_STEP = replace(PREPARING, age=120)
+MISSING = RunState(missing=("edge-8", "edge-9"), limit=1)
+
+
 def unlisted(note, code):
     return replace(host(note=note), listed=Listed("unavailable", "Cause.", fix="Own advice.", code=code))
 
@@ -274,7 +278,17 @@ ROWS = [
     (host(listed="not_listed", run=RunState(("edge-1", "edge-2"), 1)), Policy(), "fail", "replace_limit_exceeded"),
     (host(listed="not_listed", run=RunState(("edge-1",), 1)), Policy(), "replace", "leftover"),
     (host(listed="not_listed", run=RunState(("edge-1", "edge-2"))), Policy(), "replace", "leftover"),
-    (host(listed="not_listed", run=RunState(unlisted="edge-2")), Policy(), "fail", "engine_list_unreliable"),
+    (host(listed="not_listed", run=MISSING), Policy(), "fail", "engine_list_unreliable"),
+    (host(note=record(), listed="not_listed", run=MISSING), Policy(), "fail", "engine_list_unreliable"),
+    (
+        host(note=record(), listed="not_listed", run=RunState(missing=("x",))),
+        Policy(),
+        "fail",
+        "missing_from_engine_list",
+    ),
+    (host(container("absent"), outcome="unknown"), Policy(), "fail", "install_outcome_unknown"),
+    (host(container("absent"), OLD_STEP, outcome="unknown"), Policy(), "restore", "replacement_interrupted"),
+    (host(note=record(), outcome="unknown"), Policy(), "none", "healthy"),
     (host(container("absent"), run=RunState(difference="x")), Policy(), "fail", "not_in_approved_plan"),
     (host(note=record(), run=RunState(difference="x")), Policy(), "fail", "not_in_approved_plan"),
     (host(container("absent"), run=RunState(session=REFUSED)), Policy(), "fail", "login_rejected"),
@@ -299,7 +313,7 @@ def test_decide_cause_that_hosts_share_has_the_same_words():
     refused = [decide(replace(state, run=RunState(session=REFUSED)), Policy()) for state in states]
     assert refused[0] == refused[1]
     states = (host(listed="not_listed"), host(container("exited"), listed="not_listed"))
-    for run in (RunState(unlisted="edge-3"), RunState(("edge-1", "edge-2"), 1), RunState(difference="x")):
+    for run in (MISSING, RunState(("edge-1", "edge-2"), 1), RunState(difference="x")):
         shared = [decide(replace(state, run=run), Policy()) for state in states]
         assert shared[0] == shared[1]
 

@@ -9,7 +9,7 @@ from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.action import engine_plan
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Listing
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Gap, Listing
 from ansible_collections.slb.fleet.plugins.plugin_utils import _fleet_host as fleet_host
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
@@ -51,9 +51,9 @@ def test_replacements_are_limited_over_the_whole_run(tmp_path, monkeypatch, limi
     hosts = [host(tmp_path, number, engine_list=LIST, max_replaced=limit) for number in (1, 2, 3)]
     for each in hosts:
         each.fetch_list()
-    checked = [each.plan(facts(number), 0) for number, each in enumerate(hosts, 1)]
+    checked = [each.plan(facts(number)) for number, each in enumerate(hosts, 1)]
     assert [plan.code for plan in checked] == ["leftover"] * 3
-    compared = [each.plan(facts(number), 0, is_compared=True) for number, each in enumerate(hosts, 1)]
+    compared = [each.plan(facts(number), is_compared=True) for number, each in enumerate(hosts, 1)]
     assert [plan.code == "replace_limit_exceeded" for plan in compared] == [blocked] * 3
     assert len({(plan.summary, plan.fix) for plan in compared}) == (1 if blocked else 3), (
         "a shared cause has one wording"
@@ -66,8 +66,8 @@ def test_percentage_is_of_the_hosts_of_the_run(tmp_path, monkeypatch):
     for number, size in ((1, 20), (2, 20), (1, 2)):
         checked = host(tmp_path, number, size=size, engine_list=LIST)
         checked.fetch_list()
-        checked.plan(facts(number), 0)
-    compared = checked.plan(facts(1), 0, is_compared=True)
+        checked.plan(facts(number))
+    compared = checked.plan(facts(1), is_compared=True)
     assert compared.code == "leftover"
 
 
@@ -100,10 +100,10 @@ def test_two_hosts_with_one_name_address_or_machine_are_blocked(tmp_path):
         each.reserve()
     second.reserve()
     first.reserve()
-    assert first.plan(facts(1), 0).code == second.plan(facts(2), 0).code == "duplicate_engine"
+    assert first.plan(facts(1)).code == second.plan(facts(2)).code == "duplicate_engine"
     third, fourth = host(tmp_path, 3), host(tmp_path, 4)
-    third.plan(facts(3, machine="same"), 0)
-    assert fourth.plan(facts(4, machine="same"), 0).code == "duplicate_engine"
+    third.plan(facts(3, machine="same"))
+    assert fourth.plan(facts(4, machine="same")).code == "duplicate_engine"
 
 
 @pytest.mark.parametrize(
@@ -266,13 +266,13 @@ def test_limit_of_replacements_is_a_share_or_a_number(tmp_path, monkeypatch, siz
     for number in range(1, 6):
         each = host(tmp_path, number, size=size, engine_list=LIST, max_replaced=limit)
         each.fetch_list()
-        codes.append(each.plan(facts(number), 0, is_compared=True).code)
+        codes.append(each.plan(facts(number), is_compared=True).code)
     assert codes == ["leftover"] * allowed + ["replace_limit_exceeded"] * (5 - allowed)
 
 
 def test_only_leftovers_by_the_list_are_limited(tmp_path):
     made = host(tmp_path, 1, unverified_engine="replace", max_replaced=0)
-    assert made.plan(facts(1), 0, is_compared=True).action == "replace"
+    assert made.plan(facts(1), is_compared=True).action == "replace"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def plan_after(tmp_path, monkeypatch):
         host = FleetHost.from_variables(known, Templar(loader=DataLoader(), variables=known))
         host.reservations = Reservations(tmp_path)
         host.fetch_list()
-        return host.plan(facts(1, engine_container={**CONTAINER, "state": container}), 0, is_compared=True)
+        return host.plan(facts(1, engine_container={**CONTAINER, "state": container}), is_compared=True)
 
     return make
 
@@ -329,10 +329,6 @@ def test_failed_fetch_keeps_its_code_and_fix(plan_after, code, container):
     assert (made.action, made.code, made.summary, made.fix) == ("fail", code, "Cause.", "Own advice.")
 
 
-def empty_fetch(*_arguments):
-    return Listing([])
-
-
 @pytest.mark.parametrize("may_be_empty", [True, False])
 @pytest.mark.parametrize("container", ["running", "exited", "absent"])
 def test_failed_fetch_changes_nothing(plan_after, container, may_be_empty):
@@ -341,11 +337,73 @@ def test_failed_fetch_changes_nothing(plan_after, container, may_be_empty):
 
 
 @pytest.mark.parametrize(
-    ("may_be_empty", "expected"), [(False, ("fail", "engine_list_empty")), (True, ("replace", "leftover"))]
+    ("may_be_empty", "gap", "expected"),
+    [
+        (False, Gap(), ("fail", "engine_list_empty")),
+        (True, Gap(), ("replace", "leftover")),
+        (True, Gap("unproven", "it reports no total", "Set total."), ("fail", "engine_list_incomplete")),
+    ],
 )
-def test_empty_list_is_accepted_if_the_user_says_so(plan_after, may_be_empty, expected):
-    made = plan_after(empty_fetch, "running", slb_engine_list_may_be_empty=may_be_empty)
+def test_empty_list_is_accepted_if_the_user_says_so(plan_after, may_be_empty, gap, expected):
+    made = plan_after(lambda *_arguments: Listing([], gap), "running", slb_engine_list_may_be_empty=may_be_empty)
     assert (made.action, made.code) == expected
+
+
+def listing(*numbers):
+    return Listing([{"name": f"edge-{each}", "address": f"192.0.2.{each}", "state": "running"} for each in numbers])
+
+
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        # A person is retiring one engine.
+        ((2, 3, 4), ["missing_from_engine_list", "healthy", "healthy", "healthy"]),
+        # More than slb_max_replaced (one of four), or none: the list may be that of another account.
+        ((3, 4), ["engine_list_unreliable"] * 2 + ["healthy"] * 2),
+        ((9,), ["engine_list_unreliable"] * 4),
+    ],
+)
+def test_list_that_lacks_verified_engines_decides_nothing(tmp_path, monkeypatch, listed, expected):
+    monkeypatch.setattr(fleet_host, "fetch_listing", lambda *_arguments: listing(*listed))
+    hosts = {number: host(tmp_path, number, engine_list=LIST) for number in (1, 2, 3, 4, 5)}
+    for each in hosts.values():
+        each.fetch_list()
+
+    def verified(number):
+        engine = {"name": f"edge-{number}", "manage_ip": f"192.0.2.{number}", "base_url": "https://console.example"}
+        return facts(number, record={"state": "verified", "last_verified": "c1", **engine})
+
+    for is_compared in (False, True):
+        codes = [hosts[number].plan(verified(number), is_compared=is_compared).code for number in (1, 2, 3, 4)]
+        leftover = hosts[5].plan(facts(5), is_compared=is_compared)
+    assert codes == expected
+    # Nothing verifies the fifth: it is replaced only if the list shows verified engines, and few are missing.
+    assert leftover.code == "engine_list_unreliable"
+
+
+def test_container_that_runs_needs_a_second_reading(tmp_path, monkeypatch):
+    """Five seconds after the first one of this run, directly before it is set aside."""
+    clock, readings = SimpleNamespace(now=100.0), []
+
+    def fetch(_connection, _list, not_before):
+        readings.append((clock.now, not_before))
+        return listing(9)._replace(at=clock.now)
+
+    def sleep(seconds):
+        clock.now += seconds
+
+    monkeypatch.setattr(fleet_host, "time", SimpleNamespace(monotonic=lambda: clock.now, sleep=sleep))
+    monkeypatch.setattr(fleet_host, "fetch_listing", fetch)
+    made = host(tmp_path, 1, engine_list=LIST)
+    made.fetch_list()
+    assert made.plan(facts(1), is_compared=True).code == "leftover"
+    clock.now += 2
+    made.fetch_list(is_deploying=True)
+    assert readings == [(100.0, 0.0), (105.0, 105.0)]
+    assert made.plan(facts(1), is_compared=True).code == "leftover"
+    clock.now += 60
+    made.fetch_list(is_deploying=True)
+    assert readings[-1] == (165.0, 155.0)
 
 
 ENGINES = [{"name": f"edge-{number}", "address": f"192.0.2.{number}"} for number in (4, 3, 2, 1)]

@@ -3,7 +3,7 @@
 import pytest
 
 from ansible_collections.slb.fleet.plugins.filter.fleet import engine_table
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.extent import Gap
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import Gap
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import is_another_machine, listed
 
 
@@ -51,16 +51,16 @@ def test_state_of_an_engine(case, engines, state, words):
     [
         ([OTHER], "unproven", "incomplete"),
         ([OTHER], "part", "incomplete"),
-        ([OTHER], "stale", "incomplete"),
+        ([OTHER], "old", "incomplete"),
         ([], "unproven", "empty"),
         ([], "part", "incomplete"),
-        ([], "stale", "incomplete"),
-        *(([OTHER, entry()], kind, "running") for kind in ("unproven", "part", "stale")),
-        *(([entry(state="deploying")], kind, "deploying") for kind in ("unproven", "part", "stale")),
-        *(([entry("west-2")], kind, "other_name") for kind in ("unproven", "part", "stale")),
+        ([], "old", "incomplete"),
+        *(([OTHER, entry()], kind, "running") for kind in ("unproven", "part", "old")),
+        *(([entry(state="deploying")], kind, "deploying") for kind in ("unproven", "part", "old")),
+        *(([entry("west-2")], kind, "other_name") for kind in ("unproven", "part", "old")),
         ([entry(state="failed")], "unproven", "failed"),
         ([entry(state="failed")], "part", "failed"),
-        ([entry(state="failed")], "stale", "incomplete"),
+        ([entry(state="failed")], "old", "incomplete"),
     ],
 )
 def test_state_in_a_list_that_proves_no_absence(engines, kind, state):
