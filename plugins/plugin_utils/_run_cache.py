@@ -25,8 +25,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import (
     Client,
-    LoginRejectedError,
     Session,
+    SessionStore,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
@@ -42,8 +42,8 @@ _FAILURE_SECONDS = 10.0
 """How long a failure is shared. Without it, each host of a fleet would wait for a management node that hangs."""
 
 
-class RunCache:
-    """What the workers of a run share about one connection: a SessionStore, and its engine list.
+class RunCache(SessionStore):
+    """What the workers of a run share about one connection: its session, and its engine list.
 
     Args:
         connection: Part of the key: address, user, password and TLS options. Each password is tried once per run.
@@ -51,6 +51,7 @@ class RunCache:
     """
 
     def __init__(self, connection: Connection, folder: Path | None = None) -> None:
+        super().__init__()
         self._connection = connection
         self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
         self._key = asdict(replace(connection, timeout=0, retries=0, names={}, end=0))
@@ -149,8 +150,8 @@ class RunCache:
         try:
             value = make()
         except FleetError as error:
-            is_final = isinstance(error, LoginRejectedError) or error.code == "session_replaced"
-            _write(file, _failure(error, is_final=is_final))
+            # The same login is not tried again: the account could be locked.
+            _write(file, _failure(error, is_final=error.code in ("login_rejected", "session_replaced")))
             raise
         _write(file, {"value": value})
         return value

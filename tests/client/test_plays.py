@@ -1,6 +1,7 @@
 """The modules in real plays: options, check mode, delegation, and the files that they write."""
 
 import hashlib
+import itertools
 import json
 import re
 import sys
@@ -138,6 +139,49 @@ def test_license_is_written_on_the_controller(start, run, tmp_path):
     assert (dest.read_bytes(), dest.stat().st_mode & 0o777) == (LICENSE_TEXT, 0o600)
     assert Path(third["backup_file"]).read_text() == "old"
     assert "BEGIN LICENSE" not in done.output
+
+
+def test_licenses_of_one_file_are_all_kept(start, run, tmp_path):
+    """Six tasks replace the file at once: each content is in one backup, or in the file."""
+    numbers = itertools.count()
+
+    def send(exchange):
+        answer(200, f"license-{next(numbers)}")(exchange)
+
+    node = start({LICENSE: [send]})
+    dest = tmp_path / "license"
+    dest.write_text("old")
+    run([download(dest)], of(node, PASSWORD), "--forks", "6", hosts=6).assert_ok()
+    contents = sorted(path.read_text() for path in tmp_path.iterdir() if path.name.startswith("license"))
+    assert contents == [*(f"license-{number}" for number in range(6)), "old"]
+
+
+@pytest.mark.parametrize(
+    "setting", [{"ansible_become": True}, {"ansible_become": "true", "ansible_become_exe": "/nonexistent/sudo"}]
+)
+def test_license_needs_no_become_and_no_home(start, run, tmp_path, setting):
+    """The file is written in the controller's process: without a connection, sudo, a home or a module's environment."""
+    node, dest = start(), tmp_path / "license"
+    task = {**download(dest), "delegate_to": "localhost", "environment": {"SLB_PASSWORD": PASSWORD}}
+    extra = ("-e", json.dumps(setting), "-vvvv")
+    done = run([task], {**of(node, ""), "slb_password": ""}, *extra, HOME="/", ANSIBLE_REMOTE_TEMP="/nonexistent")
+    done.assert_ok()
+    assert dest.read_bytes() == LICENSE_TEXT
+    assert (PASSWORD in done.output, "AnsiballZ" in done.output) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"dest": "/nonexistent/slb/license"}, "folder /nonexistent/slb does not exist"),
+        ({"dest": "/proc/license"}, "License not written to /proc/license:"),
+        ({"mode": "u=rw"}, "'u=rw' is not an octal number"),
+        ({"owner": "no-such-user"}, "'no-such-user' is unknown on the controller"),
+    ],
+)
+def test_license_that_cannot_be_written_has_a_cause(start, run, tmp_path, options, words):
+    done = run([{"slb.fleet.license": {"dest": str(tmp_path / "license"), **options}}], of(start(), PASSWORD))
+    assert (done.status != 0, words in done.words) == (True, True), done.output
 
 
 def test_unusable_license_changes_no_file(start, run, tmp_path):

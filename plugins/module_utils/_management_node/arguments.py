@@ -298,6 +298,9 @@ def normalize_base_url(value: str) -> str:
         raise invalid("base_url", "it does not start with https://", fix)
     if "?" in value or "#" in value or _NOT_IN_URL.search(value) or "/../" in f"{parts.path}/":
         raise invalid("base_url", "it contains a query, a blank or '..'", fix)
+    for call in ("/account/login", "/system/license/apply", "/system/add_slb_engine"):
+        if parts.path.rstrip("/").endswith(call):
+            raise invalid("base_url", f"it ends with the path of a call, {call}", "Remove that path.")
     host = _normalize_host(host, is_address="[" in parts.netloc)
     if not host:
         raise invalid("base_url", "it contains no valid host name", fix)

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -91,47 +91,30 @@ class Session:
         )
 
 
-class SessionStore(Protocol):
-    """Keeps the session of one connection."""
-
-    def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
-        """Return the session, or the result of ``log_in`` if there is none or if it is still ``ended``."""
-
-    def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
-        """Change the cookies of the session that is kept, if it is of the same login, and return it."""
-
-    def reject(self, error: FleetError) -> None:
-        """Have later calls of ``session`` raise ``error``."""
-
-    def alone(self) -> contextlib.AbstractContextManager[None]:
-        """Have other workers of the run wait with their calls."""
-
-
-class OwnSession:
-    """The session of a process that shares it with no other."""
+class SessionStore:
+    """Keeps the session of one connection, for one process. The subclass of a run shares it with other processes."""
 
     def __init__(self, session: Session | None = None) -> None:
         self._session = session
 
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
+        """Return the session, or the result of ``log_in`` if there is none or if it is still ``ended``."""
         if self._session is None or (ended is not None and self._session.id == ended.id):
             self._session = log_in()
         return self._session
 
     def update(self, session: Session, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
+        """Change the cookies of the session that is kept, if it is of the same login, and return it."""
         self._session = session.updated(cookies, at, has_served=has_served)
         return self._session
 
     def reject(self, error: FleetError) -> None:
-        return
+        """Have later calls of ``session`` raise ``error``."""
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
+        """Have other workers of the run wait with their calls."""
         yield
-
-
-class LoginRejectedError(FleetError):
-    """The management node rejects the login. The same login is not tried again: the account could be locked."""
 
 
 class Client:
@@ -146,7 +129,7 @@ class Client:
         self.connection = connection
         self._transport = Transport(connection)
         given = Session({"sessionid": connection.sessionid}) if connection.sessionid else None
-        self._store: SessionStore = OwnSession(given) if given or not store else store
+        self._store = SessionStore(given) if given or not store else store
         self._secrets: set[str] = {connection.password, connection.sessionid, *header_secrets(connection.headers)}
 
     def log_in(self) -> Session:
@@ -281,8 +264,8 @@ class Client:
     def _log_in_again(self, ended: Session) -> Session:
         try:
             session = self._log_in()
-        except LoginRejectedError as error:
-            if not ended.is_accepted:
+        except FleetError as error:
+            if error.code != "login_rejected" or not ended.is_accepted:
                 raise
             raise FleetError(
                 "session_replaced",
@@ -307,14 +290,14 @@ class Client:
             status_code=answer.status,
         )
 
-    def _rejected(self, request: Request, answer: Answer, message: str | None = None) -> LoginRejectedError:
+    def _rejected(self, request: Request, answer: Answer, message: str | None = None) -> FleetError:
         """Return the error for a login that the management node rejects."""
         called = self.connection.called
         fix = f"Check {called('username')} and {called('password')}, and log in to the web console with this user: the "
         fix += "account may be locked, or a page may have to be filled in. The run does not try again."
         if answer.status in (404, 405):
             fix = f"Set {called('base_url')} to the address of the web console, including its path."
-        return LoginRejectedError(
+        return FleetError(
             "login_rejected",
             f"Login of {self.connection.username[:40]!r} rejected: {self.connection.base_url}{request.shown_path} "
             f"answered {self.describe(answer, message)}.",
