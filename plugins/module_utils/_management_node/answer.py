@@ -30,12 +30,11 @@ _HTML = re.compile(  # no other tag: a license may be XML
     r"|center|table|span|br)\b",
     re.IGNORECASE,
 )
-_NOT_VISIBLE = re.compile(r"<(script|style)\b.*?</\1|<!--.*?-->|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+_NOT_VISIBLE = re.compile(r"<(script|style)\b.*?</\1[^<>]*>?|<!--.*?-->|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 _PASSWORD_FIELD = re.compile(r"<input\b[^<>]{0,300}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _SECRET_NAME = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|csrf|ticket|credential|key$|sid$|sign", re.I)
 _SECRET_PAIR = re.compile(r"([?&;]([^\s=&?;#]{1,100})=)([^\s&;#\"'<>]+)")
 _SHORT = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
-_LEAST_SPELT = 6  # letters and digits of a secret that a text may spell in another way
 _DECODINGS = 4
 _HIDDEN = "(not shown: it spells a secret)"
 
@@ -167,10 +166,10 @@ def mask(text: str, secrets: Iterable[str]) -> str:
         is_short = len(form) <= _SHORT
         pattern = rf"(?<!\w){re.escape(form)}(?!\w)" if is_short else re.escape(form)
         text = re.sub(pattern, "********", text)
-    squeezed = [each for each in map(_squeeze, known) if len(each) >= _LEAST_SPELT]
-    decoded = text
-    for _time in range(_DECODINGS if squeezed else 0):
-        if any(each in _squeeze(decoded) for each in squeezed):
+    coded = {b64encode(each.encode("utf-8", "surrogatepass")).decode() for each in known}
+    spelt, decoded = {each for each in map(_squeeze, known | coded) if _is_telling(each)}, text
+    for _time in range(_DECODINGS if spelt else 0):
+        if any(each in _squeeze(decoded) for each in spelt):
             return _HIDDEN
         decoded = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), decoded)
         decoded = unquote_plus(html.unescape(decoded))
@@ -179,6 +178,11 @@ def mask(text: str, secrets: Iterable[str]) -> str:
 
 def _squeeze(text: str) -> str:
     return "".join(filter(str.isalnum, text))
+
+
+def _is_telling(letters: str) -> bool:
+    """Return whether letters and digits are enough to recognize a secret: "engine" is, "log" may be anything."""
+    return len(letters) >= 6 or (len(letters) >= 4 and not letters.isalpha() and not letters.isdigit())
 
 
 def secret_forms(secrets: Iterable[str]) -> set[str]:
@@ -190,6 +194,7 @@ def secret_forms(secrets: Iterable[str]) -> set[str]:
         urls |= {re.sub("%..", lambda match: match[0].lower(), url) for url in urls}
         forms |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], *urls}
         forms |= {html.escape(secret), b64encode(octets).decode(), b64encode(octets).decode().rstrip("=")}
+        forms.add(b64encode(octets, altchars=b"-_").decode().rstrip("="))
     return forms
 
 

@@ -77,10 +77,10 @@ class Session:
 
     def updated(self, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
         """Return the session with cookies that have changed ``at`` a time; None removes one."""
-        merged = {name: value for name, value in {**self.cookies, **cookies}.items() if value}
         if at < self.at:  # another worker has got a newer session id
-            merged["sessionid"] = self.id
-        is_changed = merged.get("sessionid") != self.id
+            cookies = {name: value for name, value in cookies.items() if name != "sessionid"}
+        merged = {name: value for name, value in {**self.cookies, **cookies}.items() if value}
+        is_changed = merged.get("sessionid", "") != self.id
         return replace(
             self,
             cookies=merged,
@@ -196,8 +196,11 @@ class Client:
     def redirected(self, request: Request, answer: Answer) -> FleetError:
         """Return the error for a redirect to another place than the login."""
         called, place = self.connection.called("base_url"), self.url(request)
-        target = urljoin(place, answer.location)
-        there, here = urlsplit(target), urlsplit(place)
+        try:
+            target = urljoin(place, answer.location)
+            there, here = urlsplit(target), urlsplit(place)
+        except ValueError:
+            target, there, here = place, urlsplit(""), urlsplit("")
         fix = f"Open {show(target, 100)} in a browser with this user, and set {called} to the address that it shows."
         if there.scheme == "http" and there.hostname == here.hostname:
             fix = "Have the proxy before the management node send it X-Forwarded-Proto: https."

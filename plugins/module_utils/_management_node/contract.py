@@ -29,17 +29,18 @@ LICENSE, LIST, NO_ENGINES, NO_LIST, UNUSABLE = "license", "engine list", "no eng
 # fmt: off
 DEFAULT_PATTERNS = {
     EXISTS: (
-        r"already[\W_]+exist",
+        r"already exist",
         r"已[经經]?存在",
     ),
     PORT_IN_USE: (
-        r"(?<![a-z])ports?(?![a-z])[^\n]{0,40}?(occupied|in[\W_]*use|allocated)|address already in use",
+        r"\bports?\b.{0,40}?\b(occupied|in use|allocated)|address already in use",
         r"(端口|連接埠)[^\n]{0,20}?([占佔]用|使用)",
     ),
     # A deployment may be in progress although the answer refuses it.
     "in_progress": (
-        r"time-?d? ?out|deadline|in progress|deploying|already (started|running|submitted)|being (deployed|installed)",
-        r"超时|处理中|进行中|部署中|正在(部署|安装)|重复提交",
+        r"time-?d? ?out|deadline|in progress|deploying|already (started|running|submitted)|being (deployed|installed)"
+        r"|(task|request|deployment)\b.{0,60}already exists",
+        r"超时|逾時|[处處]理中|[进進]行中|部署中|正在(部署|安装)|重复提交",
     ),
 }
 # fmt: on
@@ -53,7 +54,7 @@ _MESSAGES = ("message", "msg", "detail", "error", "errors", "reason")
 _STATUSES = (401, 408, 425, 429, 499, *range(500, 600))
 """Codes in JSON that mean what the HTTP status means."""
 _BAD_STATES = ("error", "fail", "failed", "failure")
-_NO_ERROR: tuple[Any, ...] = (None, False, 0, "", [], {}, "none", "null", "ok", "success")
+_NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "none", "null", "ok", "success")
 _LOGIN_PAGES = ("login", "logon", "log_in", "signin", "sign_in", "sign-in")
 _BUSY = (429, 502, 503, 504)
 _MAX_NOTICE = 200  # characters of a line that may be a message in place of a license
@@ -122,8 +123,11 @@ class Case:
     @property
     def status(self) -> int:
         """The HTTP status, or a code in the JSON that means such a status."""
-        codes = (_scalar(self.answer.members.get(key)) for key in _CODES) if self.answer.is_success else ()
-        found = (code for code in codes if code in _STATUSES and code not in self.success_codes)
+        members = self.answer.members if self.answer.is_success else {}
+        inner = members.get("error")
+        codes = [members.get(key) for key in (*_CODES, "status")]
+        codes += [inner.get("code")] if isinstance(inner, dict) else []
+        found = (code for code in map(_scalar, codes) if code in _STATUSES and code not in self.success_codes)
         return next(found, self.answer.status)
 
     @cached_property
@@ -131,7 +135,9 @@ class Case:
         """The messages of a JSON object, or the visible text of any other body. It decides only by the patterns."""
         members = self.answer.members
         if not members:
-            return "" if self.answer.parsed and not self.answer.parsed[0] else self.answer.visible_text
+            document = self.answer.parsed[0] if self.answer.parsed else None
+            texts = list(find_texts(document)) if isinstance(document, (list, str)) else []
+            return "; ".join(texts) or ("" if self.answer.parsed and not document else self.answer.visible_text)
         inner = [value for key, value in members.items() if key in ("data", "result") and isinstance(value, dict)]
         texts = [
             text
@@ -140,12 +146,20 @@ class Case:
             if key.lower() in _MESSAGES
             for text in find_texts(value)
         ]
+        return "; ".join(texts or self._texts_of_refusal)
+
+    @property
+    def _texts_of_refusal(self) -> list[str]:
+        """All texts of the object, unless it states success or nothing."""
         is_refusal = self.answer.status >= 400 or self.has_failure or self.is_unclear
-        return "; ".join(texts or (find_texts(dict(members)) if is_refusal else ()))
+        return list(find_texts(dict(self.answer.members))) if is_refusal else []
 
     @property
     def has_only_messages(self) -> bool:
         """Whether the body has no content but messages and codes: then a deployment has no data yet."""
+        if not self.answer.members:
+            document = self.answer.parsed[0] if self.answer.parsed else self.answer.text.strip()
+            return isinstance(document, str) and "\n" not in document
         known = (*_MESSAGES, *_CODES, *_STATES, *_FLAGS)
         others = [value for key, value in self.answer.members.items() if key not in known]
         return not any(others) and not any(isinstance(self.answer.members.get(key), (dict, list)) for key in _STATES)
@@ -154,14 +168,14 @@ class Case:
     def is_notice(self) -> bool:
         """Whether the body is a message, or nothing, in place of a license."""
         if self.answer.members:
-            return self.has_failure or self.has_only_messages
+            return "failure" in self.signs or self.has_only_messages
         line = self.answer.text.strip()
         is_line = "\n" not in line and " " in line and len(line) <= _MAX_NOTICE
         return is_line or self.answer.parsed in ((None,), (True,), (False,), ("",), ([],), ({},))
 
     @property
     def is_page(self) -> bool:
-        return self.answer.is_html and self.answer.status < 400
+        return self.answer.is_html and self.answer.status < 400 and not self.is_redirect
 
     @property
     def is_login_page(self) -> bool:
@@ -186,18 +200,26 @@ class Case:
             target, here = urlsplit(urljoin(self.url, self.answer.location)), urlsplit(self.url)
         except ValueError:
             return False
-        page = target.path.rstrip("/").rpartition("/")[2].partition(".")[0].lower()
-        is_moved = target.path != here.path and target.path.endswith(here.path)
-        is_login = page in _LOGIN_PAGES and page not in map(str.lower, self.own)
+        segment = target.path.rstrip("/").rpartition("/")[2].lower()
+        is_login = segment.partition(".")[0] in _LOGIN_PAGES and segment not in map(str.lower, self.own)
+        is_same = target.path == here.path and (target.scheme, target.netloc) == (here.scheme, here.netloc)
+        is_moved = target.path.endswith(here.path) and not is_same
         return self.is_redirect and is_login and target.hostname == here.hostname and not is_moved
 
     def matches(self, name: str) -> bool:
-        """Return whether the message, without the values of the request, has one of the patterns ``name``."""
+        """Return whether the message, without the values of the request, has one of the patterns ``name``.
+
+        ``in_progress`` is searched in all texts of a refusal: a container must not be restored into a deployment.
+        """
         text = self.message
-        for value in filter(None, self.own):
-            text = re.sub(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\w)", "", text)
+        if name == "in_progress":
+            text = "\n".join([text, *self._texts_of_refusal])
+        else:
+            for value in filter(None, self.own):
+                text = re.sub(rf"(?<![\w.-]){re.escape(value)}(?![\w-]|\.\w)", "", text)
         patterns = (self.patterns or {}).get(name) or _COMPILED[name]
-        return any(pattern.search(text) for pattern in patterns)
+        # Codes are words: TIMED_OUT
+        return any(pattern.search(each) for pattern in patterns for each in (text, re.sub("[_-]", " ", text)))
 
 
 class Row(NamedTuple):
@@ -263,7 +285,7 @@ ROWS: tuple[Row, ...] = (
         lambda c: c.status == 200 and not c.answer.defect and bool(c.answer.body.strip()) and not c.is_notice,
         "license; the file that it replaces is kept as a backup, by default"),
     Row("list", "200, whole, JSON, no failure", LIST,
-        lambda c: c.status == 200 and bool(c.answer.parsed) and not c.has_failure,
+        lambda c: c.status == 200 and bool(c.answer.parsed) and "failure" not in c.signs,
         "engine list; without `items` it is empty, or `engine_list_not_as_configured`"),
     Row("list", "204", NO_ENGINES, lambda c: c.status == 204, "a page without engines"),
     Row("list", "404", NO_LIST, lambda c: c.status == 404,
@@ -288,8 +310,9 @@ def _scalar(value: Any) -> Any:
 
 def _is_error(value: Any) -> bool:
     """Return whether a member error has content. An object with the code 0 or 200 has none."""
-    has_good_code = isinstance(value, dict) and _scalar(value.get("code")) in (0, 200)
-    return value not in _NO_ERROR and not has_good_code
+    if isinstance(value, dict):
+        return _scalar(value.get("code")) not in (0, 200, "ok", "success") and any(map(_is_error, value.values()))
+    return any(map(_is_error, value)) if isinstance(value, list) else _scalar(value) not in _NO_ERROR
 
 
 def _is_number(value: Any, least: int, most: int) -> bool:

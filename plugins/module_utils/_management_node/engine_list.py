@@ -122,32 +122,44 @@ class EngineList:
         kept = [each for each in pairs if unquote_plus(each.partition("=")[0]) != self.page_parameter]
         return f"{path}?{'&'.join([*kept, f'{quote(self.page_parameter)}={number}'])}"
 
-    def find_items(self, document: Any) -> list[Any]:
-        """Return the list in an answer, also if it is empty in any form. Raises FleetError if there is none."""
+    def find_items(self, document: Any, *, has_success: bool = False) -> list[Any]:
+        """Return the list in an answer, also if it is empty in any form. Raises FleetError if there is none.
+
+        ``has_success``: of an answer that states success, an object without any list has no engines.
+        """
         try:
             items = self._find(document, self.items)
         except FleetError:
             place = self._containers(document)[-1]
-            values = place.values() if isinstance(place, dict) else [place]
-            if any(isinstance(each, (dict, list)) and each not in _EMPTY for each in values):
+            if place in _EMPTY:
+                return []
+            values = place.values() if isinstance(place, dict) else [document]
+            is_zero = isinstance(place, dict) and any(place.get(name) in (0, "0") for name in TOTALS)
+            has_list = any(isinstance(each, (dict, list)) and each not in _EMPTY for each in values)
+            if has_list or not isinstance(place, dict) or not (has_success or is_zero):
                 raise
             return []
         if items not in _EMPTY and not isinstance(items, list):
             raise self._unlike(f"'{self.items}' is not a list", document)
         return items or []
 
-    def find_totals(self, document: Any, headers: Mapping[str, str]) -> set[float]:
-        """Return the numbers of all engines that an answer reports. Raises FleetError if the configured one is none."""
+    def find_totals(self, document: Any, headers: Mapping[str, str], *, is_empty: bool = False) -> set[float]:
+        """Return the numbers of all engines that an answer reports. Raises FleetError if the configured one is none.
+
+        ``is_empty``: the answer has no engines, and needs no total.
+        """
         kind, _colon, header = self.total.partition("header:")
+        found: list[Any] = []
         if self.total and not kind:
             found = [headers.get(header.strip())]
         elif self.total:
-            found = [self._find(document, self.total)]
+            with contextlib.suppress(*([FleetError] if is_empty else [])):
+                found = [self._find(document, self.total)]
         else:
             places = [place for place in self._containers(document) if isinstance(place, dict)]
             found = [place[name] for place in places for name in TOTALS if name in place]
         totals = {float(str(each)) for each in found if _is_count(each)}
-        if self.total and not totals:
+        if self.total and not totals and not is_empty:
             raise self._unlike(f"'{self.total}' is not a number", document)
         return totals
 
@@ -245,10 +257,11 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
         path = engine_list.page_path(number) if engine_list.page_parameter else engine_list.path
         answer = get_answer(client, path, is_first=before is None)
         document = answer.parsed[0] if answer and answer.parsed else None
-        items = engine_list.find_items(document)
+        has_success = answer is None or Case("list", answer).has_success
+        items = engine_list.find_items(document, has_success=has_success)
         if answer:
             age = max([age, *map(int, re.findall(r"\d{1,9}", answer.headers.get("Age", "")[:100]))])
-            totals |= engine_list.find_totals(document, answer.headers) if items or not engine_list.total else set()
+            totals |= engine_list.find_totals(document, answer.headers, is_empty=not items)
         if items and items == before:
             cause = f"two pages are the same: {engine_list.page_parameter} has no effect, or the last page is repeated"
             raise _unreliable(engine_list, cause, "Correct page_parameter and first_page, or set total.")

@@ -456,11 +456,15 @@ class _Decoder:
 
     def __init__(self, limit: int) -> None:
         self._limit, self._member, self.is_within = limit, zlib.decompressobj(zlib.MAX_WBITS | 32), False
-        self._is_first = True
+        self._is_first, self._held = True, b""
 
     def decode(self, block: bytes) -> bytes:
         """Return the decoded block, not much more than the limit. Raises zlib.error."""
-        content = b""
+        content, block = b"", self._held + block
+        if self._is_first and len(block) < 2:  # too short to show a header
+            self._held, self.is_within = block, True
+            return b""
+        self._held = b""
         while block and len(content) <= self._limit:
             if not self.is_within and not self._is_first:
                 block = block.lstrip(b"\0")  # padding between and behind members

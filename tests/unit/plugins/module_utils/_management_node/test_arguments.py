@@ -14,7 +14,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     from_environment,
     read_value,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, _compile
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
@@ -257,11 +257,6 @@ def test_unusable_password_file_is_named_without_content(monkeypatch, tmp_path, 
 
 def test_engine_name_that_becomes_a_host_name_is_one():
     assert error_of(engine, name="边缘", is_change_hostname="yes").code == "invalid_option"
-
-
-@pytest.mark.parametrize("pattern", ["(", "x*", "", 5])
-def test_unusable_pattern_is_invalid(pattern):
-    assert error_of(lambda: _compile("exists_patterns", [pattern])).code == "invalid_option"
 
 
 @pytest.mark.parametrize(
