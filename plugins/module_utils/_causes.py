@@ -36,6 +36,12 @@ CAUSES: tuple[Cause, ...] = (
         "Allow sudo without password (Operations, Permissions), or add --ask-become-pass.",
     ),
     Cause(
+        "permission_denied",
+        r"waiting for privilege escalation prompt: .*(password|authenticat)[^:]*:",
+        "sudo asks with a prompt that Ansible does not recognize, as sudo-rs does",
+        "Allow sudo without password (Operations, Permissions), or set ansible_become_exe to another sudo of the host.",
+    ),
+    Cause(
         "host_not_checked",
         r"waiting for privilege escalation prompt",
         "login and becoming root took longer than Ansible waits",
@@ -91,7 +97,8 @@ CAUSES: tuple[Cause, ...] = (
         "host_unreachable",
         r"remote host identification has changed|host key verification failed",
         "host key unknown or changed",
-        "Compare the host key with the one on the host. If they are equal, add it to known_hosts.",
+        "Compare the key that `ssh-keyscan HOST` shows with the one on the host. If they are equal, run "
+        "`ssh-keygen -R HOST` and `ssh-keyscan HOST >> ~/.ssh/known_hosts`, with the address that Ansible uses.",
         is_connection=True,
     ),
     Cause(

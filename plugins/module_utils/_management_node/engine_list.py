@@ -282,7 +282,7 @@ def _find_gap(engine_list: EngineList, count: int, totals: set[float], age: int,
     """Return why an engine may be missing from a list with ``count`` engines."""
     pairs = parse_qsl(engine_list.path.partition("?")[2])
     filters = [f"{name}={value}" for name, value in pairs if re.search(r"[^\W\d_]", value)]
-    sizes = [f"{name}={value}" for name, value in pairs if re.fullmatch("[0-9]+", value) and int(value) == count]
+    sizes = [f"{name}={value}" for name, value in pairs if re.fullmatch("[0-9]+", value) and 0 < int(value) == count]
     if age > _OLD:
         return Gap("old", f"the answer is {age} s old", "Exclude this path from the cache of the proxy.")
     if is_on_two:
