@@ -177,9 +177,13 @@ def _inodes_of(engine: Container) -> Set[int]:
 
 
 def _container_of(pid: Optional[int]) -> Optional[str]:
-    """Return the id of the container that a process runs in, as runtimes show it; None outside of one."""
-    found = re.search(r"[0-9a-f]{64}", processes.read(pid, "cgroup"))
-    return found.group()[:12] if found else None
+    """Return the id of the container that a process runs in, as runtimes show it; None outside of one.
+
+    The host itself may be a container: its own id stands in the control group of each process.
+    """
+    own = re.findall(r"[0-9a-f]{64}", processes.read(1, "cgroup"))
+    found = [each for each in re.findall(r"[0-9a-f]{64}", processes.read(pid, "cgroup")) if each not in own]
+    return found[-1][:12] if found else None
 
 
 def _belongs(pid: Optional[int], engine: Container) -> bool:

@@ -135,7 +135,7 @@ class EngineList:
                 return []
             values = place.values() if isinstance(place, dict) else [document]
             is_zero = isinstance(place, dict) and any(place.get(name) in (0, "0") for name in TOTALS)
-            has_list = any(isinstance(each, (dict, list)) and each not in _EMPTY for each in values)
+            has_list = any(isinstance(each, list) or (isinstance(each, dict) and each) for each in values)
             if has_list or not isinstance(place, dict) or not (has_success or is_zero):
                 raise
             return []

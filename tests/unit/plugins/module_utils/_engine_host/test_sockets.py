@@ -192,9 +192,12 @@ def test_find_listening_has_500_ports_with_those_of_engine(table):
     assert [each["port"] for each in found if each["engine"]] == [1599]
 
 
-def test_find_listening_names_the_container_of_a_process(table, monkeypatch):
+@pytest.mark.parametrize("host", ["", f"/docker/{'b2' * 32}"])
+def test_find_listening_names_the_container_of_a_process(table, monkeypatch, host):
+    """The host may be a container itself."""
     table(entry(8000, LISTEN, 1), entry(8001, LISTEN, 2))
-    groups = {7: f"0::/system.slice/docker-{'a1' * 32}.scope", 8: "0::/system.slice/sshd.service"}
+    names = {1: "init.scope", 7: f"docker-{'a1' * 32}.scope", 8: "sshd.service"}
+    groups = {pid: f"0::{host}/system.slice/{name}" for pid, name in names.items()}
     monkeypatch.setattr(sockets, "_owners", lambda: {1: 7, 2: 8})
     monkeypatch.setattr(sockets.processes, "read", lambda pid, name: groups[pid] if name == "cgroup" else "httpd")
     found = sockets.find_listening(sockets.Container("absent"))
