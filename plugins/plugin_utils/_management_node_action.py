@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from ansible.errors import AnsibleConnectionFailure
+from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.common.parameters import remove_values, sanitize_keys
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -62,6 +62,9 @@ class ManagementNodeAction(HostAction):
 
     def _run_elsewhere(self, given: Options) -> dict[str, Any]:
         secrets = secret_forms(secrets_of(given))
+        with contextlib.suppress(KeyError, AnsibleError):
+            # Of ssh: after a lost connection it would run the module, and send the request, again.
+            self._connection.set_option("reconnection_retries", 0)
         try:
             answer = self.on_host(self._task.resolved_action.rpartition(".")[2], given)
         except AnsibleConnectionFailure as error:

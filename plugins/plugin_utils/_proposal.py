@@ -141,8 +141,10 @@ def _find_state(listed: Listed) -> tuple[dict[str, Any], list[str]]:
     stated = [key for key in few if any(word.lower() in STATES for word in words[key])]
     # Of keys with equal words in each object, the first.
     different = {tuple(text.lower() for text in listed.columns[key]): key for key in reversed(stated)}
-    if len(different) != 1:
-        keys = sorted(stated or few, key=lambda key: not _names_state(key))
+    # A key such as last_task may have these words, too.
+    is_doubtful = not all(map(_names_state, stated)) and any(_names_state(key) for key in few if key not in stated)
+    if len(different) != 1 or is_doubtful:
+        keys = sorted(few if is_doubtful or not stated else stated, key=lambda key: not _names_state(key))
         shown = _join(key + (f" ({_join_words(words[key])})" if _names_state(key) else "") for key in keys)
         return {}, [f"Set state, running, deploying and failed. Keys with few values: {shown}."]
     (key,) = different.values()
@@ -162,8 +164,8 @@ def _find_total(document: Any, headers: Mapping[str, str], listed: Listed) -> tu
     """Return the key of the number of all engines, and the open questions. Members of lists count other things."""
     numbers = dict(islice(_read_texts(document, "", _OBJECT_DEPTH), _MAX_NUMBERS)) if isinstance(document, dict) else {}
     named = [key for key in numbers if key.rpartition(".")[2] in TOTALS]
-    # Those next to the list, or in an object that contains it, outrank others.
-    named = [key for key in named if f"{listed.items}.".startswith("".join(key.rpartition(".")[:2]))] or named
+    # Those next to the list, or in an object that contains it. Others count something else.
+    named = [key for key in named if f"{listed.items}.".startswith("".join(key.rpartition(".")[:2]))]
     numbers.update({f"header:{name}": value.strip() for name, value in headers.items() if _is_key(name)})
     equal = [key for key, text in numbers.items() if text == str(listed.size)]
     certain = [key for key in named if key in equal]
@@ -171,8 +173,6 @@ def _find_total(document: Any, headers: Mapping[str, str], listed: Listed) -> tu
         return certain[0], []
     if named:
         return "", [f"{_join(named)} differs from the number of engines. Get all engines with path or page_parameter."]
-    if len(equal) == 1 and listed.size > 1:
-        return equal[0], [f"Check total: {equal[0]} equals the number of engines, but may count something else."]
     candidates = f"Set total if one of these is the number of all engines: {_join(equal)}."
     return "", [candidates if equal else "No total found. If the answer always has all engines, set complete: true."]
 

@@ -364,6 +364,19 @@ SESSIONS = [
             outcome="requested" if call == "engine" else "", seen=(1, 1))
         for call in _ANSWER
     ),
+    *(
+        Scenario(f"answer about the session, and {name}", "engine", [answer(status, body, *headers)], code="install_not_confirmed", outcome="unknown",
+            served=True, seen=(0, 1), cookies={"csrftoken": "t0ken-0001"})
+        for name, status, body, headers in (
+            ("success", 401, '{"success":true}', ()), ("a deployment", 401, '{"msg":"deployment in progress"}', ()), ("202", 202, '{"code":401,"msg":"queued"}', ()),
+            ("a timeout", 403, '{"msg":"upstream timed out"}', ("Set-Cookie: csrftoken=t0ken-0002",)),
+        )
+    ),
+    *(
+        Scenario(f"session id in a redirect, {call}", call, [answer(302, "", "Location: /console/page;jsessionid=t0ken-0003?sid=t0ken-0003")],
+            code=code, outcome=outcome, served=True, seen=(0, 1), cookies={"other": "t0ken-0003"})
+        for call, code, outcome in (("engine", "install_not_confirmed", "unknown"), ("list", "unexpected_answer", ""), ("license", "unexpected_answer", ""))
+    ),
     Scenario("CSRF token that has changed", "engine", [_csrf_once], outcome="requested", seen=(1, 2), login=[new_session("Set-Cookie: csrftoken=t0ken-0001")]),
     Scenario("403 with the newest token", "engine", [answer(403, '{"detail":"no permission"}')], code="install_rejected", outcome="rejected",
         login=[new_session("Set-Cookie: csrftoken=t0ken-0001")]),
@@ -614,6 +627,8 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "list: 200 without end": (("Run again later", "path"), ()),
     "list: )]}',\n{}": (("path in slb_engine_list",), ()),
     "login rejected, 404": (("base_url",), ("password",)),
+    "login rejected, no cookie": (("base_url",), ("password",)),
+    "session of no use, install": (("user", "password"), ()),
     "login: 301 to https://console.example/account/login/": (("base_url to https://console.example.",), ()),
     "login: 307 to /v2/account/login/": (("/v2.",), ()),
     "login: 308 to https://console.example:8443/x/account/login/": (

@@ -59,9 +59,9 @@ class Answer:
 
     @property
     def location(self) -> str:
-        """The target of a redirect without its query and user, which may be secrets; else empty."""
+        """The target of a redirect without its parameters and user, which may be secrets; else empty."""
         target = self.headers.get("Location", "")[:1024] if 300 <= self.status < 400 else ""
-        return re.sub(r"(?<=//)[^/]*@", "", re.split(r"[?#]", target)[0])
+        return re.sub(r"(?<=//)[^/]*@", "", re.split(r"[?#;]", target)[0])
 
     @cached_property
     def text(self) -> str:
@@ -123,7 +123,7 @@ def find_texts(value: Any) -> Iterator[str]:
     while pending:
         item = pending.pop()
         if isinstance(item, str) and item.strip():
-            yield " ".join(item[:_MAX_PAGE_CHARS].split())
+            yield item[:_MAX_PAGE_CHARS].strip()
         elif isinstance(item, dict):
             pending += [each for key, each in reversed(item.items()) if not names_secret(key)]
         elif isinstance(item, list):
@@ -152,7 +152,7 @@ def show_answer(answer: Answer, message: str, secrets: Iterable[str]) -> str:
     if answer.location:
         text = f"redirect to {show(mask(answer.location, secrets), 100)}"
     wait = answer.headers.get("Retry-After", "")[:30]
-    wait = f" (retry after {show(wait)})" if wait and answer.status in (429, 502, 503, 504) else ""
+    wait = f" (retry after {show(mask(wait, secrets))})" if wait and answer.status in (429, 502, 503, 504) else ""
     return f"HTTP {answer.status}{wait}{f': {text}' if text else ''}".rstrip(".")
 
 

@@ -43,6 +43,7 @@ _MAX_LOGINS = 3  # in a row whose sessions serve no call
 _MAX_SENT = {"GET": 6, "POST": 2}
 _AGAIN = (contract.OVER, contract.NEW_TOKEN)
 _MAX_CHANGES = 2  # of the session id within a login; then the calls of a run are made one at a time
+_CHANGING = ("sessionid", "csrftoken")
 _LEAST_COOKIE = 8  # characters of a value that is a secret, too
 
 
@@ -52,8 +53,8 @@ class Session:
 
     ``has_served``: whether a call has succeeded with them. ``is_stated``: whether the answer to the login states
     success. ``was_accepted``: whether an earlier session of this run has served. ``renewals``: logins since a session
-    has served. ``changes``: how often the management node has changed the session id; ``at``: when it did so last, of
-    time.monotonic().
+    has served. ``changes``: how often the management node has changed the session id or the CSRF token; ``at``: when it
+    did so last, of time.monotonic().
     """
 
     cookies: dict[str, str] = field(repr=False)
@@ -78,9 +79,9 @@ class Session:
     def updated(self, cookies: Mapping[str, str | None], at: float, *, has_served: bool) -> Session:
         """Return the session with cookies that have changed ``at`` a time; None removes one."""
         if at < self.at:  # another worker has got a newer session id
-            cookies = {name: value for name, value in cookies.items() if name != "sessionid"}
+            cookies = {name: value for name, value in cookies.items() if name not in _CHANGING}
         merged = {name: value for name, value in {**self.cookies, **cookies}.items() if value}
-        is_changed = merged.get("sessionid", "") != self.id
+        is_changed = any(merged.get(name) != value for name, value in self.cookies.items() if name in _CHANGING)
         return replace(
             self,
             cookies=merged,
@@ -201,6 +202,7 @@ class Client:
             there, here = urlsplit(target), urlsplit(place)
         except ValueError:
             target, there, here = place, urlsplit(""), urlsplit("")
+        target = mask(target, self._secrets)
         fix = f"Open {show(target, 100)} in a browser with this user, and set {called} to the address that it shows."
         if there.scheme == "http" and there.hostname == here.hostname:
             fix = "Have the proxy before the management node send it X-Forwarded-Proto: https."
@@ -223,7 +225,9 @@ class Client:
         if row.meaning == contract.LOGIN_REJECTED:
             # A text without JSON may be a token.
             is_shown = bool(answer.parsed) or answer.is_html or not answer.is_success
-            raise self._rejected(request, answer, case.message if is_shown else "")
+            raise self._rejected(
+                request, answer, case.message if is_shown else "", is_stated=case.has_success and not case.has_session
+            )
         return Session(cookies, self._transport.tls_fingerprint, is_stated=case.has_success, login=uuid.uuid4().hex)
 
     def _call_once(self, request: Request, session: Session) -> tuple[Answer, Row, Session]:
@@ -289,17 +293,25 @@ class Client:
             "session_replaced",
             f"Sessions of {self.connection.username[:40]!r} end at once: {request.shown_path} answered "
             f"{self.describe(answer)}.",
-            "Use a user of its own for Ansible, and check its rights. Have a balancer keep each client on one node.",
+            "Use a user of its own for Ansible, and check its rights. Have a balancer keep each client on one node."
+            + (
+                ""
+                if session.is_accepted or session.is_stated
+                else " The login stated nothing: check the password, too."
+            ),
             status_code=answer.status,
         )
 
-    def _rejected(self, request: Request, answer: Answer, message: str | None = None) -> FleetError:
+    def _rejected(
+        self, request: Request, answer: Answer, message: str | None = None, *, is_stated: bool = False
+    ) -> FleetError:
         """Return the error for a login that the management node rejects."""
         called = self.connection.called
         fix = f"Check {called('username')} and {called('password')}, and log in to the web console with this user: the "
         fix += "account may be locked, or a page may have to be filled in. The run does not try again."
-        if answer.status in (404, 405):
-            fix = f"Set {called('base_url')} to the address of the web console, including its path."
+        if answer.status in (404, 405) or is_stated:
+            fix = f"Set {called('base_url')} to the address of the web console, including its path. "
+            fix += "Its login sets the cookie sessionid."
         return FleetError(
             "login_rejected",
             f"Login of {self.connection.username[:40]!r} rejected: {self.connection.base_url}{request.shown_path} "

@@ -33,14 +33,14 @@ DEFAULT_PATTERNS = {
         r"已[经經]?存在",
     ),
     PORT_IN_USE: (
-        r"\bports?\b.{0,40}?\b(occupied|in use|allocated)|address already in use",
-        r"(端口|連接埠)[^\n]{0,20}?([占佔]用|使用)",
+        r"\bports?\b.{0,40}?\b(?<!not )(occupied|in use)|address already in use",
+        r"(端口|連接埠)[^\n]{0,20}?(?<!未)(?<!未被)(?<!没有)[占佔]用",
     ),
     # A deployment may be in progress although the answer refuses it.
     "in_progress": (
         r"time-?d? ?out|deadline|in progress|deploying|already (started|running|submitted)|being (deployed|installed)"
-        r"|(task|request|deployment)\b.{0,60}already exists",
-        r"超时|逾時|[处處]理中|[进進]行中|部署中|正在(部署|安装)|重复提交",
+        r"|installing|pending|queued|another (task|operation)|\b(task|job|request|deployment)\b.{0,60}already exists",
+        r"超时|逾時|[处處]理中|[进進]行中|(部署|安[装裝])中|正在(部署|安装)|排队|重复提交",
     ),
 }
 # fmt: on
@@ -53,10 +53,11 @@ _CODES, _STATES, _FLAGS, _ERRORS = (
 _MESSAGES = ("message", "msg", "detail", "error", "errors", "reason")
 _STATUSES = (401, 408, 425, 429, 499, *range(500, 600))
 """Codes in JSON that mean what the HTTP status means."""
-_BAD_STATES = ("error", "fail", "failed", "failure")
+_GOOD_STATES, _BAD_STATES = ("ok", "success"), ("error", "fail", "failed", "failure")
+_KNOWN_STATES = (*_GOOD_STATES, *_BAD_STATES)
 _NO_ERROR: tuple[Any, ...] = (None, False, 0, "", "none", "null", "ok", "success")
 _LOGIN_PAGES = ("login", "logon", "log_in", "signin", "sign_in", "sign-in")
-_BUSY = (429, 502, 503, 504)
+_BUSY, _NOT_WAITED = (429, 502, 503, 504), (408, 425, 429, 499)
 _MAX_NOTICE = 200  # characters of a line that may be a message in place of a license
 
 Sign = Literal["success", "failure", "unclear"]
@@ -94,7 +95,7 @@ class Case:
                 yield "success" if value else "failure"
             elif key in _CODES and value not in (None, ""):
                 yield self._sign_of_code(value)
-            elif key in _STATES and (value in ("ok", "success") or _is_number(value, 200, 299)):
+            elif key in _STATES and (value in _GOOD_STATES or _is_number(value, 200, 299)):
                 yield "success"
             elif (value in _BAD_STATES and not is_record) if key in _STATES else (key in _ERRORS and _is_error(value)):
                 yield "failure"
@@ -162,7 +163,10 @@ class Case:
             return isinstance(document, str) and "\n" not in document
         known = (*_MESSAGES, *_CODES, *_STATES, *_FLAGS)
         others = [value for key, value in self.answer.members.items() if key not in known]
-        return not any(others) and not any(isinstance(self.answer.members.get(key), (dict, list)) for key in _STATES)
+        states = [_scalar(self.answer.members.get(key)) for key in _STATES]
+        # A state such as "processing" is about a deployment.
+        stated = [state for state in states if isinstance(state, (str, dict, list)) and state not in _KNOWN_STATES]
+        return not any(others) and not any(stated) and "\n" not in self.message
 
     @property
     def is_notice(self) -> bool:
@@ -180,6 +184,13 @@ class Case:
     @property
     def is_login_page(self) -> bool:
         return self.is_page and self.answer.has_password_field
+
+    @property
+    def may_be_accepted(self) -> bool:
+        """Whether an install request may have been accepted, although the answer is about the session."""
+        is_created = self.answer.status in (201, 202, 204)
+        is_stated = "success" in self.signs or is_created or bool(self.answer.defect) or self.matches("in_progress")
+        return self.call == "install" and is_stated
 
     @property
     def may_refuse(self) -> bool:
@@ -200,7 +211,7 @@ class Case:
             target, here = urlsplit(urljoin(self.url, self.answer.location)), urlsplit(self.url)
         except ValueError:
             return False
-        segment = target.path.rstrip("/").rpartition("/")[2].lower()
+        segment = target.path.partition(";")[0].rstrip("/").rpartition("/")[2].lower()
         is_login = segment.partition(".")[0] in _LOGIN_PAGES and segment not in map(str.lower, self.own)
         is_same = target.path == here.path and (target.scheme, target.netloc) == (here.scheme, here.netloc)
         is_moved = target.path.endswith(here.path) and not is_same
@@ -244,35 +255,37 @@ def judge(case: Case) -> Row:
 ROWS: tuple[Row, ...] = (
     Row("any", "nothing of the request was sent", NOT_SENT, lambda c: False,
         "not sent; repeated while time is left, except for a wrong certificate, pin or proxy setting"),
-    Row("any but login", "401; a redirect to the login; a page with a login (of an install: `unknown`)", OVER,
-        lambda c: c.status == 401 or c.leads_to_login or (c.is_login_page and c.call != "install"),
+    Row("any but login", "401 (not with success or `in_progress`); a redirect to the login; a page with a login (of an "
+        "install: `unknown`)", OVER,
+        lambda c: ((c.status == 401 and not c.may_be_accepted) or c.leads_to_login
+                   or (c.is_login_page and c.call != "install")),
         "the session is over: log in, call again; an install is sent once more at most"),
     Row("GET", "another page, in a session that has served", OVER, lambda c: c.is_page and c.has_served,
         "the session may be over: log in once, call again"),
     Row("GET", "another page; 429, 502, 503, 504", UNAVAILABLE, lambda c: c.is_page or c.status in _BUSY,
         "repeated, then unavailable: run again later", is_repeated=True),
     Row("any but login", "403 with a CSRF token that has changed since", NEW_TOKEN,
-        lambda c: c.answer.status == 403 and c.has_new_token, "once more with the new token"),
+        lambda c: c.answer.status == 403 and c.has_new_token and not c.may_be_accepted, "once more with the new token"),
     Row("login", "cookie `sessionid`, below 400, no failure, no page with a login, no redirect to the login", SESSION,
         lambda c: (c.has_session and c.answer.status < 400 and not c.is_login_page and not c.leads_to_login
-                   and "failure" not in c.signs),
+                   and not c.has_failure),
         "a session; its first call shows whether it really is one"),
     Row("login", "502, 503, 504; another page without a login", UNAVAILABLE,
         lambda c: c.status in _BUSY[1:] or (c.is_page and not c.is_login_page), "repeated, then unavailable",
         is_repeated=True),
-    Row("login", "429, another 5xx", UNAVAILABLE, lambda c: c.status == 429 or c.status >= 500,
+    Row("login", "408, 425, 429, 499, another 5xx", UNAVAILABLE, lambda c: c.status in _NOT_WAITED or c.status >= 500,
         "unavailable, not repeated: repetition locks accounts"),
     Row("any", "another redirect", REDIRECT, lambda c: c.is_redirect and not c.leads_to_login,
         "`unexpected_answer` with the target; of an install `unknown`"),
     Row("login", "anything else", LOGIN_REJECTED, lambda c: True, "`login_rejected`, with status and message"),
     Row("install", "cut, no answer, 5xx, 408, 425, 429, 499, a page", UNKNOWN,
-        lambda c: bool(c.answer.defect) or c.status >= 500 or c.status in (408, 425, 429, 499) or c.is_page),
+        lambda c: bool(c.answer.defect) or c.status >= 500 or c.status in _NOT_WAITED or c.is_page),
     Row("install", "2xx with success and nothing against it", REQUESTED,
         lambda c: c.answer.is_success and c.has_success),
     Row("install", "201, 202, 204; with a failure `unknown`", REQUESTED,
         lambda c: c.answer.status in (201, 202, 204) and "failure" not in c.signs),
-    Row("install", "a pattern of `in_progress` matches; success and failure together; 201, 202, 204", UNKNOWN,
-        lambda c: c.matches("in_progress") or {"success", "failure"} <= c.signs or c.answer.status in (201, 202, 204)),
+    Row("install", "a pattern of `in_progress` matches; success with failure or 4xx; 201, 202, 204", UNKNOWN,
+        lambda c: c.may_be_accepted or c.status == 401),
     Row("install", "a pattern of `port_in_use` matches (of a 200 without failure: nothing but messages and codes)",
         PORT_IN_USE, lambda c: c.may_refuse and c.matches(PORT_IN_USE)),
     Row("install", "a pattern of `exists` matches (the same)", EXISTS, lambda c: c.may_refuse and c.matches(EXISTS)),

@@ -257,7 +257,9 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
         path = engine_list.page_path(number) if engine_list.page_parameter else engine_list.path
         answer = get_answer(client, path, is_first=before is None)
         document = answer.parsed[0] if answer and answer.parsed else None
-        has_success = answer is None or Case("list", answer).has_success
+        case = Case("list", answer) if answer else None
+        # A message such as "no permission" stands in place of the engines.
+        has_success = case is None or (case.has_success and case.message.lower() in ("", "ok", "success"))
         items = engine_list.find_items(document, has_success=has_success)
         if answer:
             age = max([age, *map(int, re.findall(r"\d{1,9}", answer.headers.get("Age", "")[:100]))])
@@ -269,7 +271,7 @@ def fetch_engines(client: Client, engine_list: EngineList) -> Listing:
         is_on_two |= bool(rows & _rows(page, items))
         rows, engines, before = rows | _rows(page, items), engines + page, items
         if not items or not engine_list.page_parameter or (totals and len(engines) >= max(totals)):
-            gap = _find_gap(engine_list, len(engines), totals, age, is_on_two=is_on_two)
+            gap = _find_gap(engine_list, len(rows), totals, age, is_on_two=is_on_two)
             return Listing(engines, gap, at)
         if time.monotonic() > end:
             raise _unreliable(engine_list, "reading all pages takes too long", "Configure larger pages.")

@@ -46,9 +46,20 @@ CASES = {
         option("content", total="totalElements", **WORDS),
         ["Hosts in the list: 3 of 3. Not in the list: none."],
     ),
-    "Spring HAL": (HAL, option("_embedded.engines", total="page.totalElements", **WORDS), []),
+    "Spring HAL": (HAL, option("_embedded.engines", **WORDS), ["page.totalElements"]),
     "envelope": (EXTJS, option("data.items", total="data.total", **WORDS), ["Set deploying: no such word now."]),
-    "DRF": (DRF, option("results", total="count", **WORDS), ["Check total: count"]),
+    "DRF": (DRF, option("results", **WORDS), ["all engines: count."]),
+    "Spring slice": ({"content": rows(*UP), "numberOfElements": 3}, option("content", **WORDS), ["numberOfElements"]),
+    "total of another list": (
+        {"vips": {"items": [], "total": 3}, "items": rows(*UP)},
+        option("items", **WORDS),
+        ["vips.total"],
+    ),
+    "state of a task": (
+        [{**row, "status": "Up", "task": "running"} for row in rows("x", "x")],
+        option(state=""),
+        ["Set state, running", "status (Up)"],
+    ),
     "totals of others": (OTHERS, option("v.e", total="v.total", **WORDS), []),
     "page among totals of others": (
         {**OTHERS, "v": {"total": 9, "e": rows(*UP)}},
@@ -113,7 +124,7 @@ def test_proposed_option_reads_the_engines(name):
 
 def test_total_of_a_header():
     proposed, _lines = propose(rows(*UP), {"X-Total-Count": "3", "Age": "0"}, PATH, HOSTS)
-    assert proposed == option(total="header:X-Total-Count", **WORDS)
+    assert proposed == option(**WORDS)
 
 
 def with_more(value, more):

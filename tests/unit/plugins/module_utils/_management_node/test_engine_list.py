@@ -336,3 +336,13 @@ def test_document_has_the_headers_of_its_answer():
     assert get_document(Node(answer([1], {"X-Total": "1"})), "/e") == ([1], {"X-Total": "1"})
     assert get_document(Node(answer(b"", status=204)), "/e") == (None, {})
     assert error_of(get_document, Node([]), "engines").code == "invalid_option"
+
+
+def test_row_that_is_repeated_is_no_further_engine():
+    """A join of the console gives an engine twice: its total counts rows, and one engine is missing."""
+    assert fetch(Node({"data": {"items": [item(1), item(1)], "total": 2}})).gap.kind == "part"
+
+
+def test_message_in_place_of_engines_is_no_empty_list():
+    error = failure(Node({"code": 0, "msg": "no permission"}), complete=True)
+    assert error.code == "engine_list_not_as_configured"
