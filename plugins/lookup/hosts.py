@@ -70,6 +70,8 @@ from ansible.utils.display import Display
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
+from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import forget_earlier_playbook
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VARIABLES, checked, is_empty
 
 _DEFAULT = "engines"
@@ -90,6 +92,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             problems = chain(problems, _find_in_options(), _find_in_limit(limit), hosts, self._find_in_variables(known))
         for cause, fix in problems:
             _end_run(f"{cause} Nothing was done. {fix}")
+        if multiprocessing.parent_process() is None:
+            forget_earlier_playbook()
         return [pattern]
 
     def _find_in_hosts(self, given: str, limit: str, known: Mapping[str, Any]) -> Iterator[Problem]:
@@ -166,6 +170,7 @@ def _end_run(message: str) -> None:
     """
     if context.CLIARGS and multiprocessing.parent_process() is None:
         Display().error(message, wrap_text=False)
+        recorder.is_refused = True
         raise SystemExit(1)
     raise AnsibleError(message)
 

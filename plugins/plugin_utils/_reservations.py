@@ -15,6 +15,13 @@ from ansible import constants
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 
+def forget_earlier_playbook(folder: Path | None = None) -> None:
+    """Remove notes and engine lists of an earlier playbook of the command. Sessions are kept."""
+    for pattern in ("slb-fleet-??", "slb-fleet-first-*", "slb-fleet-engines-*"):
+        for path in (folder or Path(constants.DEFAULT_LOCAL_TMP)).glob(pattern):
+            path.unlink(missing_ok=True)
+
+
 class Reservations:
     """Each host appends a line for each subject, to one of 256 files: a new file for each would cost ten times as much.
 

@@ -169,6 +169,10 @@ class Run:
         """Return whether the run shows what would be done, and does nothing."""
         return self.check or self.playbook == "slb.fleet.diagnose"
 
+    @property
+    def is_read_only(self) -> bool:
+        return self.is_plan or self.playbook == "slb.fleet.audit"
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -26,6 +26,8 @@ _WITHOUT_HOSTS = ("merge_reports", "awx_setup")
 """Playbooks on the controller alone."""
 _WITHOUT_REPORT = ("show_engine_list", "propose_engine_list")
 """They change and verify no host: a report of them would replace one of the fleet."""
+_PART = "__slb_is_part"
+"""Variable of a play that a playbook of this collection imports."""
 
 
 def own_playbook(play: Any) -> str:
@@ -33,6 +35,28 @@ def own_playbook(play: Any) -> str:
     path = _path(play)
     has_report = is_own(play) and path.parent == _PLAYBOOKS and path.stem not in _WITHOUT_REPORT
     return f"slb.fleet.{path.stem}" if has_report else ""
+
+
+class Beginnings:
+    """Where the playbooks of this collection begin in a command: ``import_playbook`` may name one several times."""
+
+    def __init__(self) -> None:
+        self.left: dict[str, str] = {}
+        """The names of the playbooks that have not begun, by the identity of their first play."""
+
+    def load(self, plays: Iterable[Any]) -> int:
+        """Return the number of playbooks that begin in ``plays``, those of one file of the command in their order."""
+        first: dict[Path, str] = {}
+        for play in plays:
+            path, place = _path(play), str(play.get_path())
+            is_first = first.setdefault(path, place) == place
+            if is_first and path.parent == _PLAYBOOKS and _PART not in play.vars:
+                self.left[play._uuid] = f"slb.fleet.{path.stem}"
+        return len(self.left)
+
+    def has(self, play: Any) -> bool:
+        """Return whether the play begins a playbook. The second call for the same play returns False."""
+        return self.left.pop(play._uuid, None) is not None
 
 
 def is_stdout_text() -> bool:

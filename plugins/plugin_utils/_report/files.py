@@ -11,9 +11,10 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain, count
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, names_for_retry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, Run, names_for_retry
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
@@ -36,6 +37,20 @@ AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
     "slb_fleet.prom": metrics,
 }
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {**AT_ANY_MOMENT, "report.html": page}
+
+
+def folder_for(run: Run, folder: Path, written: dict[Path, bool]) -> Path:
+    """Return the folder for the files of a playbook, which replace none of an earlier playbook that changes hosts.
+
+    ``folder``: of the option. ``written``: the folders of this command so far, and whether such a playbook wrote there.
+    """
+    name = run.playbook.rpartition(".")[2]
+    others = (folder / (name if number == 1 else f"{name}-{number}") for number in count(1))
+    is_change = not run.is_read_only
+    free = folder if is_change and not written.get(folder) else None
+    found = free or next(each for each in chain([folder], others) if each not in written)
+    written[found] = is_change
+    return found
 
 
 def remove_unfinished(folder: Path) -> None:

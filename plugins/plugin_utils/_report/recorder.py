@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
-from typing import Literal
+from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Batch,
@@ -73,11 +73,20 @@ class _Host:
 class Recorder:
     """``run``: what is known at its begin. ``wall``: the time of day then; all other times are of one monotonic clock.
 
-    ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given.
+    ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given. ``lost``: hosts that
+    failed in an earlier playbook of the command, each with its name.
     """
 
-    def __init__(self, run: Run, folder: str, wall: datetime, began: float, approved: Plan | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self,
+        run: Run,
+        folder: str,
+        wall: datetime,
+        began: float,
+        approved: Plan | None = None,
+        lost: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder, self._lost = folder, lost or {}
         self._run, self._wall, self._began, self._approved = run, wall, began, approved
         self._hosts: dict[str, _Host] = {}
         self._batches: list[Batch] = []
@@ -91,6 +100,10 @@ class Recorder:
     @property
     def is_in_awx(self) -> bool:
         return self._run.awx_job_id is not None
+
+    @property
+    def has_hosts(self) -> bool:
+        return bool(self._hosts)
 
     def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
         """Record that a play begins, or its next batch. ``hosts``: all that the play names."""
@@ -200,6 +213,9 @@ class Recorder:
             fix = "Run again: the next run continues or restores."
             if host.steps:
                 changes = (*changes, STEP_UNKNOWN)
+        elif status == "not_started" and name in self._lost:
+            summary = f"Host failed in {self._lost[name]}. Ansible leaves it out of later playbooks of the command."
+            fix = f"Fix the host, then run {self._run.playbook} in a command of its own."
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
         return HostEntry(
@@ -261,4 +277,10 @@ class Recorder:
 
 
 current: Recorder | None = None
-"""Of the run of this process, if the callback ``report`` is enabled; the callback ``fleet`` shows its progress."""
+"""Of the playbook that runs, if the callback ``report`` is enabled; the callback ``fleet`` shows its progress."""
+
+begin_at: Callable[[Any], object] = id
+"""Ends the playbook before a play of another one. The callback ``fleet`` calls it first, before it shows the play."""
+
+is_refused = False
+"""Whether the lookup ``hosts`` ends the command because the next playbook must not begin."""
