@@ -91,7 +91,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_ANY_MOMENT,
     AT_THE_END,
     folder_for,
-    remove_unfinished,
+    remove_old,
     write_all,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, STEPS, Observed, observe
@@ -196,7 +196,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         self._recorder = recording.current = Recorder(run, shown, wall, now, approved, self._lost)
         if self._folder:
             with contextlib.suppress(OSError):
-                remove_unfinished(self._folder)
+                remove_old(self._folder)
         self._write(self._recorder.document(now), AT_THE_END)
         self._over = threading.Event()
         self._ticker = threading.Thread(target=self._keep_files, daemon=True)
