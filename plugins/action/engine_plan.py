@@ -23,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import LIST_AGE_SECONDS, FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
@@ -38,7 +39,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_unknown_engines": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
-    "timeout_group": {"type": "str"},
+    "skip_own_timeout": {"type": "bool", "default": False},
 }
 
 
@@ -55,13 +56,12 @@ class ActionModule(HostAction):
         except FleetError as error:
             # The variables of one host do not end the check of the others.
             failed = _failed_plan(error)
+            Reservations().note("no plan", str(variables["inventory_hostname"]))
             join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
-        if options["timeout_group"] and host.variables["host_timeout"] != self._task.timeout:
+        if options["skip_own_timeout"] and host.variables["host_timeout"] != self._task.timeout:
             host.note_size()
-            result: dict[str, Any] = {"changed": False}
-            join_groups(self, [options["timeout_group"]], result)
-            return result
+            return {"changed": False}
         requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
         host.reserve()
         was_unavailable = phase == "compare" and planned["plan"].get("engine_list") == "unavailable"
@@ -78,7 +78,7 @@ class ActionModule(HostAction):
         plan = host.plan(slb_host, requests, is_compared=is_compared)
         if is_compared and not requests:
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
-        result = {"changed": False}
+        result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan)
         elif plan.action in ("install", "replace") and not host.policy.remediates:

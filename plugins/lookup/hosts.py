@@ -30,6 +30,10 @@ options:
   canary:
     description: Host of the inventory that a rollout deploys first. Fails if the inventory does not contain the host.
     type: raw
+  unchecked:
+    description: Whether to return only hosts that no task of the playbook has checked; V(!all) if there are none.
+    type: bool
+    default: false
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
@@ -57,6 +61,7 @@ _raw:
 
 import multiprocessing
 import re
+import resource
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -71,12 +76,17 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder
-from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import forget_earlier_playbook
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import (
+    Reservations,
+    forget_earlier_playbook,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VARIABLES, checked, is_empty
 
 _DEFAULT = "engines"
 _MAX_EXPRESSION = 200
 _MAX_STEPS = 4
+_DESCRIPTORS, _DESCRIPTORS_OF_RUN = 4, 64
+"""For each fork, and for everything else."""
 Problem = tuple[str, str]
 """Why a run must not begin, and the fix."""
 
@@ -86,6 +96,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         self.set_options(var_options=variables, direct=options)
         known, given = variables or {}, _join(terms)
         pattern, limit = given or _DEFAULT, str(known.get("ansible_limit") or "")
+        if self.get_option("unchecked"):
+            left = set(known.get("ansible_play_hosts_all", ())) - Reservations().hosts()
+            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left] or ["!all"]
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
             hosts = self._find_in_hosts(given, limit, known)
@@ -104,12 +117,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             fix = "Add the host to the inventory, or remove it from slb_hosts."
             yield f"Host {min(implicit)} is not in the inventory.", fix
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
-        left = set(known.get("ansible_play_hosts_all", found) if limit else found)
-        if not left.intersection(found):
+        left = set(known.get("ansible_play_hosts_all", found) if limit else found).intersection(found)
+        if not left:
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             fix = f"Groups: {there}. Name the hosts with slb_hosts, or put them into the group engines."
             yield f"No host matches {pattern!r}{within}.", fix
+        yield from _raise_descriptors(len(left))
         limited_to = chain.from_iterable(patterns_of(limit).values())
         is_named = _are_names(limited_to, named) or _are_names(split_host_pattern(given), named)
         if self.get_option("named") and not is_named:
@@ -194,6 +208,19 @@ def _find_in_options() -> Iterator[Problem]:
     if option or "always" in skipped:
         cause = f"Option {option or '--skip-tags always'} rejected: it would skip tasks of slb.fleet."
         yield cause, "Run again without it; use --limit to select hosts."
+
+
+def _raise_descriptors(hosts: int) -> Iterator[Problem]:
+    """Raise the soft limit of file descriptors for the workers. If they are too few, Ansible drops hosts in silence."""
+    needed = _DESCRIPTORS * min(int(context.CLIARGS.get("forks") or 0), hosts) + _DESCRIPTORS_OF_RUN
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    except (OSError, ValueError):
+        fix = f"Run `ulimit -n {needed}` (hard limit: {hard}), or lower --forks."
+        yield f"Limit of {soft} file descriptors too low for the forks.", fix
 
 
 def _find_in_limit(limit: str) -> Iterator[Problem]:

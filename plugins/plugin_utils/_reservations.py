@@ -49,6 +49,11 @@ class Reservations:
         except FileNotFoundError:
             return []
 
+    def hosts(self) -> set[str]:
+        """Return the hosts that reserved a subject, and other notes: each checked host is among them."""
+        lines = (line for path in self._folder.glob("slb-fleet-??") for line in path.read_bytes().decode().splitlines())
+        return {line.partition(" ")[2] for line in lines}
+
     def _append(self, subject: str, line: str) -> FileIO:
         try:
             descriptor = os.open(self._file(subject), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)

@@ -218,6 +218,8 @@ class Recorder:
             fix = f"Fix the host, then run {self._run.playbook} in a command of its own."
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
+        elif status == "not_started" and self._status == "finished":
+            summary = "Ansible started no task on the host."
         return HostEntry(
             name,
             status,

@@ -6,6 +6,7 @@ from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.slb.fleet.plugins.lookup import hosts
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 
 @pytest.fixture
@@ -81,3 +82,15 @@ def test_slow_regular_expression_is_rejected(lookup, slow):
             lookup.run([pattern], {"groups": GROUPS})
     for expression in (r"~^(edge|core)-0*[1-9]+\.?$", "~edge-(1|2|3)$", "edge-1" + ",nosuch" * 50):
         assert lookup.run([expression], {"groups": GROUPS}) == [expression]
+
+
+def test_hosts_without_a_note_are_unchecked(lookup, monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    monkeypatch.setattr(lookup, "get_option", lambda name: name == "unchecked")
+    names = ["edge-1", "edge-2", "edge-3"]
+    known = {"groups": {"all": names, "ungrouped": [], "engines": names}, "ansible_play_hosts_all": names[:2]}
+    assert lookup.run([None], known) == ["edge-1", "edge-2"]
+    Reservations().reserve("name a", "edge-1")
+    assert lookup.run([None], known) == ["edge-2"]
+    Reservations().reserve("name b", "edge-2")
+    assert lookup.run([None], known) == ["!all"]
