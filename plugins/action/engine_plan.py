@@ -50,7 +50,7 @@ class ActionModule(HostAction):
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")
         try:
-            refuse_in_inventory(variables, self._loader)
+            refuse_in_inventory(variables, self._loader, is_check=phase == "check")
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
             check_approved_plan(host)
         except FleetError as error:

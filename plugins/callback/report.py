@@ -98,7 +98,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, show_extra_vars
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
 
 _TICK_SECONDS = 1.0
 _ALONE = "Fix the hosts, then run each playbook in a command of its own."
@@ -185,8 +185,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         _warn_of_unread_variables(self._display)
         # Both may lie in files that this run writes.
         remember(str(context.CLIARGS.get("subset") or ""))
-        given = map(show_extra_vars, context.CLIARGS.get("extra_vars") or ())
-        run = run_of(playbook, variables, given)
+        run = run_of(playbook, variables)
         folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
         self._folder = folder and folder_for(run, folder, self._written)
         plan = variables.get("slb_approved_plan")

@@ -16,6 +16,8 @@ description:
   - Fails for a regular expression (C(~)) with more than 200 characters, a repeated group, or more than four groups and
     quantifiers. Ansible can need years for such an expression.
   - Fails if the pattern names C(localhost) and the inventory does not. Ansible would add the controller.
+  - Fails if an element of C(--limit) or of the pattern matches no host of the inventory. Ansible only warns.
+  - Fails if an extra variable has a name that is reserved for results of the run, such as C(slb_plan).
   - Fails if C(--limit) is empty, for example an empty file. Ansible ignores such a limit.
 options:
   _terms:
@@ -71,6 +73,7 @@ from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
+from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
@@ -80,7 +83,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import (
     Reservations,
     forget_earlier_playbook,
 )
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VARIABLES, checked, is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    RUN_VARIABLES,
+    checked,
+    is_empty,
+    is_set_by_run,
+)
 
 _DEFAULT = "engines"
 _MAX_EXPRESSION = 200
@@ -92,6 +100,8 @@ Problem = tuple[str, str]
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
+    _inventory: InventoryManager | None = None
+
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
         self.set_options(var_options=variables, direct=options)
         known, given = variables or {}, _join(terms)
@@ -132,6 +142,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "Check in the web console which engines it does not list, and name their hosts: --limit HOST,HOST "
                 "or -e slb_hosts=HOST,HOST.",
             )
+        yield from self._find_unmatched(given, limit, groups, named)
         if canary := _join([self.get_option("canary") or []]):
             # Of one that is unknown, an arbitrary host would be the first.
             first = set(self._hosts_of(canary, groups))
@@ -139,8 +150,21 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 cause = f"Variable slb_canary invalid: {visible(canary)} is not a host of the inventory."
                 yield cause, "Correct slb_canary, or unset it."
 
+    def _find_unmatched(
+        self, given: str, limit: str, groups: Mapping[str, list[str]], named: set[str]
+    ) -> Iterator[Problem]:
+        """Find an element that matches no host, which Ansible ignores: a host would be missing, or be included."""
+        of_limit = ((part, "--limit") for parts in patterns_of(limit).values() for part in parts)
+        for part, option in chain(of_limit, ((part, "slb_hosts") for part in split_host_pattern(given))):
+            pattern = part.strip().lstrip("!&")
+            if pattern and pattern not in named and not self._hosts_of(pattern, groups):
+                fix = "Correct or remove it. `ansible-inventory --graph` shows the hosts and groups."
+                yield f"Element {visible(part)} of {option} matches no host.", fix
+
     def _find_in_variables(self, known: Mapping[str, Any]) -> Iterator[Problem]:
         """Check what plays read later, before any host is contacted; warn if the run has no report."""
+        for name in filter(is_set_by_run, load_extra_vars(self._loader)):
+            yield f"Variable {visible(name)} is set by the run itself.", "Remove it from -e."
         for name in RUN_VARIABLES:
             value = known.get(f"slb_{name}")
             if not is_empty(value):
@@ -160,13 +184,14 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
     def _hosts_of(self, pattern: str, groups: Mapping[str, list[str]]) -> list[str]:
         """Return the hosts that match, also those that Ansible adds to the inventory."""
-        inventory = InventoryManager(self._loader, parse=False)
-        for group, hosts in groups.items():
-            inventory.add_group(group)
-            for host in hosts:
-                inventory.add_host(host, group=group)
+        if self._inventory is None:
+            self._inventory = InventoryManager(self._loader, parse=False)
+            for group, hosts in groups.items():
+                self._inventory.add_group(group)
+                for host in hosts:
+                    self._inventory.add_host(host, group=group)
         try:
-            return [str(host.name) for host in inventory.get_hosts(pattern)]
+            return [str(host.name) for host in self._inventory.get_hosts(pattern)]
         except AnsibleError:  # where host_pattern_mismatch is an error
             return []
 

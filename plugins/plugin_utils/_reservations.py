@@ -17,9 +17,15 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 
 def forget_earlier_playbook(folder: Path | None = None) -> None:
     """Remove notes and engine lists of an earlier playbook of the command. Sessions are kept."""
+    folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
     for pattern in ("slb-fleet-??", "slb-fleet-first-*", "slb-fleet-engines-*"):
-        for path in (folder or Path(constants.DEFAULT_LOCAL_TMP)).glob(pattern):
+        for path in folder.glob(pattern):
             path.unlink(missing_ok=True)
+            _earlier(folder).touch()
+
+
+def _earlier(folder: Path) -> Path:
+    return folder / "slb-fleet-earlier"
 
 
 class Reservations:
@@ -48,6 +54,10 @@ class Reservations:
             return _lines_of(subject, Path(self._file(subject)).read_bytes())
         except FileNotFoundError:
             return []
+
+    def has_begun(self, host: str) -> bool:
+        """Return whether a task of the command has checked the host, or an earlier playbook has checked hosts."""
+        return _earlier(self._folder).exists() or host in self.hosts()
 
     def hosts(self) -> set[str]:
         """Return the hosts that reserved a subject, and other notes: each checked host is among them."""

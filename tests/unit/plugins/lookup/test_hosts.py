@@ -80,8 +80,18 @@ def test_slow_regular_expression_is_rejected(lookup, slow):
     for pattern in (f"~{slow}", f"engines,!~{slow}", ["engines", f"&~{slow}"]):
         with pytest.raises(AnsibleError, match=r"Regular expression ~.* too complex"):
             lookup.run([pattern], {"groups": GROUPS})
-    for expression in (r"~^(edge|core)-0*[1-9]+\.?$", "~edge-(1|2|3)$", "edge-1" + ",nosuch" * 50):
+    for expression in (r"~^(edge|core)-0*[1-9]+\.?$", "~edge-(1|2|3)$", "edge-1" + ",edge-1" * 50):
         assert lookup.run([expression], {"groups": GROUPS}) == [expression]
+
+
+@pytest.mark.parametrize("element", ["ghost", "!ghost", "gh*st", "~^gh"])
+def test_element_that_matches_no_host_is_rejected(lookup, element):
+    known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
+    with pytest.raises(AnsibleError, match=r"Element .* of slb_hosts matches no host"):
+        lookup.run([f"edge-1,{element}"], known)
+    with pytest.raises(AnsibleError, match=r"Element .* of --limit matches no host"):
+        lookup.run([None], {**known, "ansible_limit": f"edge-1,{element}"})
+    assert lookup.run([None], {**known, "ansible_limit": "engines:&edge-*,!localhost"}) == ["engines"]
 
 
 def test_hosts_without_a_note_are_unchecked(lookup, monkeypatch, tmp_path):
