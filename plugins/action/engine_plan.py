@@ -61,6 +61,7 @@ class ActionModule(HostAction):
             return failed
         if options["skip_own_timeout"] and host.variables["host_timeout"] != self._task.timeout:
             host.note_size()
+            host.reservations.note("begun", host.reservations.begun(host.name))
             return {"changed": False}
         requests, is_deploying = int(planned.get("requests") or 0), phase in ("deploy", "verify")
         host.reserve()
@@ -165,7 +166,10 @@ class ActionModule(HostAction):
             result["request_id"] = options["planned"]["request_id"]
         # One host of each management node lists the unknown engines, after all hosts have been checked.
         lists_unknown = is_check and options["list_unknown_engines"] and host.is_first_to_list_unknown()
-        groups = [options["group"]] if lists_unknown or (has_work and self._is_to_join(options, plan)) else []
+        is_to_join = has_work and self._is_to_join(options, plan)
+        groups = [options["group"]] if lists_unknown or is_to_join else []
+        if is_to_join and options["phase"] == "compare":
+            host.reservations.note("ready", host.name)
         groups += [options["license_group"]] if host.variables["license_dest"] else []
         join_groups(self, [group for group in groups if group], result)
         return result

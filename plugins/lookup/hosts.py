@@ -32,10 +32,13 @@ options:
   canary:
     description: Host of the inventory that a rollout deploys first. Fails if the inventory does not contain the host.
     type: raw
-  unchecked:
-    description: Whether to return only hosts that no task of the playbook has checked; V(!all) if there are none.
-    type: bool
-    default: false
+  without:
+    description:
+      - A note about hosts that tasks of the playbook make. Returns only the hosts of the pattern without the note.
+      - V(any) - any note. Each checked host has one.
+      - V(ready) - the host is to be deployed.
+    type: str
+    choices: [any, ready]
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
@@ -106,9 +109,10 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         self.set_options(var_options=variables, direct=options)
         known, given = variables or {}, _join(terms)
         pattern, limit = given or _DEFAULT, str(known.get("ansible_limit") or "")
-        if self.get_option("unchecked"):
-            left = set(known.get("ansible_play_hosts_all", ())) - Reservations().hosts()
-            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left] or ["!all"]
+        if note := self.get_option("without"):
+            noted = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
+            left = set(known.get("ansible_play_hosts_all", ())) - noted
+            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left]
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
             hosts = self._find_in_hosts(given, limit, known)

@@ -56,8 +56,13 @@ class Reservations:
             return []
 
     def has_begun(self, host: str) -> bool:
-        """Return whether a task of the command has checked the host, or an earlier playbook has checked hosts."""
-        return _earlier(self._folder).exists() or host in self.hosts()
+        """Return whether a task of the command has planned the host, or an earlier playbook has."""
+        return _earlier(self._folder).exists() or not self.hosts().isdisjoint({host, self.begun(host)})
+
+    @staticmethod
+    def begun(host: str) -> str:
+        """Return a line about a host that is left to a later check; ``hosts`` must not contain it."""
+        return f"\t{host}"
 
     def hosts(self) -> set[str]:
         """Return the hosts that reserved a subject, and other notes: each checked host is among them."""

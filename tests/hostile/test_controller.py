@@ -25,7 +25,7 @@ def test_pause_between_batches_needs_no_sudo(start, controller, place):
     folder = controller.folder / "bin"
     folder.mkdir()
     sudo = folder / "sudo"
-    sudo.write_text(f"#!/bin/sh\necho \"$@\" >> {folder}/calls\nexit 1\n")
+    sudo.write_text(f'#!/bin/sh\necho "$@" >> {folder}/calls\nexit 1\n')
     sudo.chmod(0o755)
     hosts = inventory(server, controller.folder / "hosts", 3)
     everywhere = {"ansible_become": True} if place == "all" else {}

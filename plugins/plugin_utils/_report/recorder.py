@@ -30,6 +30,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import 
 Ending = Literal["ok", "failed", "unreachable"]
 _ROLLOUT, _AUDIT = "slb.fleet.rollout", "slb.fleet.audit"
 _SET_ASIDE = ("slb.fleet.remediate", "slb.fleet.retire")
+_OF_RUN = "Download the license"
+"""Play of a rollout whose failure is not one of a host: it ends the run."""
 _PARTIALLY = "container_partially_restored"
 _WITH_PLANS = (_ROLLOUT, _AUDIT, *_SET_ASIDE, "slb.fleet.diagnose")
 
@@ -92,6 +94,7 @@ class Recorder:
         self._batches: list[Batch] = []
         self._play, self._play_name, self._play_began = -1, "", began
         self._taken: set[str] = set()
+        self._cause: tuple[str, Ending, Observed] | None = None
         self._nodes: dict[str, None] = {}
         self._unknown: dict[UnknownEngine, None] = {}
         self._status: RunStatus = "running"
@@ -152,7 +155,9 @@ class Recorder:
             host.changes = [each for each in host.changes if each.code != _PARTIALLY]
         host.changes += seen.changes
         host.afterwards = seen.afterwards or host.afterwards
-        if ending != "ok":
+        if ending != "ok" and self._run.playbook == _ROLLOUT and self._play_name == _OF_RUN:
+            self._cause = self._cause or (name, ending, seen)
+        elif ending != "ok":
             host.fail(ending, seen)
         status = self._settled(host)
         if status is None or host.settled is None or host.settled[0] != status:
@@ -176,6 +181,16 @@ class Recorder:
             batches=tuple(self._batches),
         )
         hosts = tuple(self._entry(name, host) for name, host in self._hosts.items())
+        if self._cause and not any(host.status == "not_started" for host in hosts):
+            # All hosts are healthy, but the run is not.
+            name, ending, seen = self._cause
+            why: dict[str, Any] = {
+                "status": ending,
+                "code": seen.code or "task_failed",
+                "summary": seen.summary,
+                "fix": seen.fix,
+            }
+            hosts = tuple(replace(host, **why) if host.name == name else host for host in hosts)
         work = {name: host.work for name, host in self._hosts.items() if host.work is not None}
         plan = self._approved or (Plan.of(work) if work else None)
         return Document(replace(run, next=next_command(run, hosts, self.folder)), hosts, plan, tuple(self._unknown))
@@ -213,6 +228,9 @@ class Recorder:
             fix = "Run again: the next run continues or restores."
             if host.steps:
                 changes = (*changes, STEP_UNKNOWN)
+        elif status == "not_started" and self._cause:
+            _host, _ending, seen = self._cause
+            code, summary, fix = seen.code or "task_failed", seen.summary, seen.fix
         elif status == "not_started" and name in self._lost:
             summary = f"Host failed in {self._lost[name]}. Ansible leaves it out of later playbooks of the command."
             fix = f"Fix the host, then run {self._run.playbook} in a command of its own."
@@ -251,7 +269,8 @@ class Recorder:
             and (host.changes or host.plan.action not in ("replace", "restore"))
         ):
             return "done"
-        return "interrupted" if host.changes else "not_started"
+        is_begun = any(each.code != "license_downloaded" for each in host.changes)
+        return "interrupted" if is_begun else "not_started"
 
     def _settled(self, host: _Host) -> HostStatus | None:
         """Return the status of a host that this run has nothing more to do for; None for others."""

@@ -96,11 +96,14 @@ def test_element_that_matches_no_host_is_rejected(lookup, element):
 
 def test_hosts_without_a_note_are_unchecked(lookup, monkeypatch, tmp_path):
     monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
-    monkeypatch.setattr(lookup, "get_option", lambda name: name == "unchecked")
+    monkeypatch.setattr(lookup, "get_option", {"without": "any"}.get)
     names = ["edge-1", "edge-2", "edge-3"]
     known = {"groups": {"all": names, "ungrouped": [], "engines": names}, "ansible_play_hosts_all": names[:2]}
     assert lookup.run([None], known) == ["edge-1", "edge-2"]
     Reservations().reserve("name a", "edge-1")
     assert lookup.run([None], known) == ["edge-2"]
     Reservations().reserve("name b", "edge-2")
-    assert lookup.run([None], known) == ["!all"]
+    assert lookup.run([None], known) == []
+    monkeypatch.setattr(lookup, "get_option", {"without": "ready"}.get)
+    Reservations().note("ready", "edge-2")
+    assert lookup.run([None], known) == ["edge-1"]
