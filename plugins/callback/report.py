@@ -61,6 +61,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,12 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    is_empty,
+    known_secrets,
+    mask_command,
+    show_extra_vars,
+)
 
 _TICK_SECONDS = 1.0
 _ALONE = "Fix the hosts, then run each playbook in a command of its own."
@@ -185,7 +191,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         _warn_of_unread_variables(self._display)
         # Both may lie in files that this run writes.
         remember(str(context.CLIARGS.get("subset") or ""))
-        run = run_of(playbook, variables)
+        secrets = known_secrets(variables)
+        given = [show_extra_vars(each, secrets) for each in context.CLIARGS.get("extra_vars") or ()]
+        run = run_of(playbook, variables, given, partial(mask_command, secrets=secrets))
         folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
         self._folder = folder and folder_for(run, folder, self._written)
         plan = variables.get("slb_approved_plan")

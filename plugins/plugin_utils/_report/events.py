@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from ansible.release import __version__ as core_version
 
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import known_secrets, mask_command, show_extra_vars
 
 _COLLECTION = Path(__file__).resolve().parents[3]
 _PLAYBOOKS = _COLLECTION / "playbooks"
@@ -123,10 +122,10 @@ def warnings_of(result: Any) -> list[str]:
     return [str(warning) for warning in result._result.get("warnings") or ()]
 
 
-def run_of(playbook: str, variables: Mapping[str, Any]) -> Run:
-    """Return what is known of a run when it begins. ``variables``: of its first play."""
-    secrets = known_secrets(variables)
-    extra_vars = [show_extra_vars(given, secrets) for given in context.CLIARGS.get("extra_vars") or ()]
+def run_of(
+    playbook: str, variables: Mapping[str, Any], extra_vars: Iterable[str], without_secrets: Callable[[str], str]
+) -> Run:
+    """Return what is known of a run when it begins. ``variables``: of its first play. ``extra_vars``: to be shown."""
     job, limit = str(variables.get("awx_job_id") or ""), str(context.CLIARGS.get("subset") or "")
     sources = tuple(map(str, context.CLIARGS.get("inventory") or ()))
     words = (word for each in sources for word in ("-i", short_path(each)))
@@ -134,9 +133,9 @@ def run_of(playbook: str, variables: Mapping[str, Any]) -> Run:
     return Run(
         playbook=playbook,
         check=bool(context.CLIARGS.get("check")),
-        inventory=() if is_configured else tuple(mask_command(word, secrets) for word in words),
-        options=tuple(mask_command(word, secrets) for word in _options()),
-        limit=mask_command(in_short(limit, 1000), secrets) or None,
+        inventory=() if is_configured else tuple(map(without_secrets, words)),
+        options=tuple(map(without_secrets, _options())),
+        limit=without_secrets(in_short(limit, 1000)) or None,
         extra_vars=tuple(dict.fromkeys(extra_vars)),
         awx_job_id=int(job) if job.isdecimal() else None,
         versions={"slb.fleet": _version(), "ansible-core": core_version, "Python": platform.python_version()},
