@@ -40,6 +40,7 @@ BUSY = (
     Stage("unit", "tests/tools/elsewhere pytest --numprocesses 2 --dist worksteal tests/unit"),
     Stage("docs", "tests/tools/docsite && pytest tests/docsite"),
     Stage("client", "pytest --numprocesses 2 tests/client"),
+    Stage("ways", "pytest --numprocesses 2 tests/ways"),
     Stage("ansible-lint", "ansible-lint --offline --strict --profile production"),
     Stage("mypy", "tests/tools/mypy"),
     Stage("licences", "tests/tools/licences", thorough=True),
