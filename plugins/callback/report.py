@@ -184,7 +184,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_playbook_on_stats(self, stats: Any) -> None:
         self._finish("finished")
         if left := list(self._beginnings.left.values()):
-            self._show([f"Not started: {', '.join(left)}. All hosts of a batch failed before.", _ALONE])
+            self._show(
+                [f"Not started: {', '.join(left)}. Ansible ended the command, because hosts failed before.", _ALONE]
+            )
             self._beginnings.left.clear()
 
     def _begin(self, playbook: str, variables: Mapping[str, Any]) -> None:

@@ -96,8 +96,9 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
 _DEFAULT = "engines"
 _MAX_EXPRESSION = 200
 _MAX_STEPS = 4
-_DESCRIPTORS, _DESCRIPTORS_OF_RUN = 4, 64
-"""For each fork, and for everything else."""
+_DESCRIPTORS = 4
+"""File descriptors of a fork."""
+_DESCRIPTORS_OF_RUN = 64
 Problem = tuple[str, str]
 """Why a run must not begin, and the fix."""
 
