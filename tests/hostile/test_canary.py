@@ -12,7 +12,7 @@ BATCHES = ("-e", json.dumps({"slb_serial": [1, "100%"]}))
 def rejecting(*hosts):
     def behave(exchange):
         is_rejected = json.loads(exchange.request.body)["name"] in hosts
-        answer(200, '{"code":1001,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
+        answer(200, '{"success":false,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
 
     return {INSTALL: [for_session(behave)]}
 
