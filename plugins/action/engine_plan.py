@@ -23,6 +23,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._fleet_host import FleetHost, join_groups
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction, raise_failure
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import refuse_in_inventory, unknown_variables
 
@@ -38,7 +39,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "list_unknown_engines": {"type": "bool", "default": False},
     "group": {"type": "str"},
     "license_group": {"type": "str"},
-    "timeout_group": {"type": "str"},
+    "skip_own_timeout": {"type": "bool", "default": False},
 }
 
 
@@ -49,19 +50,19 @@ class ActionModule(HostAction):
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")
         try:
-            refuse_in_inventory(variables, self._loader)
+            refuse_in_inventory(variables, self._loader, is_check=phase == "check")
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
             check_approved_plan(host)
         except FleetError as error:
             # The variables of one host do not end the check of the others.
             failed = _failed_plan(error)
+            Reservations().note("no plan", str(variables["inventory_hostname"]))
             join_groups(self, [options["group"]] if options["group"] and phase != "compare" else [], failed)
             return failed
-        if options["timeout_group"] and host.variables["host_timeout"] != self._task.timeout:
+        if options["skip_own_timeout"] and host.variables["host_timeout"] != self._task.timeout:
             host.note_size()
-            result: dict[str, Any] = {"changed": False}
-            join_groups(self, [options["timeout_group"]], result)
-            return result
+            host.reservations.note("begun", host.reservations.begun(host.name))
+            return {"changed": False}
         is_deploying = phase in ("deploy", "verify")
         # Of this run's last request: its result, or the plan that was made after it.
         sent = planned.get("sent") or planned if is_deploying else {}
@@ -80,7 +81,7 @@ class ActionModule(HostAction):
         plan = host.plan(slb_host, sent, is_compared=is_compared)
         if is_compared and not sent.get("requests"):
             plan = host.plan_again(difference=find_difference(host, work_of(plan, host, slb_host)))
-        result = {"changed": False}
+        result: dict[str, Any] = {"changed": False}
         if options["record"] and plan.action == "record":
             result, plan = self._record(host, slb_host, plan)
         elif plan.action in ("install", "replace") and not host.policy.remediates:
@@ -170,7 +171,10 @@ class ActionModule(HostAction):
             result["request_id"] = options["planned"]["request_id"]
         # One host of each management node lists the unknown engines, after all hosts have been checked.
         lists_unknown = is_check and options["list_unknown_engines"] and host.is_first_to_list_unknown()
-        groups = [options["group"]] if lists_unknown or (has_work and self._is_to_join(options, plan)) else []
+        is_to_join = has_work and self._is_to_join(options, plan)
+        groups = [options["group"]] if lists_unknown or is_to_join else []
+        if is_to_join and options["phase"] == "compare":
+            host.reservations.note("ready", host.name)
         groups += [options["license_group"]] if host.variables["license_dest"] else []
         join_groups(self, [group for group in groups if group], result)
         return result

@@ -39,6 +39,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import HostPlan
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
+    Beginnings,
     host_of,
     is_own,
     module_of,
@@ -65,20 +66,33 @@ class CallbackModule(DefaultCallback):  # type: ignore[misc]
 
     def __init__(self) -> None:
         super().__init__()
+        self._beginnings = Beginnings()
+        self._forget()
+        self._has_report = f"{PREFIX}report" in (constants.CALLBACKS_ENABLED or ())
+        self._is_terminal = sys.stdout.isatty()
+        self._next_progress = time.monotonic() + self._progress_seconds
+
+    def _forget(self) -> None:
+        """Forget the playbook before."""
         self._printed: set[tuple[str, ...]] = set()
         self._plans: dict[str, HostPlan] = {}
         self._failed: set[str] = set()
         self._changed_at: dict[str, float] = {}
         self._batch = 0
-        self._has_report = f"{PREFIX}report" in (constants.CALLBACKS_ENABLED or ())
-        self._is_terminal = sys.stdout.isatty()
-        self._next_progress = time.monotonic() + self._progress_seconds
 
     @property
     def _progress_seconds(self) -> float:
         return 1 if self._is_terminal else 30
 
+    def v2_playbook_on_start(self, playbook: Any) -> None:
+        self._beginnings.load(playbook.get_plays())
+        if not self._is_quiet:
+            super().v2_playbook_on_start(playbook)
+
     def v2_playbook_on_play_start(self, play: Any) -> None:
+        recording.begin_at(play)
+        if self._beginnings.has(play):
+            self._forget()
         self._is_quiet = is_own(play) and not self._display.verbosity
         self._is_plan = bool(context.CLIARGS.get("check")) or own_playbook(play) == f"{PREFIX}diagnose"
         if not self._is_quiet:
@@ -243,7 +257,6 @@ for _name in (
     "v2_playbook_on_include",
     "v2_playbook_on_no_hosts_matched",
     "v2_playbook_on_no_hosts_remaining",
-    "v2_playbook_on_start",
     "v2_runner_on_start",
     "v2_runner_on_skipped",
     "v2_runner_on_async_poll",

@@ -61,6 +61,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,8 +76,10 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, RunStatus
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
+    Beginnings,
     host_of,
     identity,
+    is_own,
     is_stdout_text,
     module_of,
     own_playbook,
@@ -88,16 +91,23 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.events import (
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
     AT_ANY_MOMENT,
     AT_THE_END,
-    remove_unfinished,
+    folder_for,
+    remove_old,
     write_all,
 )
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.observed import PREFIX, STEPS, Observed, observe
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.recorder import Ending, Recorder
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.summary import FILE, summary
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.terminal import host_lines, lines
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import is_empty, show_extra_vars
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    is_empty,
+    known_secrets,
+    mask_command,
+    show_extra_vars,
+)
 
 _TICK_SECONDS = 1.0
+_ALONE = "Fix the hosts, then run each playbook in a command of its own."
 _SHARE = 60
 """Files are written at most each second, and take at most one sixtieth of the time."""
 
@@ -111,27 +121,39 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def __init__(self) -> None:
         super().__init__()
         self._recorder: Recorder | None = None
-        self._lock, self._over, self._pid = threading.RLock(), threading.Event(), os.getpid()
+        self._lock, self._pid = threading.RLock(), os.getpid()
         self._is_ours, self._is_new = False, False
         self._folder: Path | None = None
+        self._beginnings, self._has_several = Beginnings(), False
+        self._written: dict[Path, bool] = {}
+        self._lost: dict[str, str] = {}
+        recording.begin_at = self._begin_at
+        atexit.register(self._finish, "interrupted")
 
     def v2_playbook_on_start(self, playbook: Any) -> None:
+        plays = playbook.get_plays()
+        self._has_several = self._beginnings.load(plays) > 1 or len(context.CLIARGS.get("args") or ()) > 1
         # Also a run without hosts has a report: else that of an earlier run would be taken for it.
-        for play in playbook.get_plays()[:1]:
-            if name := own_playbook(play):
-                self._begin(name, play.get_variable_manager().get_vars(play=play))
+        for play in plays[:1]:
+            self._begin_at(play)
 
     def v2_playbook_on_play_start(self, play: Any) -> None:
-        name = own_playbook(play)
-        self._is_ours = bool(name)
-        if not name:
-            return
-        variables = play.get_variable_manager().get_vars(play=play)
-        recorder = self._recorder or self._begin(name, variables)
-        with self._lock:
-            hosts, batch = variables["ansible_play_hosts_all"], variables["ansible_play_batch"]
-            recorder.play(play.get_name(), hosts, batch, time.monotonic())
-            self._is_new = True
+        self._begin_at(play)
+        self._is_ours = bool(own_playbook(play))
+        if self._recorder and self._is_ours:
+            variables = play.get_variable_manager().get_vars(play=play)
+            with self._lock:
+                hosts, batch = variables["ansible_play_hosts_all"], variables["ansible_play_batch"]
+                self._recorder.play(play.get_name(), hosts, batch, time.monotonic())
+                self._is_new = True
+
+    def _begin_at(self, play: Any) -> None:
+        """End the playbook if the play is of another one, and begin that."""
+        is_beginning = self._beginnings.has(play)
+        if is_beginning or not is_own(play):
+            self._finish("finished")
+        if is_beginning and (name := own_playbook(play)):
+            self._begin(name, play.get_variable_manager().get_vars(play=play))
 
     def v2_playbook_on_task_start(self, task: Any, is_conditional: bool) -> None:
         if self._recorder and self._recorder.is_in_awx and str(task.action).endswith("set_stats"):
@@ -161,26 +183,33 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_stats(self, stats: Any) -> None:
         self._finish("finished")
+        if left := list(self._beginnings.left.values()):
+            self._show(
+                [f"Not started: {', '.join(left)}. Ansible ended the command, because hosts failed before.", _ALONE]
+            )
+            self._beginnings.left.clear()
 
-    def _begin(self, playbook: str, variables: Mapping[str, Any]) -> Recorder:
+    def _begin(self, playbook: str, variables: Mapping[str, Any]) -> None:
         _warn_of_unread_variables(self._display)
         # Both may lie in files that this run writes.
         remember(str(context.CLIARGS.get("subset") or ""))
-        self._folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
+        secrets = known_secrets(variables)
+        given = [show_extra_vars(each, secrets) for each in context.CLIARGS.get("extra_vars") or ()]
+        run = run_of(playbook, variables, given, partial(mask_command, secrets=secrets))
+        folder = self._folder_of(playbook, str(variables.get("awx_job_id", "")))
+        self._folder = folder and folder_for(run, folder, self._written)
         plan = variables.get("slb_approved_plan")
         approved = None if is_empty(plan) else read_approved_plan(plan)
-        folder = short_path(str(self._folder)) if self._folder else ""
-        given = map(show_extra_vars, context.CLIARGS.get("extra_vars") or ())
+        shown = short_path(str(self._folder)) if self._folder else ""
         now, wall = time.monotonic(), datetime.now(timezone.utc)
-        self._recorder = recording.current = Recorder(run_of(playbook, variables, given), folder, wall, now, approved)
+        self._recorder = recording.current = Recorder(run, shown, wall, now, approved, self._lost)
         if self._folder:
             with contextlib.suppress(OSError):
-                remove_unfinished(self._folder)
+                remove_old(self._folder)
         self._write(self._recorder.document(now), AT_THE_END)
+        self._over = threading.Event()
         self._ticker = threading.Thread(target=self._keep_files, daemon=True)
         self._ticker.start()
-        atexit.register(self._finish, "interrupted")
-        return self._recorder
 
     def _folder_of(self, playbook: str, job: str) -> Path | None:
         folder = self.get_option("report_dir").replace("%(playbook)s", playbook.removeprefix(PREFIX))
@@ -205,22 +234,27 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def _finish(self, status: RunStatus) -> None:
         # The end of a worker process is not the end of the run.
-        if self._recorder is None or self._over.is_set() or os.getpid() != self._pid:
+        if self._recorder is None or os.getpid() != self._pid:
             return
         self._over.set()
         self._ticker.join()
         with self._lock:
-            now = time.monotonic()
-            self._recorder.finish(status, now)
-            self._write(self._recorder.document(now), AT_THE_END)
+            recorder, now = self._recorder, time.monotonic()
+            is_done = recording.is_refused and recorder.has_hosts
+            recorder.finish("finished" if is_done else status, now)
+            self._write(recorder.document(now), AT_THE_END)
             # After a failed write, the next command does not name the file retry.
-            document = self._recorder.document(now)
+            document = recorder.document(now)
+            self._recorder = recording.current = None
+        failed = [host.name for host in document.hosts if host.status in ("failed", "unreachable")]
+        self._lost = {**dict.fromkeys(failed, document.run.playbook), **self._lost}
         if not document.hosts:
             return
-        page = f"{self._recorder.folder}/report.html" if self._folder else ""
+        page = f"{recorder.folder}/report.html" if self._folder else ""
+        title = [f"{document.run.playbook}:"] if self._has_several else []
         # A terminal may be gone.
         with contextlib.suppress(OSError):
-            self._show(["", *lines(document, report=page)])
+            self._show(["", *title, *lines(document, report=page)])
             if self.get_option("each_host") or self._display.verbosity:
                 self._show(["", f"EACH HOST {'*' * 69}", *host_lines(document)])
 

@@ -16,6 +16,8 @@ description:
   - Fails for a regular expression (C(~)) with more than 200 characters, a repeated group, or more than four groups and
     quantifiers. Ansible can need years for such an expression.
   - Fails if the pattern names C(localhost) and the inventory does not. Ansible would add the controller.
+  - Fails if an element of C(--limit) or of the pattern matches no host of the inventory. Ansible only warns.
+  - Fails if an extra variable has a name that is reserved for results of the run, such as C(slb_plan).
   - Fails if C(--limit) is empty, for example an empty file. Ansible ignores such a limit.
 options:
   _terms:
@@ -30,6 +32,13 @@ options:
   canary:
     description: Host of the inventory that a rollout deploys first. Fails if the inventory does not contain the host.
     type: raw
+  without:
+    description:
+      - A note about hosts that tasks of the playbook make. Returns only the hosts of the pattern without the note.
+      - V(any) - any note. Each checked host has one.
+      - V(ready) - the host is to be deployed.
+    type: str
+    choices: [any, ready]
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
@@ -57,6 +66,7 @@ _raw:
 
 import multiprocessing
 import re
+import resource
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -66,30 +76,52 @@ from ansible.errors import AnsibleError
 from ansible.inventory.manager import InventoryManager, split_host_pattern
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
+from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import patterns_of
-from ansible_collections.slb.fleet.plugins.plugin_utils._variables import RUN_VARIABLES, checked, is_empty
+from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import (
+    Reservations,
+    forget_earlier_playbook,
+)
+from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
+    RUN_VARIABLES,
+    checked,
+    is_empty,
+    is_set_by_run,
+)
 
 _DEFAULT = "engines"
 _MAX_EXPRESSION = 200
 _MAX_STEPS = 4
+_DESCRIPTORS = 4
+"""File descriptors of a fork."""
+_DESCRIPTORS_OF_RUN = 64
 Problem = tuple[str, str]
 """Why a run must not begin, and the fix."""
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
+    _inventory: InventoryManager | None = None
+
     def run(self, terms: list[Any], variables: Mapping[str, Any] | None = None, **options: Any) -> list[str]:
         self.set_options(var_options=variables, direct=options)
         known, given = variables or {}, _join(terms)
         pattern, limit = given or _DEFAULT, str(known.get("ansible_limit") or "")
+        if note := self.get_option("without"):
+            noted = Reservations().hosts() if note == "any" else set(Reservations().noted(note))
+            left = set(known.get("ansible_play_hosts_all", ())) - noted
+            return [host for host in self._hosts_of(pattern, known.get("groups", {})) if host in left]
         problems = _find_in_pattern(pattern)
         if not context.CLIARGS.get("syntax"):
             hosts = self._find_in_hosts(given, limit, known)
             problems = chain(problems, _find_in_options(), _find_in_limit(limit), hosts, self._find_in_variables(known))
         for cause, fix in problems:
             _end_run(f"{cause} Nothing was done. {fix}")
+        if multiprocessing.parent_process() is None:
+            forget_earlier_playbook()
         return [pattern]
 
     def _find_in_hosts(self, given: str, limit: str, known: Mapping[str, Any]) -> Iterator[Problem]:
@@ -100,12 +132,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             fix = "Add the host to the inventory, or remove it from slb_hosts."
             yield f"Host {min(implicit)} is not in the inventory.", fix
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
-        left = set(known.get("ansible_play_hosts_all", found) if limit else found)
-        if not left.intersection(found):
+        left = set(known.get("ansible_play_hosts_all", found) if limit else found).intersection(found)
+        if not left:
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             fix = f"Groups: {there}. Name the hosts with slb_hosts, or put them into the group engines."
             yield f"No host matches {pattern!r}{within}.", fix
+        yield from _raise_descriptors(len(left))
         limited_to = chain.from_iterable(patterns_of(limit).values())
         is_named = _are_names(limited_to, named) or _are_names(split_host_pattern(given), named)
         if self.get_option("named") and not is_named:
@@ -114,6 +147,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 "Check in the web console which engines it does not list, and name their hosts: --limit HOST,HOST "
                 "or -e slb_hosts=HOST,HOST.",
             )
+        yield from self._find_unmatched(given, limit, groups, named)
         if canary := _join([self.get_option("canary") or []]):
             # Of one that is unknown, an arbitrary host would be the first.
             first = set(self._hosts_of(canary, groups))
@@ -121,8 +155,21 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 cause = f"Variable slb_canary invalid: {visible(canary)} is not a host of the inventory."
                 yield cause, "Correct slb_canary, or unset it."
 
+    def _find_unmatched(
+        self, given: str, limit: str, groups: Mapping[str, list[str]], named: set[str]
+    ) -> Iterator[Problem]:
+        """Find an element that matches no host, which Ansible ignores: a host would be missing, or be included."""
+        of_limit = ((part, "--limit") for parts in patterns_of(limit).values() for part in parts)
+        for part, option in chain(of_limit, ((part, "slb_hosts") for part in split_host_pattern(given))):
+            pattern = part.strip().lstrip("!&")
+            if pattern and pattern not in named and not self._hosts_of(pattern, groups):
+                fix = "Correct or remove it. `ansible-inventory --graph` shows the hosts and groups."
+                yield f"Element {visible(part)} of {option} matches no host.", fix
+
     def _find_in_variables(self, known: Mapping[str, Any]) -> Iterator[Problem]:
         """Check what plays read later, before any host is contacted; warn if the run has no report."""
+        for name in filter(is_set_by_run, load_extra_vars(self._loader)):
+            yield f"Variable {visible(name)} is set by the run itself.", "Remove it from -e."
         for name in RUN_VARIABLES:
             value = known.get(f"slb_{name}")
             if not is_empty(value):
@@ -142,13 +189,14 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
     def _hosts_of(self, pattern: str, groups: Mapping[str, list[str]]) -> list[str]:
         """Return the hosts that match, also those that Ansible adds to the inventory."""
-        inventory = InventoryManager(self._loader, parse=False)
-        for group, hosts in groups.items():
-            inventory.add_group(group)
-            for host in hosts:
-                inventory.add_host(host, group=group)
+        if self._inventory is None:
+            self._inventory = InventoryManager(self._loader, parse=False)
+            for group, hosts in groups.items():
+                self._inventory.add_group(group)
+                for host in hosts:
+                    self._inventory.add_host(host, group=group)
         try:
-            return [str(host.name) for host in inventory.get_hosts(pattern)]
+            return [str(host.name) for host in self._inventory.get_hosts(pattern)]
         except AnsibleError:  # where host_pattern_mismatch is an error
             return []
 
@@ -166,6 +214,7 @@ def _end_run(message: str) -> None:
     """
     if context.CLIARGS and multiprocessing.parent_process() is None:
         Display().error(message, wrap_text=False)
+        recorder.is_refused = True
         raise SystemExit(1)
     raise AnsibleError(message)
 
@@ -189,6 +238,19 @@ def _find_in_options() -> Iterator[Problem]:
     if option or "always" in skipped:
         cause = f"Option {option or '--skip-tags always'} rejected: it would skip tasks of slb.fleet."
         yield cause, "Run again without it; use --limit to select hosts."
+
+
+def _raise_descriptors(hosts: int) -> Iterator[Problem]:
+    """Raise the soft limit of file descriptors for the workers. If they are too few, Ansible drops hosts in silence."""
+    needed = _DESCRIPTORS * min(int(context.CLIARGS.get("forks") or 0), hosts) + _DESCRIPTORS_OF_RUN
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+    except (OSError, ValueError):
+        fix = f"Run `ulimit -n {needed}` (hard limit: {hard}), or lower --forks."
+        yield f"Limit of {soft} file descriptors too low for the forks.", fix
 
 
 def _find_in_limit(limit: str) -> Iterator[Problem]:

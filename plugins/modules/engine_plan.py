@@ -58,12 +58,13 @@ options:
   license_group:
     description: The group that the host joins if C(slb_license_dest) is set.
     type: str
-  timeout_group:
+  skip_own_timeout:
     description:
-      - The group that the host joins, without being contacted, if its C(slb_host_timeout) is not the number in the keyword
-        C(timeout) of the task. A later task checks the hosts of the group.
+      - Whether to skip a host whose C(slb_host_timeout) is not the number in the keyword C(timeout) of the task. A later
+        task checks the host.
       - A number costs each host less than a template.
-    type: str
+    type: bool
+    default: false
 seealso:
   - module: slb.fleet.host_info
   - module: slb.fleet.engine_info
@@ -83,7 +84,7 @@ EXAMPLES = r"""
 RETURN = r"""
 plan:
   description: What to do, and why.
-  returned: always, unless the host joins O(timeout_group)
+  returned: always, unless O(skip_own_timeout) skips the host
   type: dict
   contains:
     action:

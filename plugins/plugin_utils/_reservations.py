@@ -15,6 +15,19 @@ from ansible import constants
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 
 
+def forget_earlier_playbook(folder: Path | None = None) -> None:
+    """Remove notes and engine lists of an earlier playbook of the command. Sessions are kept."""
+    folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
+    for pattern in ("slb-fleet-??", "slb-fleet-first-*", "slb-fleet-engines-*"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)
+            _earlier(folder).touch()
+
+
+def _earlier(folder: Path) -> Path:
+    return folder / "slb-fleet-earlier"
+
+
 class Reservations:
     """Each host appends a line for each subject, to one of 256 files: a new file for each would cost ten times as much.
 
@@ -41,6 +54,20 @@ class Reservations:
             return _lines_of(subject, Path(self._file(subject)).read_bytes())
         except FileNotFoundError:
             return []
+
+    def has_begun(self, host: str) -> bool:
+        """Return whether a task of the command has planned the host, or an earlier playbook has."""
+        return _earlier(self._folder).exists() or not self.hosts().isdisjoint({host, self.begun(host)})
+
+    @staticmethod
+    def begun(host: str) -> str:
+        """Return a line about a host that is left to a later check; ``hosts`` must not contain it."""
+        return f"\t{host}"
+
+    def hosts(self) -> set[str]:
+        """Return the hosts that reserved a subject, and other notes: each checked host is among them."""
+        lines = (line for path in self._folder.glob("slb-fleet-??") for line in path.read_bytes().decode().splitlines())
+        return {line.partition(" ")[2] for line in lines}
 
     def _append(self, subject: str, line: str) -> FileIO:
         try:

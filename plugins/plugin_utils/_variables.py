@@ -18,6 +18,7 @@ from typing import Any
 
 import yaml
 from ansible.errors import AnsibleError, AnsibleUndefinedVariable
+from ansible.module_utils.errors import AnsibleFallbackNotFound
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
@@ -25,11 +26,13 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer 
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     OptionError,
+    from_environment,
     read_number,
     read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CREDENTIALS
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 try:
     from ansible.template import trust_as_template
@@ -45,6 +48,9 @@ _PERCENTAGE = re.compile(r"\s*(\d+)\s*%\s*", re.ASCII)
 _HOUR = 3600
 _MANY = 1_000_000
 _MAX_EXTRA_VAR = 120
+_SECRET = re.compile("(?i)(pass|passwd|password|secret|token|sessionid)$")
+_USER = re.compile(r"(?<=://)\S*@|(?<![^\s=,])[^\s/=,@:]+:[^\s,@/]+@")
+"""User name and password before a host, with and without a scheme."""
 
 
 def _hosts_or_percentage(value: Any) -> int | str:
@@ -97,6 +103,11 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 BEFORE_HOSTS = ("hosts", "canary", "serial", "max_fail_percentage", "batch_pause", "approved_plan")
 """A play reads them before it knows its hosts, so they have no effect in an inventory."""
 
+_RESULTS = (
+    *("slb_plan", "__slb_failure", "__slb_install", "__slb_interfaces", "__slb_restored"),
+    *("__slb_ready_group", "__slb_so_far"),
+)
+"""Names of ``is_set_by_run`` that nothing outranks before a task sets them."""
 _OF_INVENTORY = {"engine_name": "inventory_hostname", "manage_ip": "ansible_host"}
 _OWN = frozenset({"slb_plan", "slb_work", "slb_ready", "slb_wants_license", "slb_engine_state", "slb_license"})
 _OF_AWX = re.compile(r"slb_fleet_\d+$|slb_awx_|slb_license_|slb_list_")
@@ -174,8 +185,28 @@ def checked(name: str, value: Any) -> Any:
         raise error.named({name: variable}) from None
 
 
-def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any) -> None:
-    """Refuse variables of the inventory that plays read before they know their hosts. Raises FleetError."""
+def is_set_by_run(name: str) -> bool:
+    """Return whether tasks of the collection set the variable: an extra variable would replace their result."""
+    return name == "slb_plan" or name.startswith("__slb_")
+
+
+def _refuse_results(task_vars: Mapping[str, Any], loader: Any) -> None:
+    given = [name for name in _RESULTS if name in task_vars]
+    if given and (given[0] in load_extra_vars(loader) or not Reservations().has_begun(task_vars["inventory_hostname"])):
+        raise FleetError(
+            "invalid_variable",
+            f"Variable {given[0]} is set by the run itself.",
+            "Remove it from the inventory and from -e.",
+        )
+
+
+def refuse_in_inventory(task_vars: Mapping[str, Any], loader: Any, *, is_check: bool = False) -> None:
+    """Refuse variables of the inventory that plays read before they know their hosts. Raises FleetError.
+
+    ``is_check``: refuse names of results as well, because no task has set them yet.
+    """
+    if is_check:
+        _refuse_results(task_vars, loader)
     given = [name for name in map("slb_{}".format, BEFORE_HOSTS) if not is_empty(task_vars.get(name))]
     if given:
         of_run, of_host = load_extra_vars(loader), task_vars["hostvars"].raw_get(task_vars["inventory_hostname"])
@@ -245,17 +276,35 @@ def is_empty(value: Any) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def show_extra_vars(given: Any) -> str:
+def known_secrets(variables: Mapping[str, Any]) -> set[str]:
+    """Return the secrets that are known when a run begins. ``variables``: of its first play."""
+    values = [value for name, value in variables.items() if _SECRET.search(name)]
+    with contextlib.suppress(AnsibleFallbackNotFound, OptionError):
+        values.append(from_environment(*CONNECTION_ARGUMENTS["password"]["fallback"][1]))
+    headers = variables.get("slb_headers")
+    values += headers.values() if isinstance(headers, Mapping) else []
+    return {str(value) for value in values if isinstance(value, str) and not is_empty(value)}
+
+
+def mask_command(text: str, secrets: Iterable[str]) -> str:
+    """Return a part of a command without the user information of URLs and without secrets as whole words."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "...", text)
+    return _USER.sub("...@", text)
+
+
+def show_extra_vars(given: Any, secrets: Iterable[str] = ()) -> str:
     """Return a value of ``-e`` to be repeated: a file, or a variable of this collection that is no secret."""
     name, has_value, value = str(given).partition("=")
     if visible(str(given)) != str(given) or len(str(given)) > _MAX_EXTRA_VAR:
         return f"{name}=..." if has_value and name in KNOWN else "..."
     if name.startswith("@") and not has_value:
-        return name
+        return mask_command(name, secrets)
     if not has_value or name not in KNOWN or re.search(r"\s", value):
         return "..."
-    is_secret = CONNECTION_ARGUMENTS.get(name.removeprefix("slb_"), {}).get("no_log") or mask_query(value) != value
-    return f"{name}=..." if is_secret else f"{name}={value}"
+    is_secret = CONNECTION_ARGUMENTS.get(name.removeprefix("slb_"), {}).get("no_log")
+    is_shown = not is_secret and mask_query(value) == value == mask_command(value, secrets)
+    return f"{name}={value}" if is_shown else f"{name}=..."
 
 
 def unknown_variables(names: Iterable[str]) -> dict[str, str]:

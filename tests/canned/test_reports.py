@@ -223,3 +223,26 @@ def test_files_of_a_killed_run_are_removed(tmp_path):
     fleet.run("slb.fleet.rollout")
     assert not old.exists()
     assert new.exists()
+
+
+def test_next_command_can_be_pasted(tmp_path):
+    (tmp_path / "vault password").write_text("x\n")
+    fleet = Canned(tmp_path, **{"2001:db8::1": "work", "edge*": "work", "edge_1": "healthy", "a,b": "work"})
+    options = ("--vault-id", "prod@vault password", "-b")
+    _status, output = fleet.run("slb.fleet.audit", *options)
+    assert "1 not in Next and retry, because --limit cannot contain the name: a,b" in output
+    command = next_of(output)
+    assert "slb.fleet.rollout --limit '2001:db8::1,edge*'" in command
+    assert "--become --vault-id 'prod@vault password'" in command
+    status, output = fleet.run(command=command)
+    assert (status, fleet.statuses) == (0, {"2001:db8::1": "healthy", "edge*": "healthy"}), output
+
+
+def test_next_of_a_run_keeps_its_hosts_after_another(tmp_path):
+    fleet = Canned(tmp_path, **{f"edge_{number}": "work" for number in range(31)}, other="healthy")
+    _status, output = fleet.run("slb.fleet.audit")
+    command = next_of(output)
+    status, _output = fleet.run("slb.fleet.rollout", "--limit", "other")
+    assert (status, (fleet.reports / "retry").read_text()) == (0, "!all\n")
+    status, output = fleet.run(command=command)
+    assert (status, len(fleet.statuses)) == (0, 31), output

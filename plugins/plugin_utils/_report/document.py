@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from typing import Annotated, Any, Literal
 
+from ansible.inventory.manager import split_host_pattern
+
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 
 FORMAT, VERSION = "slb.fleet.report", 1
@@ -35,6 +37,8 @@ STATUSES: dict[str, str] = {
 """Each with its words after a number of hosts."""
 BAD = ("failed", "unreachable", "interrupted", "not_started")
 """Hosts that need attention, and that the file ``retry`` names."""
+MAX_NAMES = 30
+"""Hosts that a command names one by one."""
 CHANGES: dict[str, tuple[str, str]] = {
     "install_requested": ("installation requested", "installation{} requested"),
     "install_unknown": ("installation requested, outcome unknown", "installation{} with unknown outcome"),
@@ -154,6 +158,7 @@ class Run:
     ended: Annotated[Moment | None, "Time of the end; null until then."] = None
     seconds: Annotated[float, "Duration in seconds."] = 0
     inventory: Annotated[tuple[str, ...], "Options of the command that name the inventory."] = ()
+    options: Annotated[tuple[str, ...], "Options of the command about login, privileges and vault."] = ()
     limit: Annotated[str | None, "Value of `--limit`."] = None
     extra_vars: Annotated[tuple[str, ...], "Values of `-e`. Secret and long ones are `...`."] = ()
     awx_job_id: Annotated[int | None, "Number of the AWX job; null outside of AWX."] = None
@@ -168,6 +173,10 @@ class Run:
     def is_plan(self) -> bool:
         """Return whether the run shows what would be done, and does nothing."""
         return self.check or self.playbook == "slb.fleet.diagnose"
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.is_plan or self.playbook == "slb.fleet.audit"
 
 
 @dataclass(frozen=True)
@@ -261,13 +270,18 @@ def digest_of(work: Mapping[str, str]) -> str:
 
 
 def can_be_named(name: str) -> bool:
-    """Return whether ``--limit`` takes ``name`` for a name and not for a pattern or an option."""
-    is_plain = name not in ("", "all", "ungrouped") and name[0] not in "!&~@#-" and not set(name) & set("*?[],:\\ ")
-    return is_plain and visible(name) == name
+    """Return whether ``--limit`` can contain the name. Ansible compares it with its hosts before it reads a pattern."""
+    is_part = "," not in name and split_host_pattern(name) == [name]
+    return is_part and name not in ("all", "ungrouped") and name[0] not in "!&@#-" and visible(name) == name
 
 
 def names_for_retry(document: Document) -> list[str]:
     return [host.name for host in document.hosts if host.status in BAD and can_be_named(host.name)]
+
+
+def file_for_retry(names: Iterable[str]) -> str:
+    """Return the name of a file of these hosts, which no run with other hosts writes."""
+    return f"retry-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:8]}"
 
 
 def _common(texts: Iterable[str]) -> str:

@@ -11,13 +11,21 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from itertools import chain, count
 from pathlib import Path
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Document, names_for_retry
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    MAX_NAMES,
+    Document,
+    Run,
+    file_for_retry,
+    names_for_retry,
+)
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.metrics import metrics
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.page import page
 
-_PREFIX, _SUFFIX, _KILLED_SECONDS = ".slb-fleet-", ".part", 600
+_PREFIX, _SUFFIX = ".slb-fleet-", ".part"
+_KILLED_SECONDS, _RETRY_SECONDS = 600, 7 * 24 * 3600
 _MODE_OF_FOLDER, _MODE, _MODE_OF_METRICS = 0o750, 0o640, 0o644
 
 
@@ -38,11 +46,26 @@ AT_ANY_MOMENT: Mapping[str, Callable[[Document], str]] = {
 AT_THE_END: Mapping[str, Callable[[Document], str]] = {**AT_ANY_MOMENT, "report.html": page}
 
 
-def remove_unfinished(folder: Path) -> None:
-    """Remove the files that killed runs left; a newer one may belong to another run. Raises OSError."""
-    for path in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
-        if time.time() - path.lstat().st_mtime > _KILLED_SECONDS:
-            path.unlink(missing_ok=True)
+def folder_for(run: Run, folder: Path, written: dict[Path, bool]) -> Path:
+    """Return the folder for the files of a playbook, which replace none of an earlier playbook that changes hosts.
+
+    ``folder``: of the option. ``written``: the folders of this command so far, and whether such a playbook wrote there.
+    """
+    name = run.playbook.rpartition(".")[2]
+    others = (folder / (name if number == 1 else f"{name}-{number}") for number in count(1))
+    is_change = not run.is_read_only
+    free = folder if is_change and not written.get(folder) else None
+    found = free or next(each for each in chain([folder], others) if each not in written)
+    written[found] = is_change
+    return found
+
+
+def remove_old(folder: Path) -> None:
+    """Remove files that killed runs left, and hosts of former runs; a newer one may be in use. Raises OSError."""
+    for pattern, seconds in ((f"{_PREFIX}*{_SUFFIX}", _KILLED_SECONDS), (f"retry-{'[0-9a-f]' * 8}", _RETRY_SECONDS)):
+        for path in folder.glob(pattern):
+            if time.time() - path.lstat().st_mtime > seconds:
+                path.unlink(missing_ok=True)
 
 
 def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Document], str]]) -> None:
@@ -51,6 +74,9 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
         missing.mkdir(_MODE_OF_FOLDER, exist_ok=True)
     if folder.stat().st_mode & stat.S_IWOTH:
         raise PermissionError(errno.EPERM, "all users may write to it")
+    names = names_for_retry(document)
+    if len(names) > MAX_NAMES and document.run.status != "running":
+        files = {**files, file_for_retry(names): retry}
     for name, render in files.items():
         with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=_PREFIX, suffix=_SUFFIX, delete=False) as file:
             path = Path(file.name)

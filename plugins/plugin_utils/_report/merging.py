@@ -105,6 +105,7 @@ def _merge_runs(runs: Sequence[Run]) -> Run:
         seconds=seconds.total_seconds(),
         # A report may come from elsewhere: it adds no option to a command.
         inventory=("-i", "INVENTORY") if any(run.inventory for run in runs) else (),
+        options=(),
         limit=None,
         extra_vars=("...",) if any(run.extra_vars for run in runs) else (),
         awx_job_id=None,

@@ -9,14 +9,22 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import BAD, HostEntry, Run, can_be_named
+from ansible.inventory.manager import split_host_pattern
 
-_FEW = 30
+from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
+    BAD,
+    MAX_NAMES,
+    HostEntry,
+    Run,
+    can_be_named,
+    file_for_retry,
+)
+
 _ROLLOUT, _REMEDIATE, _RETIRE = "slb.fleet.rollout", "slb.fleet.remediate", "slb.fleet.retire"
 _ONLY_REMEDIATE = {"missing_from_engine_list"}
 _FOR_NAMED_HOSTS = (_REMEDIATE, _RETIRE, "slb.fleet.adopt_interfaces")
-"""Playbooks that change a host because it is named: the file ``retry`` may name other hosts by then."""
+"""Playbooks that change a host because it is named."""
 _NOT_DECIDED = (
     *("engine_list_unavailable", "engine_list_unreliable", "engine_list_empty", "engine_list_incomplete"),
     *("engine_list_not_as_configured", "management_node_unavailable", "login_rejected", "session_replaced"),
@@ -50,7 +58,7 @@ def next_command(run: Run, hosts: Sequence[HostEntry], folder: str) -> str:
     is_check = is_unapproved or (run.check and not planned and playbook == run.playbook)
     options = [*(["--check"] if is_check else []), *(["--limit", limit] if limit else [])]
     extra_vars = [word for given in _extra_vars(run, chosen) for word in ("-e", given)]
-    return shlex.join(["ansible-playbook", *run.inventory, playbook, *options, *extra_vars])
+    return shlex.join(["ansible-playbook", *run.inventory, *run.options, playbook, *options, *extra_vars])
 
 
 def _extra_vars(run: Run, hosts: Sequence[HostEntry]) -> list[str]:
@@ -77,14 +85,12 @@ def _playbook(run: Run, hosts: Sequence[HostEntry], codes: set[str]) -> str:
 
 
 def _limit(run: Run, playbook: str, names: Sequence[str], folder: str) -> str | None:
-    """Return the value of ``--limit``, empty for none; None if no host can be named and all would be too many."""
+    """Return the value of ``--limit``, empty for none; None if no host can be named."""
     named = [name for name in names if can_be_named(name)]
-    if playbook in _FOR_NAMED_HOSTS:
+    if playbook in _FOR_NAMED_HOSTS or len(named) <= MAX_NAMES:
         return ",".join(named) or None
-    if named == list(names):
-        if folder and run.awx_job_id is None:
-            return f"@{folder}/retry"
-        if len(named) <= _FEW:
-            return ",".join(named)
+    file = f"@{folder}/{file_for_retry(named)}"
+    if folder and run.awx_job_id is None and split_host_pattern(file) == [file]:
+        return file
     # A healthy host that is checked again is not changed.
     return run.limit if run.limit and visible(run.limit) == run.limit else ""

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
-from typing import Literal
+from typing import Any, Literal
 
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import (
     Batch,
@@ -30,6 +30,8 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import 
 Ending = Literal["ok", "failed", "unreachable"]
 _ROLLOUT, _AUDIT = "slb.fleet.rollout", "slb.fleet.audit"
 _SET_ASIDE = ("slb.fleet.remediate", "slb.fleet.retire")
+_OF_RUN = "Download the license"
+"""Play of a rollout whose failure is not one of a host: it ends the run."""
 _PARTIALLY = "container_partially_restored"
 _WITH_PLANS = (_ROLLOUT, _AUDIT, *_SET_ASIDE, "slb.fleet.diagnose")
 
@@ -73,16 +75,26 @@ class _Host:
 class Recorder:
     """``run``: what is known at its begin. ``wall``: the time of day then; all other times are of one monotonic clock.
 
-    ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given.
+    ``folder``: of the reports, empty for none. ``approved``: the plan that the run was given. ``lost``: hosts that
+    failed in an earlier playbook of the command, each with its name.
     """
 
-    def __init__(self, run: Run, folder: str, wall: datetime, began: float, approved: Plan | None = None) -> None:
-        self.folder = folder
+    def __init__(
+        self,
+        run: Run,
+        folder: str,
+        wall: datetime,
+        began: float,
+        approved: Plan | None = None,
+        lost: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder, self._lost = folder, lost or {}
         self._run, self._wall, self._began, self._approved = run, wall, began, approved
         self._hosts: dict[str, _Host] = {}
         self._batches: list[Batch] = []
         self._play, self._play_name, self._play_began = -1, "", began
         self._taken: set[str] = set()
+        self._cause: tuple[str, Ending, Observed] | None = None
         self._nodes: dict[str, None] = {}
         self._unknown: dict[UnknownEngine, None] = {}
         self._status: RunStatus = "running"
@@ -91,6 +103,10 @@ class Recorder:
     @property
     def is_in_awx(self) -> bool:
         return self._run.awx_job_id is not None
+
+    @property
+    def has_hosts(self) -> bool:
+        return bool(self._hosts)
 
     def play(self, name: str, hosts: Iterable[str], batch: Iterable[str], now: float) -> None:
         """Record that a play begins, or its next batch. ``hosts``: all that the play names."""
@@ -139,7 +155,9 @@ class Recorder:
             host.changes = [each for each in host.changes if each.code != _PARTIALLY]
         host.changes += seen.changes
         host.afterwards = seen.afterwards or host.afterwards
-        if ending != "ok":
+        if ending != "ok" and self._run.playbook == _ROLLOUT and self._play_name == _OF_RUN:
+            self._cause = self._cause or (name, ending, seen)
+        elif ending != "ok":
             host.fail(ending, seen)
         status = self._settled(host)
         if status is None or host.settled is None or host.settled[0] != status:
@@ -163,6 +181,16 @@ class Recorder:
             batches=tuple(self._batches),
         )
         hosts = tuple(self._entry(name, host) for name, host in self._hosts.items())
+        if self._cause and not any(host.status == "not_started" for host in hosts):
+            # All hosts are healthy, but the run is not.
+            name, ending, seen = self._cause
+            why: dict[str, Any] = {
+                "status": ending,
+                "code": seen.code or "task_failed",
+                "summary": seen.summary,
+                "fix": seen.fix,
+            }
+            hosts = tuple(replace(host, **why) if host.name == name else host for host in hosts)
         work = {name: host.work for name, host in self._hosts.items() if host.work is not None}
         plan = self._approved or (Plan.of(work) if work else None)
         return Document(replace(run, next=next_command(run, hosts, self.folder)), hosts, plan, tuple(self._unknown))
@@ -200,8 +228,16 @@ class Recorder:
             fix = "Run again: the next run continues or restores."
             if host.steps:
                 changes = (*changes, STEP_UNKNOWN)
+        elif status == "not_started" and self._cause:
+            _host, _ending, seen = self._cause
+            code, summary, fix = seen.code or "task_failed", seen.summary, seen.fix
+        elif status == "not_started" and name in self._lost:
+            summary = f"Host failed in {self._lost[name]}. Ansible leaves it out of later playbooks of the command."
+            fix = f"Fix the host, then run {self._run.playbook} in a command of its own."
         elif status == "not_started" and summary and self._status != "running":
             summary = f"{summary} The run ended before the host was changed."
+        elif status == "not_started" and self._status == "finished":
+            summary = "Ansible started no task on the host."
         return HostEntry(
             name,
             status,
@@ -233,7 +269,8 @@ class Recorder:
             and (host.changes or host.plan.action not in ("replace", "restore"))
         ):
             return "done"
-        return "interrupted" if host.changes else "not_started"
+        is_begun = any(each.code != "license_downloaded" for each in host.changes)
+        return "interrupted" if is_begun else "not_started"
 
     def _settled(self, host: _Host) -> HostStatus | None:
         """Return the status of a host that this run has nothing more to do for; None for others."""
@@ -261,4 +298,10 @@ class Recorder:
 
 
 current: Recorder | None = None
-"""Of the run of this process, if the callback ``report`` is enabled; the callback ``fleet`` shows its progress."""
+"""Of the playbook that runs, if the callback ``report`` is enabled; the callback ``fleet`` shows its progress."""
+
+begin_at: Callable[[Any], object] = id
+"""Ends the playbook before a play of another one. The callback ``fleet`` calls it first, before it shows the play."""
+
+is_refused = False
+"""Whether the lookup ``hosts`` ends the command because the next playbook must not begin."""

@@ -164,7 +164,7 @@ def _differences(document: Document) -> Iterator[str]:
     if unknown := [each.engine for each in document.unknown_engines]:
         yield f"  {len(unknown)} in the engine list only: {_names(unknown)}"
     if unnamed := [host.name for host in document.hosts if host.status in BAD and not can_be_named(host.name)]:
-        yield f"  {len(unnamed)} not in the file retry, because --limit reads the name as a pattern: {_names(unnamed)}"
+        yield f"  {len(unnamed)} not in Next and retry, because --limit cannot contain the name: {_names(unnamed)}"
 
 
 def host_lines(document: Document) -> Iterator[str]:

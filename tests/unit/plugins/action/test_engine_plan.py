@@ -169,17 +169,17 @@ def test_license_group_has_hosts_with_a_license_dest(dest, groups):
 
 @pytest.mark.parametrize(("given", "is_checked"), [(None, True), ("", True), ("60", True), (61, False), (15, False)])
 def test_host_with_its_own_time_limit_is_left_to_a_later_task(given, is_checked):
-    action = Action(ABSENT, group="work", timeout_group="own")
+    action = Action(ABSENT, group="work", skip_own_timeout=True)
     action._task.timeout, action._began = 60, 0
     result = action.run_with(host_timeout=given)
-    assert ("plan" in result, action.groups) == (is_checked, ["work" if is_checked else "own"])
+    assert ("plan" in result, action.groups) == (is_checked, ["work"] if is_checked else [])
     assert (len(action.calls), result["changed"]) == (is_checked, False)
 
 
 def test_share_of_replacements_is_of_all_hosts_of_the_run(tmp_path):
     """50% of the four of the first task are two hosts, also if the later task has one alone."""
     known = {"engine_list": LIST, "max_replaced": "50%"}
-    first = Action(timeout_group="own")
+    first = Action(skip_own_timeout=True)
     first._task.timeout, first._began = 60, 0
     first.run_with(host_timeout=61, **known)
     later = [host(tmp_path, number, size=1, **known) for number in (1, 2, 3)]

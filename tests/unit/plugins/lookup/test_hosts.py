@@ -6,6 +6,7 @@ from ansible.errors import AnsibleError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.slb.fleet.plugins.lookup import hosts
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 
 
 @pytest.fixture
@@ -79,5 +80,30 @@ def test_slow_regular_expression_is_rejected(lookup, slow):
     for pattern in (f"~{slow}", f"engines,!~{slow}", ["engines", f"&~{slow}"]):
         with pytest.raises(AnsibleError, match=r"Regular expression ~.* too complex"):
             lookup.run([pattern], {"groups": GROUPS})
-    for expression in (r"~^(edge|core)-0*[1-9]+\.?$", "~edge-(1|2|3)$", "edge-1" + ",nosuch" * 50):
+    for expression in (r"~^(edge|core)-0*[1-9]+\.?$", "~edge-(1|2|3)$", "edge-1" + ",edge-1" * 50):
         assert lookup.run([expression], {"groups": GROUPS}) == [expression]
+
+
+@pytest.mark.parametrize("element", ["ghost", "!ghost", "gh*st", "~^gh"])
+def test_element_that_matches_no_host_is_rejected(lookup, element):
+    known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
+    with pytest.raises(AnsibleError, match=r"Element .* of slb_hosts matches no host"):
+        lookup.run([f"edge-1,{element}"], known)
+    with pytest.raises(AnsibleError, match=r"Element .* of --limit matches no host"):
+        lookup.run([None], {**known, "ansible_limit": f"edge-1,{element}"})
+    assert lookup.run([None], {**known, "ansible_limit": "engines:&edge-*,!localhost"}) == ["engines"]
+
+
+def test_hosts_without_a_note_are_unchecked(lookup, monkeypatch, tmp_path):
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    monkeypatch.setattr(lookup, "get_option", {"without": "any"}.get)
+    names = ["edge-1", "edge-2", "edge-3"]
+    known = {"groups": {"all": names, "ungrouped": [], "engines": names}, "ansible_play_hosts_all": names[:2]}
+    assert lookup.run([None], known) == ["edge-1", "edge-2"]
+    Reservations().reserve("name a", "edge-1")
+    assert lookup.run([None], known) == ["edge-2"]
+    Reservations().reserve("name b", "edge-2")
+    assert lookup.run([None], known) == []
+    monkeypatch.setattr(lookup, "get_option", {"without": "ready"}.get)
+    Reservations().note("ready", "edge-2")
+    assert lookup.run([None], known) == ["edge-1"]

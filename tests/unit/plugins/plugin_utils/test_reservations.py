@@ -2,7 +2,7 @@
 
 from concurrent.futures import ProcessPoolExecutor
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations, forget_earlier_playbook
 
 
 def _reserve(folder, host):
@@ -28,3 +28,16 @@ def test_reserve_in_many_processes_loses_nothing(tmp_path):
 
 def test_is_first_once(tmp_path):
     assert [Reservations(tmp_path).is_first("x") for _unused in range(3)] == [True, False, False]
+
+
+def test_notes_of_earlier_playbook_are_removed_and_sessions_kept(tmp_path):
+    notes = Reservations(tmp_path)
+    notes.note("replacements", "edge-1")
+    assert notes.is_first("unknown variable slb_x")
+    for name in ("session-1", "engines-1", "engines-1.lock", "summary.json"):
+        (tmp_path / f"slb-fleet-{name}").touch()
+    forget_earlier_playbook(tmp_path)
+    assert notes.noted("replacements") == []
+    assert notes.is_first("unknown variable slb_x")
+    assert {path.name for path in tmp_path.glob("*-s*")} == {"slb-fleet-session-1", "slb-fleet-summary.json"}
+    assert not list(tmp_path.glob("*engines*"))

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ansible import constants
 from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     DEFAULTS,
     checked,
+    known_secrets,
     raw_value,
     read_variables,
     refuse_in_inventory,
@@ -237,7 +240,38 @@ def test_repeated_default_is_that_of_the_role():
         ("slb_hosts=a slb_password=secret", "..."),
         ("slb_approved_plan=" + "x" * 200, "slb_approved_plan=..."),
         ("slb_hosts=\x1b[2J", "slb_hosts=..."),
+        ("slb_base_url=https://adm:SECRET@console.example", "slb_base_url=..."),
+        ("slb_base_url=adm:SECRET@console.example", "slb_base_url=..."),
+        ("slb_license_dest=https://u:pa/ss@console.example/x", "slb_license_dest=..."),
+        ("slb_license_dest=/srv/of the node", "..."),
+        ("slb_license_dest=/srv/N0de!", "slb_license_dest=..."),
+        ("slb_license_dest=/srv/aN0de!", "slb_license_dest=/srv/aN0de!"),
+        ("@/srv/N0de!/x.yml", "@/srv/.../x.yml"),
+        ("slb_hosts=2001:db8::1,user@x", "slb_hosts=2001:db8::1,user@x"),
     ],
 )
 def test_extra_variables_are_shown_without_secrets(given, shown):
-    assert show_extra_vars(given) == shown
+    assert show_extra_vars(given, ["N0de!"]) == shown
+
+
+def test_secrets_of_a_run_are_known_by_their_names(monkeypatch):
+    monkeypatch.setenv("SLB_PASSWORD", "of the environment")
+    variables = {
+        "slb_password": "a",
+        "ansible_become_pass": "b",
+        "slb_headers": {"X": "c"},
+        "slb_hosts": "d",
+        "token": 7,
+    }
+    assert known_secrets(variables) == {"a", "b", "c", "of the environment"}
+
+
+@pytest.mark.parametrize("name", ["slb_plan", "__slb_failure", "__slb_install"])
+def test_name_of_a_result_is_refused_before_the_first_check(monkeypatch, tmp_path, name):
+    monkeypatch.setattr(constants, "DEFAULT_LOCAL_TMP", str(tmp_path))
+    given = {"inventory_hostname": "edge-1", name: {"plan": {"action": "none"}}}
+    with pytest.raises(FleetError, match=f"Variable {name} is set by the run itself"):
+        refuse_in_inventory(given, DataLoader(), is_check=True)
+    refuse_in_inventory(given, DataLoader())
+    Reservations().reserve("name", "edge-1")
+    refuse_in_inventory(given, DataLoader(), is_check=True)

@@ -24,7 +24,9 @@ SET_ASIDE = {
 
 
 @pytest.fixture
-def host(monkeypatch, tmp_path):
+def host(monkeypatch, tmp_path, uptime=clock.uptime):
+    # Records of the tests are up to an hour old, and this machine may have been started a minute ago.
+    monkeypatch.setattr(clock, "uptime", lambda: uptime() + 7200)
     return Host(monkeypatch, tmp_path, FakeRuntime())
 
 

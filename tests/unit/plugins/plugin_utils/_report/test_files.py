@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
-from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, retry, write_all
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import Run
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import (
+    AT_THE_END,
+    folder_for,
+    retry,
+    write_all,
+)
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
     healthy,
     troubled,
@@ -54,3 +61,18 @@ def test_report_folder_that_all_may_write_is_rejected(tmp_path):
     with pytest.raises(PermissionError):
         write_all(tmp_path / "open", healthy(1), AT_THE_END)
     assert list((tmp_path / "open").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("playbooks", "folders"),
+    [
+        ("rollout audit audit", ["r", "r/audit", "r/audit-2"]),
+        ("diagnose rollout diagnose rollout", ["r", "r", "r/diagnose", "r/rollout"]),
+        ("audit diagnose rollout", ["r", "r/diagnose", "r"]),
+        ("rollout rollout rollout", ["r", "r/rollout", "r/rollout-2"]),
+    ],
+)
+def test_files_of_changes_are_kept_in_one_command(playbooks, folders):
+    written: dict[Path, bool] = {}
+    runs = [Run(f"slb.fleet.{name}", check=False) for name in playbooks.split()]
+    assert [str(folder_for(run, Path("r"), written)) for run in runs] == folders

@@ -82,7 +82,7 @@ def test_slices_become_one_document_with_one_retry_file():
     jsonschema.validate(whole.as_json(), SCHEMA)
     assert (whole.counts["hosts"], whole.counts["healthy"], whole.counts["failed"]) == (5, 3, 2)
     assert [group.hosts for group in whole.groups()] == [("edge-3", "edge-5")]
-    assert whole.run.next == "ansible-playbook -i INVENTORY slb.fleet.rollout --limit @whole/retry"
+    assert whole.run.next == "ansible-playbook -i INVENTORY slb.fleet.rollout --limit edge-3,edge-5"
     assert [batch.hosts for batch in whole.run.batches] == [3, 2]
     assert [host.batch for host in whole.hosts] == [0, 0, 0, 1, 1]
 
@@ -122,15 +122,21 @@ def test_text_of_another_run_forges_no_line_and_is_no_limit():
     values["hosts"][0] |= {"name": "all", "summary": "live\nedge-2  verified in the engine list\x1b[2K"}
     whole = merge_documents([document_from(json.dumps(values)), run(("edge-3",))], "whole")
     assert retry(whole) == "edge-2\n"
-    assert whole.run.next == "ansible-playbook -i INVENTORY slb.fleet.rollout"
+    assert whole.run.next == "ansible-playbook -i INVENTORY slb.fleet.rollout --limit edge-2"
     assert summary(whole)["again"] == "edge-2"
     assert all(line.isprintable() for line in host_lines(whole))
 
 
 def test_text_of_another_run_is_no_option_of_next():
-    values = run((), ("edge-1",), inventory=("-i", "x.yml", "-e", "@evil.yml"), extra_vars=("@evil.yml",)).as_json()
+    values = run(
+        (),
+        ("edge-1",),
+        inventory=("-i", "x.yml", "-e", "@evil.yml"),
+        options=("-e", "@evil.yml"),
+        extra_vars=("@evil.yml",),
+    ).as_json()
     whole = merge_documents([document_from(json.dumps(values))], "whole")
-    words = "ansible-playbook -i INVENTORY slb.fleet.rollout --limit @whole/retry -e ..."
+    words = "ansible-playbook -i INVENTORY slb.fleet.rollout --limit edge-1 -e ..."
     assert whole.run.next == words
     for playbook in ("evil.yml", "slb.fleet.rollout -e x", "/tmp/slb.fleet.rollout"):
         values["run"]["playbook"] = playbook

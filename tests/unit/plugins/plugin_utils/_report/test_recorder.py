@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -12,6 +13,7 @@ from ansible_collections.slb.fleet.plugins.plugin_utils._report.document import 
     UnknownEngine,
     names_for_retry,
 )
+from ansible_collections.slb.fleet.plugins.plugin_utils._report.files import AT_THE_END, write_all
 from ansible_collections.slb.fleet.plugins.plugin_utils._report.progress import Tally, progress_line
 from ansible_collections.slb.fleet.tests.unit.plugins.plugin_utils._report.told_runs import (
     ABSENT,
@@ -266,12 +268,12 @@ def test_same_plans_have_the_same_digest():
         ("slb.fleet.rollout", True, ABSENT, "slb.fleet.rollout --limit edge-1"),
         ("slb.fleet.remediate", True, {**ABSENT, "action": "replace"}, "slb.fleet.remediate --limit edge-1"),
         ("slb.fleet.diagnose", False, ABSENT, "slb.fleet.rollout --limit edge-1"),
-        ("slb.fleet.audit", False, ABSENT, "slb.fleet.rollout --limit @reports/retry"),
+        ("slb.fleet.audit", False, ABSENT, "slb.fleet.rollout --limit edge-1"),
         ("slb.fleet.rollout", False, MISSING, "slb.fleet.remediate --limit edge-1"),
-        ("slb.fleet.audit", False, {**MISSING, "code": "invalid_variable"}, "slb.fleet.audit --limit @reports/retry"),
-        ("slb.fleet.rollout", False, {**MISSING, "code": "not_in_approved_plan"}, "--check --limit @reports/retry"),
+        ("slb.fleet.audit", False, {**MISSING, "code": "invalid_variable"}, "slb.fleet.audit --limit edge-1"),
+        ("slb.fleet.rollout", False, {**MISSING, "code": "not_in_approved_plan"}, "--check --limit edge-1"),
         *(
-            (f"slb.fleet.{name}", False, None, f"yml slb.fleet.{name} --limit @reports/retry")
+            (f"slb.fleet.{name}", False, None, f"yml slb.fleet.{name} --limit edge-1")
             for name in ("diagnose", "audit", "rollout")
         ),
     ],
@@ -344,18 +346,53 @@ def test_next_in_awx_names_few_hosts_and_a_new_approval():
     assert "approve" in run.ended().run.next
 
 
-ODD = ["!bang", "&and", "~like", "@file", "edge*", "edge[1:3]", "a b", "fe80::1", "-e", "a\nNext: rm", "\x1b[2J", "all"]
+ODD = ["!bang", "&and", "@file", "a,b", "a:b", "a b", "fe80::1%eth0", "-e", "a\nNext: rm", "\x1b[2J", "all", "#1"]
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_name_that_ansible_takes_for_a_pattern_is_no_limit(name):
+def test_name_that_no_limit_contains_is_left_out(name):
     run = RecordedRun(folder="reports")
     run.play("check", name, "edge-2")
     run.lose(name)
     run.lose("edge-2")
     document = run.ended()
-    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout"
+    assert document.run.next == "ansible-playbook -i inventory.yml slb.fleet.rollout --limit edge-2"
     assert names_for_retry(document) == ["edge-2"]
+
+
+@pytest.mark.parametrize("name", ["2001:db8::1", "[2001:db8::1]", "edge*", "edge[1:3]", "~like", "edge:22"])
+def test_address_or_pattern_that_is_a_name_is_in_next(name):
+    run = RecordedRun(folder="reports")
+    run.play("check", name, "edge-2")
+    run.lose(name)
+    run.lose("edge-2")
+    document = run.ended()
+    assert shlex.split(document.run.next)[-1] == f"{name},edge-2"
+    assert names_for_retry(document) == [name, "edge-2"]
+
+
+def test_next_with_many_hosts_names_a_file_of_its_run(tmp_path):
+    commands = set()
+    for number in (31, 40, 40):
+        run = RecordedRun(folder="reports")
+        names = [f"edge-{each}" for each in range(number)]
+        run.play("check", *names)
+        for name in names:
+            run.lose(name)
+        document = run.ended()
+        write_all(tmp_path, document, AT_THE_END)
+        file = document.run.next.rpartition("@reports/")[2]
+        assert (tmp_path / file).read_text().split() == names
+        commands.add(document.run.next)
+    assert len(commands) == 2
+
+
+def test_next_repeats_options_of_login_and_vault():
+    run = RecordedRun(options=("--become", "--vault-id", "prod@vault password"))
+    run.play("check", "edge-1")
+    run.lose("edge-1")
+    words = shlex.split(run.ended().run.next)
+    assert words[3:7] == ["--become", "--vault-id", "prod@vault password", "slb.fleet.rollout"]
 
 
 def test_host_that_cannot_be_named_is_not_remediated_with_others():

@@ -1,0 +1,91 @@
+"""A host that fails before the deployment never takes the canary away: its place would be a batch without a host."""
+
+import json
+
+import pytest
+from fake_node import INSTALL, LICENSE, answer, for_session
+from rollouts import environment, inventory, rollout
+
+BATCHES = ("-e", json.dumps({"slb_serial": [1, "100%"]}))
+
+
+def rejecting(*hosts):
+    def behave(exchange):
+        is_rejected = json.loads(exchange.request.body)["name"] in hosts
+        answer(200, '{"success":false,"msg":"no room"}' if is_rejected else '{"code":0,"msg":"started"}')(exchange)
+
+    return {INSTALL: [for_session(behave)]}
+
+
+def installed(server):
+    return {json.loads(request.body)["name"] for request in server.to(INSTALL)}
+
+
+@pytest.mark.parametrize(
+    ("play", "state", "variables"),
+    [
+        ("Check the engine hosts", "unreachable", {}),
+        ("Check the engine hosts", "", {"slb_settle": -1}),
+        ("Check the remaining engine hosts", "", {"slb_host_timeout": 1, "stateful_answers_after": 5}),
+        ("Compare the plans", "live", {}),
+        ("Compare the plans", "", {"slb_engine_name": "edge-2"}),
+    ],
+)
+def test_next_host_is_the_canary(start, controller, play, state, variables):
+    """The canary is the first host that may be changed; it fails, so no other host is."""
+    server = start(rejecting("edge-2", "edge-3"))
+    hosts = inventory(server, controller.folder / "hosts", 5, {"edge-1": state})
+    hosts["engines"]["hosts"]["edge-1"].update(variables)
+    seen = rollout(controller, hosts, *BATCHES)
+    assert seen.run.status != 0, play
+    assert len(installed(server)) <= 1, (play, seen.run.output[-3000:])
+    assert seen.counts["not_started"] >= 2
+
+
+@pytest.mark.parametrize("answers", [500, 404])
+@pytest.mark.parametrize("callback", ["slb.fleet.fleet", "default"])
+def test_failed_license_ends_the_run(start, controller, answers, callback):
+    server = start({LICENSE: [answer(answers)]})
+    hosts = inventory(server, controller.folder / "hosts", 12, {"edge-5": "verified"})
+    license = ("-e", f"slb_license_dest={controller.folder}/license")
+    seen = rollout(controller, hosts, *BATCHES, *license, ANSIBLE_STDOUT_CALLBACK=callback)
+    assert seen.run.status == 2, seen.run.output[-3000:]
+    assert installed(server) == set()
+    assert seen.counts == {"not_started": 11, "healthy": 1}
+    (group,) = seen.document["groups"]
+    assert (len(group["hosts"]), group["code"]) == (11, "license_unusable")
+    assert group["summary"]
+    if callback == "slb.fleet.fleet":
+        assert seen.run.output.count(group["summary"]) == 1, seen.run.output[-3000:]
+
+
+def test_license_of_a_missing_folder_ends_the_run(start, controller):
+    server = start()
+    hosts = inventory(server, controller.folder / "hosts", 3)
+    seen = rollout(controller, hosts, *BATCHES, "-e", f"slb_license_dest={controller.folder}/missing/license")
+    assert (seen.run.status, installed(server)) == (2, set()), seen.run.output[-3000:]
+    assert seen.counts == {"not_started": 3}
+
+
+def test_license_of_one_node_of_two_ends_the_run(start, controller):
+    good, bad = start(), start({LICENSE: [answer(500)]})
+    hosts = inventory(good, controller.folder / "hosts", 4)
+    other = inventory(bad, controller.folder / "hosts", 1)["engines"]["vars"]
+    for name in ("edge-3", "edge-4"):
+        hosts["engines"]["hosts"][name].update({key: other[key] for key in ("slb_base_url", "slb_tls_fingerprint")})
+    license = {"slb_license_dest": f"{controller.folder}/license-{{{{ slb_base_url | hash }}}}"}
+    seen = rollout(controller, hosts, *BATCHES, "-e", json.dumps(license))
+    assert (seen.run.status, installed(good) | installed(bad)) == (2, set()), seen.run.output[-3000:]
+    assert seen.counts == {"not_started": 4}
+
+
+def test_hosts_of_an_earlier_rollout_are_no_canary(start, controller):
+    server = start(rejecting("edge-2"))
+    hosts = inventory(server, controller.folder / "hosts", 5)
+    plays = [
+        {"import_playbook": "slb.fleet.rollout", "vars": {"slb_hosts": ["edge-1"]}},
+        {"import_playbook": "slb.fleet.rollout"},
+    ]
+    run = controller.run(plays, hosts, *BATCHES, **environment(controller.folder / "reports"))
+    assert run.status == 2, run.output[-3000:]
+    assert installed(server) == {"edge-1", "edge-2"}

@@ -1,0 +1,1 @@
+from nodes import _clean_environment, authority, certificates, controller, start  # noqa: F401

@@ -1,0 +1,45 @@
+"""A rollout does the same in each everyday way to run it: judged by engines, logins, requests, status and report."""
+
+from collections import Counter
+
+import pytest
+from fake_node import INSTALL, LOGIN
+from ways import STATES, WAYS, Way, ids, rows
+
+FEW = rows(5)
+ALL = [row for seed in range(1, 5) for row in rows(seed)]
+
+
+def check(row, folder, start):
+    server = start()
+    way = Way(row, folder, server)
+    done = way.run()
+    output = done.output[-4000:]
+    assert done.status == 0, output
+    wanted = {name for name in way.hosts if not STATES[name]}
+    is_check = row["mode"] == "--check"
+    statuses = Counter("planned" if is_check and name in wanted else "healthy" for name in way.hosts)
+    document = way.document
+    assert Counter(host["status"] for host in document["hosts"]) == statuses, output
+    assert document["run"]["status"] == "finished"
+    assert len(server.to(INSTALL)) == (0 if is_check else len(wanted)), output
+    assert len(server.to(LOGIN)) == bool(wanted), output
+    assert document["counts"]["changed"] == (0 if is_check else len(wanted))
+    assert ("Plan: " if is_check else "Result:  OK") in output
+    assert not way.sudo_calls.exists(), way.sudo_calls.read_text()
+
+
+@pytest.mark.parametrize("row", FEW, ids=ids(FEW))
+def test_rollout_is_the_same_in_each_way(row, tmp_path, start):
+    check(row, tmp_path, start)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("row", ALL, ids=ids(ALL))
+def test_rollout_is_the_same_in_more_combinations(row, tmp_path, start):
+    check(row, tmp_path, start)
+
+
+def test_rows_contain_each_pair():
+    pairs = {(a, x, b, y) for row in FEW for a, x in row.items() for b, y in row.items()}
+    assert all((a, x, b, y) in pairs for a in WAYS for b in WAYS if a != b for x in WAYS[a] for y in WAYS[b])
