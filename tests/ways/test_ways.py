@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from fake_node import INSTALL, LOGIN
+from fake_node import INSTALL, LICENSE, LOGIN
 from ways import STATES, WAYS, Way, ids, rows
 
 FEW = rows(5)
@@ -23,7 +23,9 @@ def check(row, folder, start):
     assert Counter(host["status"] for host in document["hosts"]) == statuses, output
     assert document["run"]["status"] == "finished"
     assert len(server.to(INSTALL)) == (0 if is_check else len(wanted)), output
-    assert len(server.to(LOGIN)) == bool(wanted), output
+    has_license = row["license"] == "wanted"
+    assert len(server.to(LOGIN)) == bool(wanted or has_license), output
+    assert (len(server.to(LICENSE)), way.license.exists()) == (has_license, has_license and not is_check), output
     assert document["counts"]["changed"] == (0 if is_check else len(wanted))
     assert ("Plan: " if is_check else "Result:  OK") in output
     assert not way.sudo_calls.exists(), way.sudo_calls.read_text()

@@ -43,6 +43,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     "umask": ("022", "077"),
     "TZ": ("UTC", "Pacific/Kiritimati"),
     "ulimit": ("1024", "90"),
+    "license": ("none", "wanted"),
 }
 Row = dict[str, str]
 
@@ -69,6 +70,7 @@ class Way:
     def __init__(self, row: Row, folder: Path, server: Any) -> None:
         self.row, self.folder = row, folder
         self.reports, self.sudo_calls = folder / "reports", folder / "sudo-calls"
+        self.license = folder / "license"
         self.hosts = LIMITS[row["limit"]]
         self.options: list[str] = []
         self.play_variables: dict[str, Any] = {}
@@ -148,6 +150,8 @@ class Way:
             self.options += ["-e", " ".join(f"{name}={shlex.quote(value)}" for name, value in own.items())]
         elif place == "environment":
             self.environment |= {"SLB_USERNAME": own["slb_username"], "SLB_PASSWORD": own["slb_password"]}
+        if self.row["license"] == "wanted":
+            content["vars"]["slb_license_dest"] = str(self.license)
         become = self.row["become"]
         if become == "group":
             content["vars"]["ansible_become"] = True
