@@ -10,6 +10,7 @@ before it forks its workers, and removes when the run ends.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -56,7 +57,6 @@ class RunCache(SessionStore):
         self._folder = folder or Path(constants.DEFAULT_LOCAL_TMP)
         self._key = asdict(replace(connection, timeout=0, retries=0, names={}, end=0))
         self._session_file = self._file("session", self._key)
-        self._is_alone = False
 
     def session(self, log_in: Callable[[], Session], ended: Session | None = None) -> Session:
         """Return the session of the run; log in if there is none, or if it is still ``ended``.
@@ -83,14 +83,12 @@ class RunCache(SessionStore):
         return session.updated(cookies, at, has_served=has_served)
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Hold the lock of the session: the other workers wait, with their calls, for the time of one call at most."""
+    def calling(self, *, alone: bool) -> Iterator[None]:
+        """Hold the lock of the calls, shared or ``alone``; without it after the time of one call."""
         with contextlib.ExitStack() as stack:
-            if not self._is_alone:
-                with contextlib.suppress(OSError, TimeoutError):
-                    stack.enter_context(self._locked(self._session_file))
-                    self._is_alone = True
-                    stack.callback(setattr, self, "_is_alone", False)
+            with contextlib.suppress(OSError, TimeoutError):
+                kind = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+                stack.enter_context(self._locked(self._file("calls", self._key), kind))
             yield
 
     def reject(self, error: FleetError) -> None:
@@ -162,18 +160,15 @@ class RunCache(SessionStore):
         return self._folder / f"slb-fleet-{kind}-{digest[:32]}"
 
     @contextlib.contextmanager
-    def _locked(self, file: Path) -> Iterator[None]:
+    def _locked(self, file: Path, kind: int = fcntl.LOCK_EX) -> Iterator[None]:
         """Hold the lock of ``file``. Raises OSError, or TimeoutError after the time of one call.
 
         On a file system without locks, workers that begin at the same time do the same work, and then share it.
         """
-        if self._is_alone and file == self._session_file:  # this process has it
-            yield
-            return
         descriptor = os.open(f"{file}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:
-                is_locked = is_got(descriptor, self._connection.deadline() - time.monotonic(), _POLL_SECONDS)
+                is_locked = is_got(descriptor, self._connection.deadline() - time.monotonic(), _POLL_SECONDS, kind)
             except OSError:
                 is_locked = True
             if not is_locked:

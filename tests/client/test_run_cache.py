@@ -22,7 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 from ansible_collections.slb.fleet.plugins.plugin_utils import _run_cache
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 
-WORKERS = 8
+WORKERS = 10
 GOOD_LIST = for_session(answer(200, '{"items":[{"n":"edge-1","ip":"192.0.2.1","st":"up"}]}'))
 
 
@@ -257,7 +257,9 @@ def test_newest_token_of_the_run_is_sent(start, work):
     lock, tokens = threading.Lock(), ["t0ken-0000"]
     node = start({LOGIN: [new_session("Set-Cookie: csrftoken=t0ken-0000; Path=/")], INSTALL: [install]})
     assert [run("engine", options_of(node))["outcome"] for _number in range(2)] == ["requested"] * 2
-    assert codes(work(node)) <= {"", "install_rejected"}
+    results = [result.get("code", "") for result in work(node)]
+    # Answers that come at once do not show which token is the newest: one may meet an older one twice.
+    assert results.count("") >= WORKERS - 2, results
 
 
 def test_workers_share_a_failed_login(start, work):

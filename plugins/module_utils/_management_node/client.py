@@ -113,8 +113,8 @@ class SessionStore:
         """Have later calls of ``session`` raise ``error``."""
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Have other workers of the run wait with their calls."""
+    def calling(self, *, alone: bool) -> Iterator[None]:
+        """Make a call: at the same time as other workers, or ``alone``, so that the session stays as it is."""
         yield
 
 
@@ -149,19 +149,15 @@ class Client:
         request once at most. Raises FleetError, NoAnswerError if the request may have arrived.
         """
         session = self.log_in()
-        with contextlib.ExitStack() as stack:
-            if session.changes >= _MAX_CHANGES:
-                stack.enter_context(self._store.alone())
-                session = self.log_in()
-            answer, row, session = self._call_once(request, session)
-            for number in range(1, _MAX_SENT[request.method]):
-                if row.meaning not in _AGAIN:
-                    break
-                if row.meaning == contract.OVER and self.log_in().id == session.id:
-                    # Another worker may be about to keep a newer one, another run of this user about to end its call.
-                    time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
-                if number == 1:  # no other worker changes the session before this attempt
-                    stack.enter_context(self._store.alone())
+        with self._store.calling(alone=session.changes >= _MAX_CHANGES):
+            answer, row, session = self._call_once(request, self._newest(session))
+        for _number in range(1, _MAX_SENT[request.method]):
+            if row.meaning not in _AGAIN:
+                break
+            if row.meaning == contract.OVER and self._newest(session).id == session.id:
+                # Another worker may be about to keep a newer one, another run of this user about to end its call.
+                time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
+            with self._store.calling(alone=True):
                 ended, session = answer, self._next_session(session, request, answer, row)
                 try:
                     answer, row, session = self._call_once(request, session)
@@ -247,21 +243,25 @@ class Client:
         if changed or has_served != session.has_served:
             session = self._store.update(session, changed, time.monotonic(), has_served=has_served)
         if answer.status == 403:
-            newest = self._store.session(self._log_in).cookies.get("csrftoken")
+            newest = self._newest(session).cookies.get("csrftoken")
             row = judge(replace(case, has_new_token=newest not in (None, token)))
         return answer, row, session
+
+    def _newest(self, session: Session) -> Session:
+        """Return the session that the run has by now; ``session`` if it is not shared."""
+        return self._store.session(lambda: session)
 
     def _next_session(self, ended: Session, request: Request, answer: Answer, row: Row) -> Session:
         """Return the newest session of the run, or another one. Raises FleetError if no further login would help."""
         if row.meaning == contract.NEW_TOKEN:
-            return self.log_in()
+            return self._newest(ended)
         if self.connection.sessionid:
             raise FleetError(
                 "session_rejected",
                 f"Session rejected: {self.connection.base_url}{request.shown_path} answered {self.describe(answer)}.",
                 "Get a new sessionid with slb.fleet.login, or set username and password instead.",
             )
-        newest = self.log_in()
+        newest = self._newest(ended)
         if newest.id != ended.id:
             return newest
         if newest.renewals >= _MAX_LOGINS - (not newest.is_accepted):

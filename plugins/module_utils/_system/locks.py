@@ -9,12 +9,12 @@ import os
 from ansible_collections.slb.fleet.plugins.module_utils._system.waiting import wait_for
 
 
-def is_got(descriptor: int, seconds: float, interval: float = 0.1) -> bool:
+def is_got(descriptor: int, seconds: float, interval: float = 0.1, kind: int = fcntl.LOCK_EX) -> bool:
     """Return whether the file was locked in time; closing it releases the lock. Raises OSError."""
 
     def take() -> bool:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         return True
