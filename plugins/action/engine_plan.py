@@ -50,6 +50,7 @@ class ActionModule(HostAction):
         if phase == "compare" and "plan" not in planned:
             raise invalid("planned", "it is no plan", "Pass the result of the check of this host.")
         try:
+            self._refuse_tag()
             refuse_in_inventory(variables, self._loader, is_check=phase == "check")
             host = FleetHost.from_variables(variables, self._templar, phase=phase)
             check_approved_plan(host)
@@ -91,6 +92,12 @@ class ActionModule(HostAction):
             unknown = _unknown_variables(host, variables)
             result.update({"warnings": unknown} if unknown else {})
         return self._result(host, slb_host, plan, options, result, sent)
+
+    def _refuse_tag(self) -> None:
+        """Raise FleetError for an import with the tag never: the tag always of the plays outranks it."""
+        if "never" in (getattr(self._task, "tags", None) or ()):
+            summary = "Tag never without effect: playbooks of slb.fleet run as a whole."
+            raise FleetError("invalid_option", summary, "Remove the tag, or the import.")
 
     def _gather_facts(self, *, is_again: bool) -> dict[str, Any]:
         gather = self.on_host_again if is_again else self.on_host
@@ -175,7 +182,9 @@ class ActionModule(HostAction):
         groups = [options["group"]] if lists_unknown or is_to_join else []
         if is_to_join and options["phase"] == "compare":
             host.reservations.note("ready", host.name)
-        groups += [options["license_group"]] if host.variables["license_dest"] else []
+        if options["license_group"] and host.variables["license_dest"]:
+            groups.append(options["license_group"])
+            host.reservations.note("license", host.name)
         join_groups(self, [group for group in groups if group], result)
         return result
 

@@ -37,8 +37,9 @@ options:
       - A note about hosts that tasks of the playbook make. Returns only the hosts of the pattern without the note.
       - V(any) - any note. Each checked host has one.
       - V(ready) - the host is to be deployed.
+      - V(license) - the host wants a license.
     type: str
-    choices: [any, ready]
+    choices: [any, license, ready]
   report:
     description: Whether to fail if the callback P(slb.fleet.report#callback) is not enabled; else warn.
     type: bool
@@ -233,11 +234,22 @@ def _find_in_pattern(pattern: str) -> Iterator[Problem]:
 
 def _find_in_options() -> Iterator[Problem]:
     """Options that skip tasks: the run would do nothing, or a part, with status 0."""
-    skipped = [tag for tags in context.CLIARGS.get("skip_tags") or () for tag in str(tags).split(",")]
-    option = "--start-at-task" if context.CLIARGS.get("start_at_task") else ""
-    if option or "always" in skipped:
-        cause = f"Option {option or '--skip-tags always'} rejected: it would skip tasks of slb.fleet."
-        yield cause, "Run again without it; use --limit to select hosts."
+    tags, skipped = (_split(context.CLIARGS.get(name)) for name in ("tags", "skip_tags"))
+    given = {
+        "--start-at-task": context.CLIARGS.get("start_at_task"),
+        "--step": context.CLIARGS.get("step"),
+        "--skip-tags": {"always", "tagged"} & skipped,
+        # Each play has the tag always, so that no part of it is left out: the tags of an import select nothing.
+        "--tags": tags - {"all", "always", "tagged"},
+    }
+    for option, value in given.items():
+        if value:
+            shown = " ".join([option, *(sorted(value) if isinstance(value, set) else [])])
+            yield f"Option {shown} rejected: playbooks of slb.fleet run as a whole.", "Run again without it."
+
+
+def _split(tags: Any) -> set[str]:
+    return {tag.strip() for each in tags or () for tag in str(each).split(",")}
 
 
 def _raise_descriptors(hosts: int) -> Iterator[Problem]:

@@ -190,8 +190,13 @@ def is_set_by_run(name: str) -> bool:
     return name == "slb_plan" or name.startswith("__slb_")
 
 
+def is_skipped(result: Any) -> bool:
+    return isinstance(result, Mapping) and bool(result.get("skipped"))
+
+
 def _refuse_results(task_vars: Mapping[str, Any], loader: Any) -> None:
-    given = [name for name in _RESULTS if name in task_vars]
+    # A task that a condition of the import skipped has a result, too.
+    given = [name for name in _RESULTS if name in task_vars and not is_skipped(task_vars[name])]
     if given and (given[0] in load_extra_vars(loader) or not Reservations().has_begun(task_vars["inventory_hostname"])):
         raise FleetError(
             "invalid_variable",

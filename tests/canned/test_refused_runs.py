@@ -19,6 +19,7 @@ pytestmark = pytest.mark.long
         ("rollout", ("--limit", "edge-1,ghost"), "Element ghost of --limit matches no host."),
         ("audit", ("-e", "slb_hosts=edge-1,ghost"), "Element ghost of slb_hosts matches no host."),
         ("diagnose", ("--skip-tags", "always"), "Option --skip-tags always rejected"),
+        ("rollout", ("--tags", "web"), "Option --tags web rejected"),
     ],
 )
 def test_refused_run_shows_its_reason_alone(tmp_path, playbook, options, reason):

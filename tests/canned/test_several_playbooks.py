@@ -50,6 +50,14 @@ def test_audit_after_rollout_keeps_report_of_rollout(tmp_path):
         assert f'slb_fleet_run_complete{{playbook="{name}",check="false"}} 1' in metrics
 
 
+def test_import_with_tag_never_is_refused(tmp_path):
+    fleet = Canned(tmp_path, edge_1="work")
+    (tmp_path / "site.yml").write_text(json.dumps([{"import_playbook": "slb.fleet.rollout", "tags": ["never"]}]))
+    status, output = fleet.run("site.yml")
+    assert status != 0, output
+    assert fleet.statuses == {"edge-1": "failed"}, output
+
+
 def test_site_with_imports_has_each_result(tmp_path):
     fleet = Canned(tmp_path, edge_1="work", edge_2="healthy", edge_3="work")
     name = site(fleet, "diagnose", "rollout edge-1", OWN, "rollout edge-2,edge-3", "audit", "audit")

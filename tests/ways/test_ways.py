@@ -36,6 +36,16 @@ def test_rollout_is_the_same_in_each_way(row, tmp_path, start):
     check(row, tmp_path, start)
 
 
+def test_later_rollout_of_a_command_downloads_no_license_of_the_earlier(tmp_path, start):
+    server = start()
+    way = Way({name: values[0] for name, values in WAYS.items()} | {"launcher": "site.yml"}, tmp_path, server)
+    license = {"slb_license_dest": str(way.license)}
+    way.imports = [{"slb_hosts": "edge-1,edge-2", **license}, {"slb_hosts": "edge-3"}, {"slb_hosts": "engines"}]
+    done = way.run()
+    assert done.status == 0, done.output
+    assert (len(server.to(LICENSE)), way.license.exists()) == (1, True), done.output
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("row", ALL, ids=ids(ALL))
 def test_rollout_is_the_same_in_more_combinations(row, tmp_path, start):

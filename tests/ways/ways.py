@@ -74,6 +74,7 @@ class Way:
         self.hosts = LIMITS[row["limit"]]
         self.options: list[str] = []
         self.play_variables: dict[str, Any] = {}
+        self.imports: list[dict[str, Any]] = [{}]
         self.environment = {
             **{
                 name: value
@@ -193,8 +194,9 @@ class Way:
         options = [*self.sources, *self.options, "--forks", row["forks"]]
         options += [] if limit == "none" else ["--limit", limit.replace("@", f"@{self.folder}/")]
         options += [] if row["mode"] == "run" else [row["mode"]]
-        site = [{"import_playbook": "slb.fleet.rollout", "vars": self.play_variables}]
-        self._write("project/site.yml", site)
+        site = {"import_playbook": "slb.fleet.rollout"}
+        imports = [{**site, "vars": {**self.play_variables, **each}} for each in self.imports]
+        self._write("project/site.yml", imports)
         if row["launcher"] == "ansible-runner":
             words = shlex.join(options)
             return ["ansible-runner", "run", str(self.folder), "--playbook", "site.yml", f"--cmdline={words}"]

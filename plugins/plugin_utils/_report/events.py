@@ -148,7 +148,9 @@ def _options() -> Iterator[str]:
         value, default = context.CLIARGS.get(name), setting and constants.config.get_config_value(setting)
         for each in value if isinstance(value, (list, tuple)) else [value]:
             if each and each != default:
-                yield from [option] if each is True else [option, short_path(str(each))]
+                text = short_path(str(each))
+                # An option's value that begins with a dash would be read as another option.
+                yield from [option] if each is True else [f"{option}={text}"] if text[:1] == "-" else [option, text]
 
 
 def short_path(path: str) -> str:

@@ -77,6 +77,9 @@ def write_all(folder: Path, document: Document, files: Mapping[str, Callable[[Do
     names = names_for_retry(document)
     if len(names) > MAX_NAMES and document.run.status != "running":
         files = {**files, file_for_retry(names): retry}
+    if not document.hosts and (folder / "retry").exists():
+        # A command that was refused leaves the hosts that the run before left.
+        files = {name: render for name, render in files.items() if render is not retry}
     for name, render in files.items():
         with tempfile.NamedTemporaryFile("wb", dir=folder, prefix=_PREFIX, suffix=_SUFFIX, delete=False) as file:
             path = Path(file.name)

@@ -10,9 +10,11 @@ from ansible.parsing.dataloader import DataLoader
 from ansible.template import Templar
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
+from ansible_collections.slb.fleet.plugins.modules import interface
 from ansible_collections.slb.fleet.plugins.plugin_utils._reservations import Reservations
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import (
     DEFAULTS,
+    RANGES,
     checked,
     known_secrets,
     raw_value,
@@ -273,5 +275,19 @@ def test_name_of_a_result_is_refused_before_the_first_check(monkeypatch, tmp_pat
     with pytest.raises(FleetError, match=f"Variable {name} is set by the run itself"):
         refuse_in_inventory(given, DataLoader(), is_check=True)
     refuse_in_inventory(given, DataLoader())
+    # A condition of an import skipped the task that registers it.
+    refuse_in_inventory({**given, name: {"skipped": True, "changed": False}}, DataLoader(), is_check=True)
     Reservations().reserve("name", "edge-1")
     refuse_in_inventory(given, DataLoader(), is_check=True)
+
+
+@pytest.mark.parametrize("option", ["dhcp_timeout", "confirm_timeout"])
+def test_interface_has_the_range_of_the_variable(monkeypatch, option):
+    monkeypatch.setattr(interface.adoption, "adopt", lambda wanted, _check_mode: wanted)
+    given = {"interfaces": [], "state": "present", "dhcp_timeout": 15, "confirm_timeout": 60}
+    least, most = RANGES[option]
+    for value in (least, most):
+        assert getattr(interface.operation({**given, option: value}, True), option) == value
+    for value in (least - 1, most + 1):
+        with pytest.raises(FleetError, match=f"Give {least} to {most} seconds"):
+            interface.operation({**given, option: value}, True)
