@@ -46,6 +46,15 @@ def test_later_rollout_of_a_command_downloads_no_license_of_the_earlier(tmp_path
     assert (len(server.to(LICENSE)), way.license.exists()) == (1, True), done.output
 
 
+def test_rollout_of_a_pulled_project(tmp_path, start):
+    server = start()
+    way = Way({name: values[0] for name, values in WAYS.items()}, tmp_path, server)
+    done = way.pull()
+    assert done.status == 0, done.output
+    assert {host["name"]: host["status"] for host in way.document["hosts"]} == dict.fromkeys(STATES, "healthy")
+    assert len(server.to(INSTALL)) == list(STATES.values()).count(""), done.output
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("row", ALL, ids=ids(ALL))
 def test_rollout_is_the_same_in_more_combinations(row, tmp_path, start):

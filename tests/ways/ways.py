@@ -210,6 +210,17 @@ class Way:
         command = f"ulimit -Sn {self.row['ulimit']}; umask {self.row['umask']}; {shlex.join(self._command())}"
         return run(command, shell=True, cwd=self.folder, env=self.environment)
 
+    def pull(self) -> Run:
+        """Run ``site.yml`` out of a repository; ansible-pull needs localhost for itself, and a limit for others."""
+        self._command()
+        git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.com", "-C", f"{self.folder}/project"]
+        for arguments in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "site"]):
+            done = run([*git, *arguments], cwd=self.folder, env=self.environment)
+            assert done.status == 0, done.output
+        environment = {**self.environment, "ANSIBLE_PYTHON_INTERPRETER": sys.executable}
+        pulled = ["-U", f"{self.folder}/project", "-d", f"{self.folder}/pulled", *self.sources, "-i", "localhost,"]
+        return run(["ansible-pull", *pulled, "-l", "engines", "site.yml"], cwd=self.folder, env=environment)
+
     @property
     def document(self) -> dict[str, Any]:
         return dict(json.loads((self.reports / "report.json").read_text()))
