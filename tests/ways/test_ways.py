@@ -36,7 +36,7 @@ def test_rollout_is_the_same_in_each_way(row, tmp_path, start):
     check(row, tmp_path, start)
 
 
-def test_later_rollout_of_a_command_downloads_no_license_of_the_earlier(tmp_path, start):
+def test_later_rollout_leaves_the_license_of_the_earlier(tmp_path, start):
     server = start()
     way = Way({name: values[0] for name, values in WAYS.items()} | {"launcher": "site.yml"}, tmp_path, server)
     license = {"slb_license_dest": str(way.license)}
