@@ -99,6 +99,7 @@ class Interface(NamedTuple):
     state: Optional[str] = None
     connection: Optional[str] = None
     uuid: Optional[str] = None
+    altnames: Tuple[str, ...] = ()
 
     @property
     def is_offered(self) -> bool:
@@ -228,8 +229,9 @@ def _why_not_offered(each: Interface, seen: NetworkState) -> str:
 def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict[str, Reason], List[str]]:
     """Return the interfaces to adopt, the reason for each other one, and the items of ``wanted`` that fail the host.
 
-    ``wanted``: names, MAC addresses or shell patterns of them; none means each physical Ethernet device. An item
-    without wildcards fails the host if its interface is missing or skipped, unless the console offers it.
+    ``wanted``: names, also alternative ones, MAC addresses or shell patterns of them; none means each physical Ethernet
+    device. An item without wildcards fails the host if its interface is missing or skipped, unless the console offers
+    it.
     """
     chosen: List[Interface] = []
     reasons: Dict[str, Reason] = {}
@@ -242,7 +244,8 @@ def choose(seen: NetworkState, wanted: List[str]) -> Tuple[List[Interface], Dict
         if reason is None:
             chosen.append(each)
             continue
-        reasons[each.name] = reason
+        # The name that a person gave stands in the reason, too.
+        reasons[each.name] = (f"{reason[0]} (also named {item})", reason[1]) if item in each.altnames else reason
         if is_named(each, wanted) and not each.is_offered:
             failed.append(each.name)
     return chosen, reasons, failed
@@ -463,6 +466,7 @@ def _interface(link: Dict[str, Any], device: Optional[List[str]]) -> Interface:
         state=state or None,
         connection=connection or None,
         uuid=uuid or None,
+        altnames=tuple(link.get("altnames", [])),
     )
 
 
@@ -539,7 +543,8 @@ def _is_pattern(item: str) -> bool:
 
 
 def _meets(item: str, each: Interface) -> bool:
-    return fnmatch.fnmatchcase(each.name, item) or fnmatch.fnmatchcase(each.mac.lower(), item.lower())
+    named = any(fnmatch.fnmatchcase(name, item) for name in (each.name, *each.altnames))
+    return named or fnmatch.fnmatchcase(each.mac.lower(), item.lower())
 
 
 def _ip(*arguments: str) -> List[Dict[str, Any]]:

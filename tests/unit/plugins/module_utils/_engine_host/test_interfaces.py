@@ -261,6 +261,22 @@ def test_lease_that_overlaps_another_interface_is_named(host, lease, routes, ove
     assert overlap in found if overlap else found is None
 
 
+@pytest.mark.parametrize("item", ["enp0s9", "enp0s*", "ens9"])
+def test_interface_is_found_by_its_other_name(host, item):
+    links = [{**each, "altnames": ["enp0s9"]} if each.get("ifname") == "ens9" else each for each in LINKS]
+    (host / "address").write_text(json.dumps(links))
+    chosen, _reasons, failed = interfaces.choose(interfaces.gather_network(), [item])
+    assert ([each.name for each in chosen], failed) == (["ens9"], [])
+
+
+def test_reason_of_an_interface_has_both_names(host):
+    links = [{**each, "altnames": ["ethernet0"]} if each.get("ifname") == "ens10" else each for each in LINKS]
+    (host / "address").write_text(json.dumps(links))
+    _chosen, reasons, failed = interfaces.choose(interfaces.gather_network(), ["ethernet0"])
+    assert failed == ["ens10"]
+    assert "ethernet0" in reasons["ens10"][0]
+
+
 @pytest.mark.parametrize("file", ["/run/NetworkManager/system-connections/netplan-ens9", "/etc/NetworkManager/x"])
 def test_choose_skips_an_interface_with_a_profile_in_any_file(host, file):
     (host / "bindings").write_text(BINDINGS.format("ens9", "", "no"))
