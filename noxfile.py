@@ -23,7 +23,7 @@ CORES = {
 }
 # The oldest requests is the one of meta/requirements.txt.
 REQUESTS = {"oldest": ("requests==2.32.3", "urllib3==2.2.2"), "newest": ("requests",)}
-PACKAGES = ("pytest", "pytest-xdist", "jsonschema", "prometheus-client")
+PACKAGES = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "prometheus-client")
 
 nox.options.default_venv_backend = "uv"
 nox.options.error_on_missing_interpreters = True

@@ -552,6 +552,10 @@ def _ip(*arguments: str) -> List[Dict[str, Any]]:
     if program is None:
         raise FleetError("network_not_read", "Network not read: command ip missing.", "Install iproute2 on the host.")
     done = commands.attempt([program, "-json", *arguments], _IP_SECONDS)
+    if done.rc != 0:  # an interface that changes meanwhile, or a busy host, cuts its answer
+        done = commands.attempt([program, "-json", *arguments], _IP_SECONDS)
+    if done.is_killed:
+        raise FleetError("network_not_read", f"Network not read: ip silent for {_IP_SECONDS} s.", "Run again.")
     if done.rc != 0:
         raise FleetError("network_not_read", f"Network not read: {done.words}.", "Install iproute2 4.19 or later.")
     found: List[Dict[str, Any]] = json.loads(done.stdout.strip() or "[]")
