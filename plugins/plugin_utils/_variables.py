@@ -237,6 +237,9 @@ def _evaluate(variable: str, given: Any, task_vars: Mapping[str, Any], templar: 
         return None if is_empty(raw) else str(raw)
     try:
         value = decrypted(templar.template(raw))
+    except RecursionError:
+        cause = f"Variable {variable} not evaluated: it is nested too deeply."
+        raise FleetError("invalid_variable", cause, f"Correct {variable}.") from None
     except AnsibleError as error:
         cause, fix = explain(error, variable.removeprefix("slb_"), raw)
         fix = fix or f"Correct {variable}."
