@@ -135,6 +135,8 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         # Of a play whose hosts are not known yet, all within the limit, as Ansible has read it at its begin.
         left = set(known.get("ansible_play_hosts_all", found) if limit else found).intersection(found)
         if not left:
+            if len(split_host_pattern(given)) > 1:  # host_pattern_mismatch = error rejects all for one element
+                yield from self._find_unmatched(given, "", groups, named)
             there = visible(", ".join(sorted(set(groups) - {"all", "ungrouped"}))) or "none"
             within = f" within --limit {visible(limit)}" if limit else ""
             fix = f"Groups: {there}. Name the hosts with slb_hosts, or put them into the group engines."

@@ -84,8 +84,10 @@ def test_slow_regular_expression_is_rejected(lookup, slow):
         assert lookup.run([expression], {"groups": GROUPS}) == [expression]
 
 
+@pytest.mark.parametrize("mismatch", ["warning", "error"])
 @pytest.mark.parametrize("element", ["ghost", "!ghost", "gh*st", "~^gh"])
-def test_element_that_matches_no_host_is_rejected(lookup, element):
+def test_element_that_matches_no_host_is_rejected(monkeypatch, lookup, element, mismatch):
+    monkeypatch.setattr(constants, "HOST_PATTERN_MISMATCH", mismatch)
     known = {"groups": GROUPS, "ansible_play_hosts_all": ["edge-1"]}
     with pytest.raises(AnsibleError, match=r"Element .* of slb_hosts matches no host"):
         lookup.run([f"edge-1,{element}"], known)
