@@ -11,8 +11,8 @@ from dataclasses import asdict
 from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import (
     check_approved_plan,

@@ -70,7 +70,7 @@ from ansible.plugins.callback import CallbackBase
 from ansible.utils.color import stringc
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import expand_home
+from ansible_collections.slb.fleet.plugins.module_utils._values import expand_home
 from ansible_collections.slb.fleet.plugins.plugin_utils._approved_plan import read_approved_plan
 from ansible_collections.slb.fleet.plugins.plugin_utils._limit import remember
 from ansible_collections.slb.fleet.plugins.plugin_utils._report import recorder as recording

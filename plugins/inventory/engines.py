@@ -106,7 +106,7 @@ except ImportError:  # before ansible-core 2.19
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     ARGUMENTS,
@@ -116,6 +116,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
     fetch_engines,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import read_address
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import decrypted, explain

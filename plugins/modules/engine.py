@@ -155,7 +155,6 @@ from typing import Any, Dict, List, Optional
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import install
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid, read_number
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import EXISTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
@@ -165,6 +164,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid, read_number
 
 ARGUMENTS = {
     **install.ARGUMENTS,

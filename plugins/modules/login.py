@@ -65,9 +65,9 @@ from typing import Any, Dict
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS as ARGUMENTS,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import invalid
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client, run_client_module
 from ansible_collections.slb.fleet.plugins.module_utils._result import Result
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 
 
 def operation(client: Client, options: Dict[str, Any], check_mode: bool) -> Result:

@@ -14,12 +14,7 @@ from typing import Any
 from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
-    Connection,
-    OptionError,
-    missing,
-    normalize_base_url,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, normalize_base_url
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import (
     EngineList,
     Listing,
@@ -27,6 +22,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine as InstallRequest
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Meanings
+from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError, missing
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
 from ansible_collections.slb.fleet.plugins.plugin_utils._decision import Plan, decide
 from ansible_collections.slb.fleet.plugins.plugin_utils._listed import Listed, listed

@@ -18,7 +18,7 @@ from ansible.plugins.action import ActionBase
 
 from ansible_collections.slb.fleet.plugins.module_utils._causes import find_cause
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Options
+from ansible_collections.slb.fleet.plugins.module_utils._values import Options
 from ansible_collections.slb.fleet.plugins.module_utils._visible import visible
 from ansible_collections.slb.fleet.plugins.plugin_utils._facts import ALWAYS, RETURNED, check
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import Spec, given_options, raw_arguments, refuse_facts

@@ -15,13 +15,9 @@ from ansible.module_utils.common.parameters import remove_values, sanitize_keys
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import secret_forms
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
-    Connection,
-    OptionError,
-    Options,
-    secrets_of,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, secrets_of
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError, Options
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults
 from ansible_collections.slb.fleet.plugins.plugin_utils._run_cache import RunCache

@@ -13,8 +13,8 @@ from typing import Any
 from ansible.module_utils.errors import AnsibleFallbackNotFound
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
-    CONNECTION_ARGUMENTS,
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.module_utils._values import (
     OptionError,
     Options,
     invalid,

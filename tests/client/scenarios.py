@@ -30,12 +30,13 @@ from fake_node import (
 )
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, Options
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import EngineList, fetch_engines
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.license import download_license
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import boot_time
+from ansible_collections.slb.fleet.plugins.module_utils._values import Options
 
 LIST = "/console/engines"
 ENGINE_LIST = {
@@ -213,7 +214,7 @@ CONNECTIONS = [
         node={"greetings": [lambda raw_socket: [*iter(lambda: raw_socket.recv(65536), b"")]]},
     ),
     *(
-        Scenario(f"TLS alert {number}", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), connections=1, node={"greetings": [_alert(number)] * 2})
+        Scenario(f"TLS alert {number}", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), node={"greetings": [_alert(number)] * 2})
         for number in (40, 70, 71)
     ),
     Scenario("client certificate", "engine", outcome="requested", options=CLIENT_CERT, node={"client_ca": "{ca}"}),
@@ -239,7 +240,7 @@ CONNECTIONS = [
     Scenario("proxy", "engine", outcome="requested", proxy={}, environment={"https_proxy": "{proxy}"}),
     Scenario("proxy with TLS", "engine", outcome="requested", proxy={"tls": True}, environment={"HTTPS_PROXY": "{proxy}"}),
     Scenario(
-        "proxy without TLS called https", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0), connections=1,
+        "proxy without TLS called https", "login", code=UNAVAILABLE, cause="TLS", seen=(0, 0),
         node={"greetings": [_greet(b"HTTP/1.1 400 B\r\n\r\n")] * 2}, environment={"https_proxy": "https://127.0.0.1:{port}"},
     ),
     Scenario(
@@ -638,7 +639,7 @@ ADVICE_OF_SCENARIO: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "other name": (("tls_fingerprint",), ("ca_path", "clock")),
     "plain HTTP": (("base_url", "port"), ("proxy",)),
     "proxy socks5://user:pr0xy-pass@127.0.0.1:9": (("HTTP proxy", "no_proxy"), ("base_url",)),
-    "proxy without TLS called https": (("https_proxy", "http://"), ()),
+    "proxy without TLS called https": (("https_proxy",), ()),
     "proxy that answers 407": (("https_proxy", "no_proxy"), ()),
     "session that ended, 500": ((), ("path", "slb_engine_list")),
     "TLS alert 40": (("client_cert",), ("proxy",)),

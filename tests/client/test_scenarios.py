@@ -77,7 +77,8 @@ def test_scenario(scenario, start, authority, certificates, monkeypatch):
 def test_each_failure_has_advice():
     known = set(re.findall(r"^## (\w+)$", (ROOT / "docs/reference/messages.md").read_text(), re.MULTILINE))
     written = set()
-    for file in (ROOT / "plugins/module_utils/_management_node").glob("*.py"):
+    folder = ROOT / "plugins/module_utils"
+    for file in (folder / "_values.py", *(folder / "_management_node").glob("*.py")):
         nodes = [*ast.walk(ast.parse(file.read_text()))]
         words = {id(each) for node in nodes if isinstance(node, ast.Set) for each in node.elts}  # of answers
         written |= {node.value for node in nodes if isinstance(node, ast.Constant) and id(node) not in words}

@@ -36,6 +36,15 @@ PUBLIC = [
 ]
 
 
+def test_templates_use_tests_that_each_ansible_core_has():
+    """Of those that a role or a playbook may use, not ``timedout``: it is newer than the oldest ansible-core."""
+    texts = [file.read_text() for folder in ("roles", "playbooks") for file in (ROOT / folder).rglob("*.yml")]
+    expressions = [part for text in texts for part in re.findall(r"\{\{.*?\}\}|when:.*", text, re.DOTALL)]
+    used = {name for each in expressions for name in re.findall(r"\bis (?:not )?(\w+)", each)}
+    assert "timedout" not in used
+    assert {"defined", "failed", "skipped"} <= used
+
+
 def documentation(path):
     """Return the documentation of a plugin or module with its fragments, the examples and the return values."""
     if path.suffix == ".yml":

@@ -30,7 +30,10 @@ _HTML = re.compile(  # no other tag: a license may be XML
     r"|center|table|span|br)\b",
     re.IGNORECASE,
 )
-_NOT_VISIBLE = re.compile(r"<(script|style)\b.*?</\1[^<>]*>?|<!--.*?-->|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+# One without an end hides the rest of the page.
+_NOT_VISIBLE = re.compile(
+    r"<(script|style)\b(?:.*?</\1[^<>]*>?|.*)|<!--(?:.*?-->|.*)|<[^<>]*>", re.IGNORECASE | re.DOTALL
+)
 _PASSWORD_FIELD = re.compile(r"<input\b[^<>]{0,300}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _SECRET_NAME = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|csrf|ticket|credential|key$|sid$|sign", re.I)
 _SECRET_PAIR = re.compile(r"([?&;]([^\s=&?;#]{1,100})=)([^\s&;#\"'<>]+)")

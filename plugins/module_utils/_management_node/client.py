@@ -40,7 +40,7 @@ LOGIN_PATH = "/account/login/"
 _FIRST_PAUSE, _MAX_PAUSE = 1.0, 30.0  # seconds
 _LOGIN_PAUSE = (1.0, 3.0)  # seconds, at random
 _MAX_LOGINS = 3  # in a row whose sessions serve no call
-_MAX_SENT = {"GET": 6, "POST": 2}
+_MAX_SENT = {"GET": 6, "POST": 3}
 _AGAIN = (contract.OVER, contract.NEW_TOKEN)
 _MAX_CHANGES = 2  # of the session id within a login; then the calls of a run are made one at a time
 _CHANGING = ("sessionid", "csrftoken")
@@ -146,19 +146,23 @@ class Client:
         """Return the answer to ``request`` that the contract leaves to its caller. Redirects are not followed.
 
         If the session has ended, take the newest one of the run, or log in, and send the request again: an install
-        request once at most. Raises FleetError, NoAnswerError if the request may have arrived.
+        request with each of these once at most. Raises FleetError, NoAnswerError if the request may have arrived.
         """
         session = self.log_in()
         with self._store.calling(alone=session.changes >= _MAX_CHANGES):
             answer, row, session = self._call_once(request, self._newest(session))
+        is_last = False
         for _number in range(1, _MAX_SENT[request.method]):
-            if row.meaning not in _AGAIN:
+            if row.meaning not in _AGAIN or is_last:
                 break
-            if row.meaning == contract.OVER and self._newest(session).id == session.id:
-                # Another worker may be about to keep a newer one, another run of this user about to end its call.
-                time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
+            # The first worker logs in; the others wait for this lock and take its session at once.
             with self._store.calling(alone=True):
-                ended, session = answer, self._next_session(session, request, answer, row)
+                if row.meaning == contract.OVER and self._newest(session).id == session.id:
+                    # Another run of this user may be about to end its call.
+                    time.sleep(random.uniform(*_LOGIN_PAUSE))  # noqa: S311
+                ended, newest = answer, self._newest(session)
+                session = self._next_session(session, request, answer, row)
+                is_last = request.method == "POST" and (row.meaning == contract.NEW_TOKEN or session.id != newest.id)
                 try:
                     answer, row, session = self._call_once(request, session)
                 except FleetError as error:
@@ -234,10 +238,8 @@ class Client:
             return answer, row, session  # without its cookies: they are of no login
         changed = {name: cookies.get(name) for name in {*cookies, *session.cookies}}
         changed = {name: value for name, value in changed.items() if value != session.cookies.get(name)}
-        is_no_service = row.meaning in (contract.UNAVAILABLE, contract.REDIRECT) or answer.status in (
-            403,
-            *range(500, 600),
-        )
+        is_no_service = answer.status == 403 or answer.status >= 500
+        is_no_service |= row.meaning in (contract.UNAVAILABLE, contract.REDIRECT)
         has_served = session.has_served or not is_no_service
         token = session.cookies.get("csrftoken")
         if changed or has_served != session.has_served:
@@ -289,18 +291,12 @@ class Client:
             error = self._rejected(request, answer)
             self._store.reject(error)
             return error
-        return FleetError(
-            "session_replaced",
-            f"Sessions of {self.connection.username[:40]!r} end at once: {request.shown_path} answered "
-            f"{self.describe(answer)}.",
-            "Use a user of its own for Ansible, and check its rights. Have a balancer keep each client on one node."
-            + (
-                ""
-                if session.is_accepted or session.is_stated
-                else " The login stated nothing: check the password, too."
-            ),
-            status_code=answer.status,
-        )
+        fix = "Use a user of its own for Ansible, and check its rights. Have a balancer keep each client on one node."
+        if not (session.is_accepted or session.is_stated):
+            fix += " The login stated nothing: check the password, too."
+        summary = f"Sessions of {self.connection.username[:40]!r} end at once: {request.shown_path} answered "
+        summary += f"{self.describe(answer)}."
+        return FleetError("session_replaced", summary, fix, status_code=answer.status)
 
     def _rejected(
         self, request: Request, answer: Answer, message: str | None = None, *, is_stated: bool = False
@@ -344,7 +340,8 @@ class Client:
                 answer = self._transport.exchange(
                     request, cookies, min(self.connection.timeout, end - time.monotonic())
                 )
-                case = self._case(request, answer, cookies, has_served)
+                has_session, url = "sessionid" in cookies, self.url(request)
+                case = Case(request.call, answer, url, request.own, has_session=has_session, has_served=has_served)
                 row = judge(case)
                 is_broken = request.method == "GET" and bool(answer.defect) and len(answer.body) < request.limit
                 is_repeatable, pause = row.is_repeated or is_broken, max(pause, retry_after(answer))
@@ -360,17 +357,6 @@ class Client:
             self._secrets |= find_tokens(dict(answer.members))
         self._secrets.update(value for value in cookies.values() if len(value) >= _LEAST_COOKIE)
         return answer, row, case
-
-    def _case(self, request: Request, answer: Answer, cookies: Mapping[str, str], has_served: bool) -> Case:
-        own = [str(value) for key, value in (request.body or {}).items() if key in ("name", "manage_ip")]
-        return Case(
-            request.call,
-            answer,
-            url=self.url(request),
-            own=tuple(own),
-            has_session="sessionid" in cookies,
-            has_served=has_served,
-        )
 
 
 def run_client_module(

@@ -259,7 +259,7 @@ ROWS: tuple[Row, ...] = (
         "install: `unknown`)", OVER,
         lambda c: ((c.status == 401 and not c.may_be_accepted) or c.leads_to_login
                    or (c.is_login_page and c.call != "install")),
-        "the session is over: log in, call again; an install is sent once more at most"),
+        "the session is over: call again in a newer one of the run, or log in; an install once in each"),
     Row("GET", "another page, in a session that has served", OVER, lambda c: c.is_page and c.has_served,
         "the session may be over: log in once, call again"),
     Row("GET", "another page; 429, 502, 503, 504", UNAVAILABLE, lambda c: c.is_page or c.status in _BUSY,

@@ -23,17 +23,17 @@ from urllib.parse import parse_qsl, quote, unquote_plus
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
-    CONNECTION_ARGUMENTS,
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
+from ansible_collections.slb.fleet.plugins.module_utils._values import (
     invalid,
     missing,
     read_boolean,
     read_number,
     require_text,
 )
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
 
 STATES = ("running", "deploying", "failed")
 UNMAPPED = "unmapped"

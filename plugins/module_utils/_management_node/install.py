@@ -13,13 +13,7 @@ from typing import Any
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
-    CONNECTION_ARGUMENTS,
-    invalid,
-    read_boolean,
-    read_number,
-    require_text,
-)
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import (
     PORT_IN_USE,
@@ -29,6 +23,12 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.contrac
     judge,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import NoAnswerError, Request
+from ansible_collections.slb.fleet.plugins.module_utils._values import (
+    invalid,
+    read_boolean,
+    read_number,
+    require_text,
+)
 
 INSTALL_PATH = "/system/add_slb_engine/"
 

@@ -48,10 +48,11 @@ else:
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, invalid
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Call
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
+from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 
 ANSWER_LIMIT = 1024 * 1024  # bytes
 
@@ -83,6 +84,11 @@ class Request:
     body: Mapping[str, Any] | None = field(default=None, repr=False)
     limit: int = ANSWER_LIMIT
     send_by: float | None = None
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The name and the address in an install request."""
+        return tuple(str(value) for key, value in (self.body or {}).items() if key in ("name", "manage_ip"))
 
     @property
     def shown_path(self) -> str:
@@ -188,17 +194,13 @@ class Transport:
         elif find_proxy(place, os.environ).url:
             place += " (through the proxy of the environment)"
             fix = f"Check {called('base_url')} and https_proxy, or add the management node to no_proxy."
-        reason = "" if line.is_over else _tls_reason(error, is_sent=line.is_sent)
-        if reason:
-            fix = f"Check that the port in {called('base_url')} answers with TLS 1.2 or later, and set "
-            fix += f"{called('client_cert')} if the management node requires a certificate."
-            if not line.is_sent and find_proxy(self.connection.base_url, os.environ).url.startswith("https:"):
-                fix = f"Set https_proxy to an address with http:// if the proxy does not use TLS. Else: {fix}"
+        if cause.startswith("TLS failed"):
+            fix += f" The port has to answer with TLS 1.2 or later; set {called('client_cert')} if it asks for one."
         if isinstance(error, _ProxyError):
             cause, fix = str(error), "Set https_proxy to an HTTP proxy, or add the management node to no_proxy."
         summary = f"Management node unavailable: {place}: {cause}."
         failure = NoAnswerError(request, line.is_sent, "management_node_unavailable", summary, fix)
-        failure.is_permanent = bool(reason) or isinstance(error, _ProxyError)
+        failure.is_permanent = isinstance(error, _ProxyError)
         return failure
 
     def _untrusted(self, complaint: str) -> FleetError:
@@ -436,50 +438,39 @@ def _read(raw: Any, limit: int) -> tuple[bytes, str]:
         return b"", "the body has more than one content coding"
     if codings and codings[0] not in ("gzip", "x-gzip", "deflate"):
         return b"", f"the body has the unknown content coding {show(codings[0], 20)!r}"
-    body, decoder = bytearray(), _Decoder(limit) if codings else None
+    body = bytearray()
     try:
         while block := raw.read1(_BLOCK, decode_content=False):
-            body += decoder.decode(block) if decoder else block
+            body += block
             if len(body) > limit:
-                return bytes(body[:limit]), f"the body is larger than {limit} bytes"
+                break
+        content = _decompress(bytes(body), limit) if codings else bytes(body)
     except (HTTPError, HTTPException, OSError, ValueError, zlib.error):
-        return bytes(body), f"the body is incomplete after {len(body)} bytes"
-    is_cut = decoder is not None and decoder.is_within
-    return bytes(body), f"the body is incomplete after {len(body)} bytes" if is_cut else ""
+        return b"" if codings else bytes(body), f"the body is incomplete after {len(body)} bytes"
+    return content[:limit], f"the body is larger than {limit} bytes" if len(content) > limit else ""
 
 
-class _Decoder:
-    """Decodes gzip of any number of members, and deflate with and without the header of zlib.
+def _decompress(body: bytes, limit: int) -> bytes:
+    """Return the content of gzip of any number of members, or of deflate with or without the header of zlib.
 
-    The decoders of urllib3 do not report a body that ends too early. ``is_within``: whether it has no end yet.
+    It has not much more than ``limit`` bytes. Raises ValueError or zlib.error for a body that ends too early, which the
+    decoders of urllib3 do not report.
     """
-
-    def __init__(self, limit: int) -> None:
-        self._limit, self._member, self.is_within = limit, zlib.decompressobj(zlib.MAX_WBITS | 32), False
-        self._is_first, self._held = True, b""
-
-    def decode(self, block: bytes) -> bytes:
-        """Return the decoded block, not much more than the limit. Raises zlib.error."""
-        content, block = b"", self._held + block
-        if self._is_first and len(block) < 2:  # too short to show a header
-            self._held, self.is_within = block, True
-            return b""
-        self._held = b""
-        while block and len(content) <= self._limit:
-            if not self.is_within and not self._is_first:
-                block = block.lstrip(b"\0")  # padding between and behind members
-                if not block:
-                    break
-                self._member = zlib.decompressobj(zlib.MAX_WBITS | 32)
-            try:
-                content += self._member.decompress(block, self._limit + 1)
-            except zlib.error:
-                if not self._is_first:
-                    raise
-                self._member = zlib.decompressobj(-zlib.MAX_WBITS)
-                content += self._member.decompress(block, self._limit + 1)
-            self._is_first, self.is_within, block = False, not self._member.eof, self._member.unused_data
-        return content
+    content = b""
+    while body and len(content) <= limit:
+        member = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        try:
+            part = member.decompress(body, limit + 1)
+        except zlib.error:
+            if content:
+                raise
+            member = zlib.decompressobj(-zlib.MAX_WBITS)
+            part = member.decompress(body, limit + 1)
+        content += part
+        if not member.eof and len(content) <= limit:
+            raise ValueError
+        body = member.unused_data.lstrip(b"\0")  # padding between and behind members
+    return content
 
 
 def retry_after(answer: Answer) -> float:
@@ -495,17 +486,6 @@ def _certificate_complaint(error: BaseException) -> str:
     for cause in _chain(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             return show(str(cause.verify_message or "it cannot be verified"), 80).rstrip(".")
-    return ""
-
-
-def _tls_reason(error: BaseException, *, is_sent: bool) -> str:
-    """Return the reason of OpenSSL for a failure that no retry changes, empty for any other failure."""
-    for cause in _chain(error):
-        if isinstance(cause, ssl.SSLError) and not isinstance(cause, (ssl.SSLEOFError, ssl.SSLZeroReturnError)):
-            reason = str(cause.reason or "")
-            # With TLS 1.3, a client learns after its first byte that its certificate is not accepted.
-            if reason and "EOF" not in reason and (not is_sent or re.search("ALERT.*(CERTIFICATE|UNKNOWN_CA)", reason)):
-                return reason
     return ""
 
 

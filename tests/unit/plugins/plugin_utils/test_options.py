@@ -8,8 +8,8 @@ from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetErro
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
     Connection,
-    missing,
 )
+from ansible_collections.slb.fleet.plugins.module_utils._values import missing
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import given_options, refuse_facts
 from ansible_collections.slb.fleet.plugins.plugin_utils._variables import trust_as_template
 

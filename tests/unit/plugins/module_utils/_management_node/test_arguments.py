@@ -11,10 +11,9 @@ from ansible_collections.slb.fleet.plugins.module_utils._management_node.argumen
     CONNECTION_ARGUMENTS,
     SECRET_OPTIONS,
     Connection,
-    from_environment,
-    read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine
+from ansible_collections.slb.fleet.plugins.module_utils._values import from_environment, read_value
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
