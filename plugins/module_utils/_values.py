@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import difflib
+import json
 import math
 import os
 import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +150,27 @@ def read_value(option: str, rules: Mapping[str, Any], value: Any) -> Any:
             raise invalid(option, "an entry is empty", "Remove the empty entry.")
         return texts
     return value
+
+
+def read_mapping(option: str, value: Any, keys: Iterable[str]) -> Mapping[str, Any]:
+    """Return ``value``, a mapping or the JSON of one, whose keys are among ``keys``. Raises OptionError."""
+    if isinstance(value, str) and value.strip():
+        with contextlib.suppress(ValueError):  # a survey and the command line give JSON as text
+            value = json.loads(value)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        raise missing(option)
+    if not isinstance(value, Mapping):
+        raise invalid(option, "it is not a mapping", f"Set its keys: {', '.join(keys)}.")
+    for key in value:
+        if key not in keys:
+            raise invalid(option, f"{str(key)[:40]!r} is not a key of it", near_key(str(key), keys))
+    return value
+
+
+def near_key(key: str, keys: Iterable[str]) -> str:
+    """Return the fix for a key that is unknown."""
+    near = difflib.get_close_matches(key, list(keys), 1)
+    return f"Did you mean {near[0]}?" if near else f"Use {', '.join(keys)}."
 
 
 def from_environment(*names: str) -> str:

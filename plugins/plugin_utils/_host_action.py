@@ -187,6 +187,9 @@ def _declared(module: str, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys that the module may return. Raises FleetError if a value has a wrong type or size."""
     schema = {**ALWAYS, **RETURNED[module]}
     declared = {name: _cleaned(answer[name], _DEEPEST) for name in schema if name in answer}
+    if isinstance(answer.get("warnings"), list):
+        # Newer versions of Ansible have objects here, which they keep and show themselves.
+        declared["warnings"] = _cleaned([text for text in answer["warnings"] if isinstance(text, str)], _DEEPEST)
     check(declared, schema)
     return declared
 

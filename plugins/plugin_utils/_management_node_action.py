@@ -14,9 +14,9 @@ from ansible.errors import AnsibleConnectionFailure, AnsibleError
 from ansible.module_utils.common.parameters import remove_values, sanitize_keys
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import secret_forms
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection, secrets_of
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import secret_forms, secrets_of
 from ansible_collections.slb.fleet.plugins.module_utils._values import OptionError, Options
 from ansible_collections.slb.fleet.plugins.plugin_utils._host_action import HostAction
 from ansible_collections.slb.fleet.plugins.plugin_utils._options import with_defaults

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,6 +18,7 @@ from ansible_collections.slb.fleet.plugins.module_utils._values import (
     Options,
     invalid,
     missing,
+    near_key,
     read_value,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._visible import in_short
@@ -67,9 +67,7 @@ def given_options(
     """
     for option in arguments:
         if option not in spec:
-            near = difflib.get_close_matches(option, list(spec), 1)
-            fix = f"Did you mean {near[0]}?" if near else f"Use {', '.join(sorted(spec))}."
-            raise invalid(option[:40], "it is unknown", fix)
+            raise invalid(option[:40], "it is unknown", near_key(option, sorted(spec)))
     given = Options({}, {})
     for option, rules in spec.items():
         name, value = _of_the_task(arguments.get(option), raw.get(option), variables)

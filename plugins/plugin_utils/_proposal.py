@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import mask_query, names_secret
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.engine_list import STATES, TOTALS, comparable
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query, names_secret
 
 _DEPTH, _OBJECT_DEPTH = 6, 4
 _MAX_LISTS, _MAX_KEYS, _MAX_NUMBERS, _MAX_WORDS, _MAX_SHOWN, _MAX_PAIRED = 200, 100, 1000, 8, 12, 10

@@ -22,9 +22,9 @@ from ansible.module_utils.errors import AnsibleFallbackNotFound
 from ansible.utils.vars import load_extra_vars
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import CREDENTIALS
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._values import (
     OptionError,
     from_environment,

@@ -13,10 +13,11 @@ from scenarios import run
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import client as client_module
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import transport
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine, request_install
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask
 
 
 def options(node, **more):

@@ -8,13 +8,13 @@ from __future__ import annotations
 import html
 import json
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import mktime_tz, parsedate_tz
 from functools import cached_property
 from typing import Any
-from urllib.parse import quote, quote_plus, unquote_plus
+
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask, names_secret
 
 MESSAGE_LENGTH = 300
 """Maximum number of characters of a message that is shown."""
@@ -35,11 +35,6 @@ _NOT_VISIBLE = re.compile(
     r"<(script|style)\b(?:.*?</\1[^<>]*>?|.*)|<!--(?:.*?-->|.*)|<[^<>]*>", re.IGNORECASE | re.DOTALL
 )
 _PASSWORD_FIELD = re.compile(r"<input\b[^<>]{0,300}\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
-_SECRET_NAME = re.compile(r"token|secret|session|cookie|passw|pwd|auth|jwt|csrf|ticket|credential|key$|sid$|sign", re.I)
-_SECRET_PAIR = re.compile(r"([?&;]([^\s=&?;#]{1,100})=)([^\s&;#\"'<>]+)")
-_SHORT = 8  # characters of a secret that is masked only as a whole word: "en" is part of many
-_DECODINGS = 4
-_HIDDEN = "(not shown: it spells a secret)"
 
 
 @dataclass(frozen=True)
@@ -115,11 +110,6 @@ class Answer:
         return " ".join(text.split()) or ("binary data" if self.body.strip() and not self.text else "")
 
 
-def names_secret(name: str) -> bool:
-    """Return whether a key of JSON, or a parameter in a URL, has the name of a secret."""
-    return bool(_SECRET_NAME.search(name))
-
-
 def find_texts(value: Any) -> Iterator[str]:
     """Yield the texts in a JSON value in order, without those whose key names a secret."""
     pending = [value]
@@ -133,20 +123,6 @@ def find_texts(value: Any) -> Iterator[str]:
             pending += reversed(item)
 
 
-def find_tokens(value: Any) -> set[str]:
-    """Return the long words in a JSON value that stand below a key that names a secret."""
-    pending, tokens = [(value, False)], set[str]()
-    while pending:
-        item, is_secret = pending.pop()
-        if isinstance(item, dict):
-            pending += [(each, is_secret or names_secret(key)) for key, each in item.items()]
-        elif isinstance(item, list):
-            pending += [(each, is_secret) for each in item]
-        elif is_secret and isinstance(item, str):
-            tokens |= {word for word in item.split() if len(word) >= _SHORT and not word.isalpha()}
-    return tokens
-
-
 def show_answer(answer: Answer, message: str, secrets: Iterable[str]) -> str:
     """Return status and message of ``answer`` without ``secrets``, as in 'HTTP 503: maintenance'."""
     secrets = list(secrets)
@@ -157,61 +133,6 @@ def show_answer(answer: Answer, message: str, secrets: Iterable[str]) -> str:
     wait = answer.headers.get("Retry-After", "")[:30]
     wait = f" (retry after {show(mask(wait, secrets))})" if wait and answer.status in (429, 502, 503, 504) else ""
     return f"HTTP {answer.status}{wait}{f': {text}' if text else ''}".rstrip(".")
-
-
-def mask(text: str, secrets: Iterable[str]) -> str:
-    """Return ``text`` without ``secrets``, as they are and as JSON, HTML, a URL and Base64 write them.
-
-    A text that still spells one, however it is encoded or split, is not returned at all.
-    """
-    text, known = mask_query(text), set(filter(None, secrets))
-    for form in sorted(secret_forms(known), key=len, reverse=True):
-        is_short = len(form) <= _SHORT
-        pattern = rf"(?<!\w){re.escape(form)}(?!\w)" if is_short else re.escape(form)
-        text = re.sub(pattern, "********", text)
-    coded = {b64encode(each.encode("utf-8", "surrogatepass")).decode() for each in known}
-    spelt, decoded = {each for each in map(_squeeze, known | coded) if _is_telling(each)}, text
-    for _time in range(_DECODINGS if spelt else 0):
-        if any(each in _squeeze(decoded) for each in spelt):
-            return _HIDDEN
-        decoded = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), decoded)
-        decoded = unquote_plus(html.unescape(decoded))
-    return text
-
-
-def _squeeze(text: str) -> str:
-    return "".join(filter(str.isalnum, text))
-
-
-def _is_telling(letters: str) -> bool:
-    """Return whether letters and digits are enough to recognize a secret: "engine" is, "log" may be anything."""
-    return len(letters) >= 6 or (len(letters) >= 4 and not letters.isalpha() and not letters.isdigit())
-
-
-def secret_forms(secrets: Iterable[str]) -> set[str]:
-    """Return each secret as it is, and as JSON, HTML, a URL and Base64 write it."""
-    forms: set[str] = set()
-    for secret in filter(None, secrets):
-        octets = secret.encode("utf-8", "surrogatepass")
-        urls = {quote(octets), quote(octets, safe=""), quote_plus(octets)}
-        urls |= {re.sub("%..", lambda match: match[0].lower(), url) for url in urls}
-        forms |= {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1], *urls}
-        forms |= {html.escape(secret), b64encode(octets).decode(), b64encode(octets).decode().rstrip("=")}
-        forms.add(b64encode(octets, altchars=b"-_").decode().rstrip("="))
-    return forms
-
-
-def mask_query(text: str) -> str:
-    """Return ``text`` without the values of parameters in URLs whose names are those of secrets."""
-    return _SECRET_PAIR.sub(
-        lambda found: f"{found[1]}********" if names_secret(unquote_plus(found[2])) else found[0], text
-    )
-
-
-def query_secrets(url: str) -> list[str]:
-    """Return the values of parameters of ``url`` whose names are those of secrets."""
-    found = _SECRET_PAIR.finditer(url)
-    return [unquote_plus(pair[3]) for pair in found if names_secret(unquote_plus(pair[2]))]
 
 
 def show(text: str, length: int = MESSAGE_LENGTH) -> str:

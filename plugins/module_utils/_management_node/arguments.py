@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import base64
-import contextlib
 import ipaddress
 import math
 import os
@@ -18,6 +16,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_OPTIONS
 from ansible_collections.slb.fleet.plugins.module_utils._values import (
     ENVIRONMENT,
     OptionError,
@@ -47,8 +46,6 @@ CONNECTION_ARGUMENTS: dict[str, dict[str, Any]] = {
 }
 for _option, _names in ENVIRONMENT.items():
     CONNECTION_ARGUMENTS[_option]["fallback"] = (from_environment, _names)
-_LEAST_WORD = 8  # characters of a word of a header that is a secret of its own
-SECRET_OPTIONS = ("password", "sessionid")
 
 _MAX_CALL = 300  # seconds
 _SESSION = re.compile(r"[!#-+\--:<-\[\]-~]+")  # the characters of a cookie's value, RFC 6265
@@ -208,27 +205,6 @@ def _read_headers(value: Any) -> dict[str, str]:
         if not _HEADER_VALUE.fullmatch(text):
             raise invalid("headers", f"the value of {name[:40]} is not one line of ASCII", "Correct the value.")
     return {str(name): str(text) for name, text in value.items()}
-
-
-def secrets_of(options: Mapping[str, Any]) -> list[str]:
-    """Return the secret texts among ``options``."""
-    headers = options.get("headers")
-    return [
-        *(str(options.get(option) or "") for option in SECRET_OPTIONS),
-        *(header_secrets(headers) if isinstance(headers, Mapping) else ()),
-    ]
-
-
-def header_secrets(headers: Mapping[str, Any]) -> list[str]:
-    """Return the values of ``headers``, and their longer words: an answer may repeat the token of a value alone."""
-    values = [str(value) for value in headers.values()]
-    # A Basic header has user and password in Base64; an answer may repeat them as text.
-    for value in list(values):
-        with contextlib.suppress(ValueError):
-            kind, _blank, coded = value.partition(" ")
-            decoded = base64.b64decode(coded, validate=True).decode() if kind.lower() == "basic" else ""
-            values += [part for part in (decoded, decoded.partition(":")[2]) if part]
-    return values + [word for value in values for word in re.split(r"[\s,;=\"]+", value) if len(word) >= _LEAST_WORD]
 
 
 def _normalize_host(host: str, *, is_address: bool) -> str:

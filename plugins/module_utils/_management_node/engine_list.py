@@ -9,7 +9,6 @@ The list verifies engines that it shows as running. An engine is known to be mis
 from __future__ import annotations
 
 import contextlib
-import difflib
 import ipaddress
 import json
 import re
@@ -22,15 +21,17 @@ from urllib.parse import parse_qsl, quote, unquote_plus
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node import contract
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import CONNECTION_ARGUMENTS
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.client import Client
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Case, judge
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.transport import Request
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._values import (
     invalid,
     missing,
     read_boolean,
+    read_mapping,
     read_number,
     require_text,
 )
@@ -100,12 +101,7 @@ class EngineList:
     @classmethod
     def from_option(cls, value: Any) -> EngineList:
         """Return the configured list. ``value``: a mapping, or its JSON. Raises FleetError."""
-        given = _read_mapping(value)
-        for key in given:
-            if key not in ENGINE_LIST_OPTIONS:
-                near = difflib.get_close_matches(str(key), list(ENGINE_LIST_OPTIONS), 1)
-                fix = f"Did you mean {near[0]}?" if near else f"Use {', '.join(ENGINE_LIST_OPTIONS)}."
-                raise invalid("engine_list", f"{str(key)[:40]!r} is not a key of it", fix)
+        given = read_mapping("engine_list", value, ENGINE_LIST_OPTIONS)
         values = {key: _read_value(key, rules, given.get(key)) for key, rules in ENGINE_LIST_OPTIONS.items()}
         words: dict[str, str] = {}
         for state in STATES:
@@ -353,17 +349,6 @@ def _check_path(path: str) -> None:
     if not path.startswith("/") or path.startswith("//") or "#" in path:
         fix = "Set the path of the request, such as /api/engines?page_size=1000."
         raise invalid("engine_list.path", "it is not a path without '#'", fix)
-
-
-def _read_mapping(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, str) and value.strip():
-        with contextlib.suppress(ValueError):  # a survey and the command line give JSON as text
-            value = json.loads(value)
-    if value in (None, "") or (isinstance(value, str) and not value.strip()):
-        raise missing("engine_list")
-    if not isinstance(value, Mapping):
-        raise invalid("engine_list", "it is not a mapping", f"Set its keys: {', '.join(ENGINE_LIST_OPTIONS)}.")
-    return value
 
 
 def _read_value(key: str, rules: Mapping[str, Any], value: Any) -> Any:

@@ -47,11 +47,12 @@ else:
     _IMPORT_ERROR = "" if is_new else "requests 2.32.3 and urllib3 2.2.2 are needed"
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
-from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, mask_query, show
+from ansible_collections.slb.fleet.plugins.module_utils._management_node.answer import Answer, show
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import Connection
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.contract import Call
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.cookies import update_cookies
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.proxies import find_proxy
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import mask_query
 from ansible_collections.slb.fleet.plugins.module_utils._values import invalid
 
 ANSWER_LIMIT = 1024 * 1024  # bytes

@@ -1,19 +1,16 @@
 """The connection options and those of an engine: accepted values, and errors before anything is sent."""
 
 import datetime
-import os
-import traceback
 
 import pytest
 
 from ansible_collections.slb.fleet.plugins.module_utils._errors import FleetError
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.arguments import (
     CONNECTION_ARGUMENTS,
-    SECRET_OPTIONS,
     Connection,
 )
 from ansible_collections.slb.fleet.plugins.module_utils._management_node.install import Engine
-from ansible_collections.slb.fleet.plugins.module_utils._values import from_environment, read_value
+from ansible_collections.slb.fleet.plugins.module_utils._secrets import SECRET_OPTIONS
 
 GOOD = {"base_url": "https://console.example", "username": "admin", "password": "01234567"}
 ENGINE = {"name": "edge-1", "manage_ip": "192.0.2.1"}
@@ -186,101 +183,5 @@ def test_key_without_certificate_is_missing(tmp_path):
     assert error_of(connect, client_cert=str(tmp_path / "none")).code == "invalid_option"
 
 
-def test_blank_environment_variable_is_unset(monkeypatch):
-    from ansible.module_utils.errors import AnsibleFallbackNotFound
-
-    names = [name for rules in CONNECTION_ARGUMENTS.values() for name in rules.get("fallback", (None, []))[1]]
-    expected = ["BASE_URL", "USERNAME", "PASSWORD_FILE", "PASSWORD", "VALIDATE_CERTS", "CA_PATH", "TLS_FINGERPRINT"]
-    assert names == [f"SLB_{each}" for each in [*expected, "CLIENT_CERT", "CLIENT_KEY"]]
-    monkeypatch.setenv("SLB_BASE_URL", " ")
-    with pytest.raises(AnsibleFallbackNotFound):
-        from_environment("SLB_BASE_URL")
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"s3cret", "s3cret"),
-        (b" s3cr\xc3\xa9t \n", " s3cr\u00e9t "),
-        (b"s3cret\r\n# of the console\n", "s3cret"),
-        (b"x" * 4096, "x" * 4096),
-        (b"\xef\xbb\xbfs3cret\r\n", "s3cret"),
-    ],
-    ids=["no-newline", "blanks", "further-lines", "4-KiB", "byte-order-mark"],
-)
-def test_password_is_the_first_line_of_its_file(monkeypatch, tmp_path, content, expected):
-    (tmp_path / "password").write_bytes(content)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("SLB_PASSWORD", "another")
-    for path in (str(tmp_path / "password"), "~/password"):
-        monkeypatch.setenv("SLB_PASSWORD_FILE", path)
-        look_up, names = CONNECTION_ARGUMENTS["password"]["fallback"]
-        assert look_up(*names) == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "cause"),
-    [
-        ("missing", "cannot be read: No such file or directory"),
-        ("file/below", "cannot be read: Not a directory"),
-        ("folder", "is not a file"),
-        ("pipe", "is not a file"),
-        ("empty", "has an empty first line"),
-        ("second", "has an empty first line"),
-        ("large", "has more than 4 KiB"),
-        ("latin-1", "is not UTF-8"),
-    ],
-)
-def test_unusable_password_file_is_named_without_content(monkeypatch, tmp_path, name, cause):
-    (tmp_path / "folder").mkdir()
-    os.mkfifo(tmp_path / "pipe")
-    contents = {
-        "file": b"s3cret",
-        "empty": b"",
-        "second": b" \ns3cret",
-        "large": b"s3cret" * 700,
-        "latin-1": b"s3cret\xe9",
-    }
-    for file, content in contents.items():
-        (tmp_path / file).write_bytes(content)
-    monkeypatch.setenv("SLB_PASSWORD_FILE", str(tmp_path / name))
-    monkeypatch.setenv("SLB_PASSWORD", "another")
-    with pytest.raises(FleetError) as caught:
-        from_environment("SLB_PASSWORD_FILE", "SLB_PASSWORD")
-    assert caught.value.code == "invalid_variable"
-    expected = f"Environment variable SLB_PASSWORD_FILE invalid: {tmp_path / name} {cause}."
-    assert caught.value.summary == expected
-    shown = "".join(traceback.format_exception(caught.value))
-    assert "s3cret" not in shown
-
-
 def test_engine_name_that_becomes_a_host_name_is_one():
     assert error_of(engine, name="边缘", is_change_hostname="yes").code == "invalid_option"
-
-
-@pytest.mark.parametrize(
-    ("rules", "given", "value"),
-    [
-        ({"type": "str"}, "text", "text"),
-        ({"type": "str", "choices": ["a", "b"]}, "b", "b"),
-        ({"type": "str", "choices": ["a", "b"]}, "c", None),
-        ({"type": "path"}, 5, None),
-        ({"type": "bool"}, "yes", True),
-        ({"type": "bool"}, "maybe", None),
-        ({"type": "int", "range": (1, 9)}, "9", 9),
-        ({"type": "int", "range": (1, 9)}, 10, None),
-        ({"type": "int"}, 2.5, None),
-        ({"type": "float"}, "2.5", 2.5),
-        ({"type": "list"}, "a, b", ["a", "b"]),
-        ({"type": "list"}, ["a", "b"], ["a", "b"]),
-        ({"type": "list"}, "a,,b", None),
-        ({"type": "list"}, {"a": 1}, None),
-        ({"type": "dict"}, {"a": 1}, {"a": 1}),
-    ],
-    ids=str,
-)
-def test_value_has_the_type_of_its_argument_spec(rules, given, value):
-    if value is None:
-        assert error_of(lambda: read_value("option", rules, given)).code == "invalid_option"
-    else:
-        assert read_value("option", rules, given) == value
